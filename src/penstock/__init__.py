@@ -1,0 +1,1 @@
+"""A streaming platform that speaks Apache Kafka's protocol, in Python."""
