@@ -1,0 +1,268 @@
+"""One client connection: reads frames, serves them, sends the replies in the order of the requests.
+
+The ordered part of a request (an append) is done when `serve` returns; what it still waits for
+(a flush, a long poll) overlaps with the requests behind it, and its reply keeps its place.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any
+
+from penstock.model.error import ProtocolError
+from penstock.network.budget import FrameBudget
+from penstock.network.part import Part, Reply, Served, is_file_part
+from penstock.network.reader import FrameReader
+from penstock.network.writer import PartWriter
+from penstock.telemetry.log import get_logger
+
+if TYPE_CHECKING:
+    from penstock.network.listener import Listener
+
+QUEUED_BYTES_MAX = 4 * 1024 * 1024
+PENDING_REPLIES_MAX = 256
+READS_PER_EVENT = 4
+
+log = get_logger("network")
+
+Serve = Callable[[Any, memoryview], Served]
+
+
+class Slot:
+    """The place of one reply among the replies of its connection."""
+
+    __slots__ = ("parts", "ready", "task")
+
+    def __init__(self) -> None:
+        self.parts: list[Part] | None = None
+        self.ready = False
+        self.task: asyncio.Task[Reply] | None = None
+
+
+class Connection:
+    """`state` is whatever the server keeps per connection; this class only carries it."""
+
+    __slots__ = (
+        "_listener",
+        "_loop",
+        "_paused",
+        "_reader",
+        "_serve",
+        "_slots",
+        "_sock",
+        "_writer",
+        "_writing",
+        "active_at",
+        "closed",
+        "draining",
+        "fd",
+        "peer",
+        "state",
+    )
+
+    def __init__(
+        self,
+        sock: socket.socket,
+        peer: str,
+        listener: Listener,
+        serve: Serve,
+        budget: FrameBudget,
+        frame_bytes_max: int,
+        state: Any,
+    ) -> None:
+        self._sock = sock
+        self.fd = sock.fileno()
+        self.peer = peer
+        self.state = state
+        self._listener = listener
+        self._loop = listener.loop
+        self._serve = serve
+        self._reader = FrameReader(budget, frame_bytes_max)
+        self._writer = PartWriter(sock)
+        self._slots: deque[Slot] = deque()
+        self._paused = False
+        self._writing = False
+        self.active_at = self._loop.time()
+        self.closed = False
+        self.draining = False
+        self._loop.add_reader(self.fd, self._on_readable)
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._slots and not self._writer.queued_bytes
+
+    def close(self, reason: str | None = None) -> None:
+        if self.closed:
+            return
+        self.closed = True
+        if reason:
+            log.info("connection closed", peer=self.peer, reason=reason)
+        self._loop.remove_reader(self.fd)
+        if self._writing:
+            self._loop.remove_writer(self.fd)
+        for slot in self._slots:
+            if slot.task is not None:
+                slot.task.cancel()
+            _release(slot.parts)
+        self._slots.clear()
+        self._reader.close()
+        self._writer.close()
+        self._sock.close()
+        self._listener.forget(self)
+
+    def drain(self) -> None:
+        """Takes no more requests; closes once the replies under way are sent."""
+        self.draining = True
+        self._loop.remove_reader(self.fd)
+        if self.is_idle:
+            self.close()
+
+    # Reading
+
+    def _on_readable(self) -> None:
+        reader, sock = self._reader, self._sock
+        shared = self._listener.receive_buffer
+        try:
+            for _ in range(READS_PER_EVENT):
+                target = reader.target(shared)
+                count = sock.recv_into(target)
+                if not count:
+                    self.close()
+                    return
+                self._listener.received_bytes += count
+                for frame in reader.feed(shared, count):
+                    self._handle(frame)
+                    if self.closed:
+                        return
+                if self._must_pause():
+                    self._pause()
+                    return
+                if count < len(target):
+                    return
+        except (BlockingIOError, InterruptedError):
+            return
+        except ProtocolError as error:
+            self.close(f"malformed request: {error}")
+        except OSError:
+            self.close()
+        except Exception:
+            log.exception("request failed", peer=self.peer)
+            self.close("internal error")
+
+    def _handle(self, frame: memoryview) -> None:
+        self.active_at = self._loop.time()
+        served = self._serve(self.state, frame)
+        if served is None:
+            return
+        if isinstance(served, list):
+            if not self._slots:
+                self._send(served)
+                return
+            slot = Slot()
+            slot.parts, slot.ready = served, True
+            self._slots.append(slot)
+            return
+        self._park(served)
+
+    def _park(self, waiting: Awaitable[Reply]) -> None:
+        slot = Slot()
+        self._slots.append(slot)
+        task: asyncio.Task[Reply] = self._loop.create_task(waiting)  # type: ignore[arg-type]
+        slot.task = task
+        task.add_done_callback(lambda done: self._settle(slot, done))
+
+    def _settle(self, slot: Slot, task: asyncio.Task[Reply]) -> None:
+        slot.task = None
+        if task.cancelled():
+            return
+        error = task.exception()
+        if self.closed:
+            if error is None:
+                _release(task.result())
+            return
+        if error is not None:
+            log.error("request failed", peer=self.peer, exc_info=error)
+            self.close("internal error")
+            return
+        slot.parts, slot.ready = task.result(), True
+        self.active_at = self._loop.time()
+        self._send_ready()
+
+    # Writing
+
+    def _send_ready(self) -> None:
+        slots = self._slots
+        while slots and slots[0].ready and not self.closed:
+            parts = slots.popleft().parts
+            if parts is not None:
+                self._send(parts)
+        if not self.closed:
+            self._after_write()
+
+    def _send(self, parts: list[Part]) -> None:
+        try:
+            done = self._writer.write(parts)
+        except OSError:
+            self.close()
+            return
+        if not done and not self._writing:
+            self._writing = True
+            self._loop.add_writer(self.fd, self._on_writable)
+
+    def _on_writable(self) -> None:
+        try:
+            done = self._writer.flush()
+        except OSError:
+            self.close()
+            return
+        self.active_at = self._loop.time()
+        if done:
+            self._writing = False
+            self._loop.remove_writer(self.fd)
+        self._after_write()
+
+    def _after_write(self) -> None:
+        if self.draining and self.is_idle:
+            self.close()
+        elif self._paused and not self._must_pause():
+            self._resume()
+
+    # Back-pressure: a client that does not read its replies is not read from either.
+
+    def _must_pause(self) -> bool:
+        return (
+            self._reader.starved
+            or len(self._slots) >= PENDING_REPLIES_MAX
+            or self._writer.queued_bytes >= QUEUED_BYTES_MAX
+        )
+
+    def _pause(self) -> None:
+        if self._paused:
+            return
+        self._paused = True
+        self._loop.remove_reader(self.fd)
+        if self._reader.starved:
+            self._listener.budget.wait(self._on_memory)
+
+    def _on_memory(self) -> None:
+        if self.closed:
+            return
+        self._reader.retry()
+        if self._reader.starved:
+            self._listener.budget.wait(self._on_memory)
+        elif not self._must_pause():
+            self._resume()
+
+    def _resume(self) -> None:
+        if self._paused and not self.closed and not self.draining:
+            self._paused = False
+            self._loop.add_reader(self.fd, self._on_readable)
+
+
+def _release(parts: Reply) -> None:
+    for part in parts or ():
+        if is_file_part(part):
+            part.release()

@@ -1,0 +1,154 @@
+"""Accepts connections on one address and keeps the set of them.
+
+Closes idle ones, refuses those over the limit, and drains all of them at shutdown.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.network.budget import FrameBudget
+from penstock.network.connection import Connection, Serve
+from penstock.telemetry.log import get_logger
+
+RECEIVE_BUFFER_BYTES = 256 * 1024
+ACCEPTS_PER_EVENT = 64
+BACKLOG = 1024
+
+log = get_logger("network")
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    frame_bytes_max: int = 100 * 1024 * 1024
+    total_frame_bytes_max: int = 256 * 1024 * 1024
+    connections_max: int = 2**31 - 1
+    idle_ms_max: int = 600_000
+
+
+class AddressInUse(Exception):
+    pass
+
+
+class Listener:
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        limits: Limits,
+        serve: Serve,
+        new_state: Callable[[str], Any],
+        end_state: Callable[[Any], None],
+    ) -> None:
+        self.loop = loop
+        self.budget = FrameBudget(limits.total_frame_bytes_max)
+        self.receive_buffer = memoryview(bytearray(RECEIVE_BUFFER_BYTES))
+        self.connections: set[Connection] = set()
+        self.accepted_count = 0
+        self.received_bytes = 0
+        self._sent_bytes_closed = 0
+        self._limits = limits
+        self._serve = serve
+        self._new_state = new_state
+        self._end_state = end_state
+        self._sock: socket.socket | None = None
+        self._sweep: asyncio.TimerHandle | None = None
+
+    def open(self, host: str, port: int) -> tuple[str, int]:
+        sock = _bind(host, port)
+        sock.setblocking(False)
+        sock.listen(BACKLOG)
+        self._sock = sock
+        self.loop.add_reader(sock.fileno(), self._on_acceptable)
+        self._schedule_sweep()
+        name = sock.getsockname()
+        return name[0], name[1]
+
+    @property
+    def sent_bytes(self) -> int:
+        return self._sent_bytes_closed + sum(c._writer.sent_bytes for c in self.connections)
+
+    def stop_accepting(self) -> None:
+        if self._sock is not None:
+            self.loop.remove_reader(self._sock.fileno())
+            self._sock.close()
+            self._sock = None
+        if self._sweep is not None:
+            self._sweep.cancel()
+            self._sweep = None
+
+    async def drain(self, timeout_s: float) -> None:
+        """Lets the requests under way finish, then closes whatever is left."""
+        for connection in list(self.connections):
+            connection.drain()
+        deadline = self.loop.time() + timeout_s
+        while self.connections and self.loop.time() < deadline:
+            await asyncio.sleep(0.01)
+        for connection in list(self.connections):
+            connection.close()
+
+    def forget(self, connection: Connection) -> None:
+        self.connections.discard(connection)
+        self._sent_bytes_closed += connection._writer.sent_bytes
+        self._end_state(connection.state)
+
+    def _on_acceptable(self) -> None:
+        assert self._sock is not None
+        for _ in range(ACCEPTS_PER_EVENT):
+            try:
+                sock, address = self._sock.accept()
+            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+                return
+            except OSError as error:
+                # Out of file descriptors: the ones waiting stay in the backlog.
+                log.warning("cannot accept a connection", error=str(error))
+                return
+            self._admit(sock, f"{address[0]}:{address[1]}")
+
+    def _admit(self, sock: socket.socket, peer: str) -> None:
+        if len(self.connections) >= self._limits.connections_max:
+            log.warning("connection refused: max.connections reached", peer=peer)
+            sock.close()
+            return
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.accepted_count += 1
+        self.connections.add(
+            Connection(
+                sock,
+                peer,
+                self,
+                self._serve,
+                self.budget,
+                self._limits.frame_bytes_max,
+                self._new_state(peer),
+            )
+        )
+
+    def _schedule_sweep(self) -> None:
+        interval_s = max(0.05, min(30.0, self._limits.idle_ms_max / 4000))
+        self._sweep = self.loop.call_later(interval_s, self._close_idle)
+
+    def _close_idle(self) -> None:
+        oldest = self.loop.time() - self._limits.idle_ms_max / 1000
+        for connection in [c for c in self.connections if c.active_at < oldest]:
+            connection.close(f"idle for more than {self._limits.idle_ms_max} ms")
+        self._schedule_sweep()
+
+
+def _bind(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.bind((host, port))
+    except OSError as error:
+        sock.close()
+        if error.errno == errno.EADDRINUSE:
+            raise AddressInUse(f"{host}:{port} is in use by another process") from None
+        raise
+    return sock

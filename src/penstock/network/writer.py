@@ -1,0 +1,147 @@
+"""Sends reply parts on a non-blocking socket: gathered bytes, then file ranges by sendfile.
+
+Owns what is queued for one connection and releases file parts when they are sent or dropped.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+from collections import deque
+from collections.abc import Sequence
+
+from penstock.network.part import FilePart, Part, is_file_part
+
+# Below this, copying a range through memory and sending it with its header in one call is
+# cheaper than a second system call and a second packet.
+COPY_BYTES_MAX = 32 * 1024
+GATHER_PARTS_MAX = 64
+SENDFILE_BYTES_MAX = 1024 * 1024
+
+_MSG_MORE = getattr(socket, "MSG_MORE", 0)
+_HAS_SENDFILE = sys.platform.startswith("linux") and hasattr(os, "sendfile")
+
+
+class PartWriter:
+    __slots__ = ("_queue", "_sock", "queued_bytes", "sent_bytes")
+
+    def __init__(self, sock: socket.socket) -> None:
+        self._sock = sock
+        self._queue: deque[Part] = deque()
+        self.queued_bytes = 0
+        self.sent_bytes = 0
+
+    def write(self, parts: Sequence[Part]) -> bool:
+        """Queues the parts and sends what the socket takes. True when all is sent."""
+        if not self._queue and len(parts) == 1 and isinstance(parts[0], bytes):
+            return self._send_one(parts[0])
+        for part in parts:
+            self._push(part)
+        return self.flush()
+
+    def flush(self) -> bool:
+        queue = self._queue
+        while queue:
+            head = queue[0]
+            try:
+                if is_file_part(head):
+                    done = self._send_file(head)
+                else:
+                    done = self._send_bytes()
+            except (BlockingIOError, InterruptedError):
+                return False
+            if not done:
+                return False
+        return True
+
+    def close(self) -> None:
+        for part in self._queue:
+            if is_file_part(part):
+                part.release()
+        self._queue.clear()
+        self.queued_bytes = 0
+
+    def _send_one(self, data: bytes) -> bool:
+        try:
+            sent = self._sock.send(data)
+        except (BlockingIOError, InterruptedError):
+            sent = 0
+        self.sent_bytes += sent
+        if sent == len(data):
+            return True
+        self._push(memoryview(data)[sent:])
+        return False
+
+    def _push(self, part: Part) -> None:
+        size = len(part)
+        if is_file_part(part) and (size <= COPY_BYTES_MAX or not _HAS_SENDFILE):
+            data = part.read()
+            part.release()
+            part, size = data, len(data)
+        if size:
+            self._queue.append(part)
+            self.queued_bytes += size
+        elif is_file_part(part):
+            part.release()
+
+    def _send_bytes(self) -> bool:
+        queue = self._queue
+        gathered: list[bytes | bytearray | memoryview] = []
+        more = 0
+        for part in queue:
+            if not isinstance(part, (bytes, bytearray, memoryview)):
+                more = _MSG_MORE
+                break
+            if len(gathered) == GATHER_PARTS_MAX:
+                break
+            gathered.append(part)
+        sent = self._sock.sendmsg(gathered, (), more)
+        self._account(sent)
+        for part in gathered:
+            if sent < len(part):
+                queue[0] = memoryview(part)[sent:]
+                return False
+            sent -= len(part)
+            queue.popleft()
+        return True
+
+    def _send_file(self, part: FilePart) -> bool:
+        count = min(len(part), SENDFILE_BYTES_MAX)
+        sent = os.sendfile(self._sock.fileno(), part.fileno(), part.position, count)
+        if sent == 0:
+            raise ConnectionError("file is shorter than the range being sent")
+        self._account(sent)
+        if sent < len(part):
+            self._queue[0] = _Rest(part, sent)
+            return True
+        self._queue.popleft()
+        part.release()
+        return True
+
+    def _account(self, sent: int) -> None:
+        self.queued_bytes -= sent
+        self.sent_bytes += sent
+
+
+class _Rest:
+    """What is left of a file part of which the beginning is sent."""
+
+    __slots__ = ("_length", "_part", "position")
+
+    def __init__(self, part: FilePart, sent: int) -> None:
+        self._part: FilePart = part._part if isinstance(part, _Rest) else part
+        self._length = len(part) - sent
+        self.position = part.position + sent
+
+    def __len__(self) -> int:
+        return self._length
+
+    def fileno(self) -> int:
+        return self._part.fileno()
+
+    def read(self) -> bytes:
+        return os.pread(self.fileno(), self._length, self.position)
+
+    def release(self) -> None:
+        self._part.release()
