@@ -1,0 +1,59 @@
+# Every target sets up what it needs in this checkout (.venv, .cache) and nothing outside it.
+PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(shell command -v $(p) 2>/dev/null)))
+VENV   := .venv
+BIN    := $(VENV)/bin
+READY  := $(VENV)/.ready
+TARGET ?= penstock
+
+.DEFAULT_GOAL := help
+
+help: ## list the targets
+	@echo "Penstock: a streaming platform that speaks Apache Kafka's protocol."
+	@echo
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY) ## install everything into .venv
+
+$(READY): pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo "penstock: Python 3.11 or newer is needed: install python3 from your system's packages or python.org" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "penstock: $$("$(PYTHON)" --version) is too old: install Python 3.11 or newer, then: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
+	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || { echo "penstock: Python's venv module is missing: install python3-venv" >&2; exit 1; }
+	@echo "setting up $(VENV) with $$("$(PYTHON)" --version)"
+	@"$(PYTHON)" -m venv $(VENV)
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $(READY)
+
+demo: $(READY) ## start a broker and watch it work with a real client
+	@$(BIN)/python tools/demo.py
+
+test: $(READY) ## run all tests (those that need Java or Maven say so when they are missing)
+	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+
+check: $(READY) ## ruff, mypy strict, import-linter
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+
+format: $(READY) ## format the source
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+generate: $(READY) ## write the generated code and pages anew
+	@$(BIN)/python tools/generate_protocol.py
+	@$(BIN)/python tools/generate_config_docs.py
+
+conformance: $(READY) ## real clients and Kafka's tools; TARGET=kafka runs them against Apache Kafka
+	@$(BIN)/python -m pytest tests/conformance --target $(TARGET) $(PYTEST_ARGS)
+
+bench: $(READY) ## measure beside Apache Kafka 4.3; writes docs/benchmarks.md (long)
+	@$(BIN)/python -m bench $(BENCH_ARGS)
+
+crash: $(READY) ## kill a loaded broker many times and look for lost records (long)
+	@$(BIN)/python tools/crash.py $(CRASH_ARGS)
+
+clean: ## remove what the other targets made
+	rm -rf $(VENV) .cache build dist src/*.egg-info penstock-data
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+.PHONY: help setup demo test check format generate conformance bench crash clean
