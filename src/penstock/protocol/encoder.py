@@ -1,0 +1,253 @@
+"""Writes and compiles the encoder of one entity in one version.
+
+Values gather as chunks that are joined once. A length or an empty tag section that fits one byte
+is packed together with the fixed-width values before it. Records are never copied: they stand as
+parts of their own between the joined chunks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sized
+from struct import error, pack
+from typing import TypeVar, cast
+
+from penstock.protocol.entity import Entity, Field
+from penstock.protocol.source import FIXED, Code, Function, default_of, is_flexible
+from penstock.protocol.wire import join_tags, reject_field, varint
+
+T = TypeVar("T", bound=Entity)
+
+_NAMES: dict[str, object] = {
+    "UNFIT": (error, AttributeError, TypeError),
+    "join_tags": join_tags,
+    "pack": pack,
+    "reject_field": reject_field,
+    "varint": varint,
+}
+
+
+def has_records(cls: type[Entity]) -> bool:
+    return any(
+        field.type == "records" or (not isinstance(field.type, str) and has_records(field.type))
+        for field in cls.SCHEMA
+    )
+
+
+def compile_encoder(cls: type[T], version: int) -> Callable[[T], bytes]:
+    """For entities without records; see compile_parts_encoder for the others."""
+    writer = EncoderWriter(cls, version, parts=False)
+    function = writer.code.build("encode", f"encode {cls.__name__} v{version}")
+    return cast(Callable[[T], bytes], function)
+
+
+def compile_parts_encoder(cls: type[T], version: int) -> Callable[[T], list[Sized]]:
+    writer = EncoderWriter(cls, version, parts=True)
+    function = writer.code.build("encode", f"encode {cls.__name__} v{version}")
+    return cast(Callable[[T], list[Sized]], function)
+
+
+class EncoderWriter:
+    def __init__(self, cls: type[Entity], version: int, *, parts: bool) -> None:
+        self.version = version
+        self.flexible = is_flexible(cls, version)
+        self.code = Code(dict(_NAMES))
+        self._tag_writers = 0
+        self._write_entry(cls, parts)
+
+    def _write_entry(self, cls: type[Entity], parts: bool) -> None:
+        function = Function("encode(o)")
+        function.line("out = []")
+        function.line("add = out.append")
+        if parts:
+            function.line("parts = []")
+        with function.block("try:"):
+            self._write_struct(function, cls, "o")
+            self._flush(function)
+        with function.block("except UNFIT as error:"):
+            label = f"{cls.__name__} v{self.version}"
+            function.line(f"raise ValueError(f'{label} cannot be encoded: {{error}}') from error")
+        if parts:
+            with function.block("if out:"):
+                function.line("parts.append(b''.join(out))")
+            function.line("return parts")
+        else:
+            function.line("return b''.join(out)")
+        self.code.add(function)
+
+    # Runs
+
+    def _flush(self, function: Function) -> None:
+        if function.run:
+            self._add_run(function, *function.take_run())
+
+    def _add_run(self, function: Function, formats: str, values: list[str]) -> None:
+        if formats:
+            function.line(f"add({self.code.packer(formats)}({', '.join(values)}))")
+
+    def _flush_with_byte(self, function: Function, test: str, byte: str, otherwise: str) -> None:
+        """Ends the run with one byte where test holds, else adds a whole chunk behind it."""
+        formats, values = function.take_run()
+        with function.block(f"if {test}:"):
+            self._add_run(function, formats + "B", [*values, byte])
+        with function.block("else:"):
+            self._add_run(function, formats, values)
+            function.line(f"add({otherwise})")
+
+    def _flush_with_length(self, function: Function, size: str, width: str, compact: bool) -> None:
+        if compact:
+            self._flush_with_byte(function, f"{size} < 128", size, f"varint({size})")
+        else:
+            function.run.append((width, size))
+            self._flush(function)
+
+    # Structs and tags
+
+    def _write_struct(self, function: Function, cls: type[Entity], owner: str) -> None:
+        tagged = []
+        for field in cls.SCHEMA:
+            value = f"{owner}.{field.name}"
+            if not field.in_version(self.version):
+                self._check_absent(function, field, value)
+            elif field.tagged_in(self.version):
+                tagged.append(field)
+            else:
+                self._write_field(function, field, value)
+        if self.flexible:
+            self._write_tags(function, owner, tagged)
+
+    def _check_absent(self, function: Function, field: Field, value: str) -> None:
+        if not field.ignorable:
+            with function.block(f"if not ({self._is_default(field, value)}):"):
+                function.line(f"reject_field({field.name!r}, {self.version})")
+
+    def _is_default(self, field: Field, value: str) -> str:
+        if field.default is None:
+            return f"{value} is None"
+        if field.array:
+            return f"{value} == []"
+        if isinstance(field.type, str):
+            return f"{value} == {default_of(field)!r}"
+        empty = f"{value} == {self.code.bind_class(field.type)}()"
+        return f"{value} is None or {empty}" if field.optional_struct else empty
+
+    def _write_tags(self, function: Function, owner: str, tagged: list[Field]) -> None:
+        if not tagged:
+            function.run.append(("B", "0"))
+            return
+        name = self._write_tag_writer(sorted(tagged, key=lambda field: field.tag or 0))
+        tests = [f"({self._is_default(field, f'{owner}.{field.name}')})" for field in tagged]
+        self._flush_with_byte(function, " and ".join(tests), "0", f"{name}({owner})")
+
+    def _write_tag_writer(self, tagged: list[Field]) -> str:
+        self._tag_writers += 1
+        name = f"tags_{self._tag_writers}"
+        function = Function(f"{name}(o)")
+        function.line("tags = []")
+        for field in tagged:
+            with function.block(f"if not ({self._is_default(field, f'o.{field.name}')}):"):
+                function.line("out = []")
+                function.line("add = out.append")
+                self._write_field(function, field, f"o.{field.name}")
+                self._flush(function)
+                function.line(f"tags.append(({field.tag}, b''.join(out)))")
+        function.line("return join_tags(tags)")
+        self.code.add(function)
+        return name
+
+    # Fields
+
+    def _write_field(self, function: Function, field: Field, value: str) -> None:
+        nullable = field.nullable_in(self.version)
+        if field.array:
+            self._write_array(function, field, value, nullable)
+        elif not isinstance(field.type, str):
+            self._write_nested(function, field.type, value, nullable)
+        elif field.type in FIXED:
+            function.run.append((FIXED[field.type], value))
+        else:
+            self._write_sized(function, field, value, nullable)
+
+    def _write_sized(self, function: Function, field: Field, value: str, nullable: bool) -> None:
+        compact = self.flexible and field.compact
+        chunk = function.name("s")
+        text = ".encode()" if field.type == "string" else ""
+        size = self._measure(
+            function, chunk, f"{value}{text}", value if nullable else None, "b''", compact
+        )
+        width = "h" if field.type == "string" else "i"
+        self._flush_with_length(function, size, width, compact)
+        if field.type == "records":
+            self._add_part(function, chunk)
+        else:
+            function.line(f"add({chunk})")
+
+    def _measure(
+        self,
+        function: Function,
+        chunk: str,
+        value: str,
+        nullable: str | None,
+        empty: str,
+        compact: bool,
+    ) -> str:
+        """Binds chunk to the value, or to empty for null, and gives the name of its length."""
+        size = function.name("n")
+        length = f"{size} = len({chunk}) + 1" if compact else f"{size} = len({chunk})"
+        if nullable is None:
+            function.line(f"{chunk} = {value}")
+            function.line(length)
+            return size
+        with function.block(f"if {nullable} is None:"):
+            function.line(f"{chunk} = {empty}")
+            function.line(f"{size} = {0 if compact else -1}")
+        with function.block("else:"):
+            function.line(f"{chunk} = {value}")
+            function.line(length)
+        return size
+
+    def _add_part(self, function: Function, chunk: str) -> None:
+        with function.block(f"if len({chunk}):"):
+            function.line("parts.append(b''.join(out))")
+            function.line("out.clear()")
+            function.line(f"parts.append({chunk})")
+
+    def _write_nested(
+        self, function: Function, cls: type[Entity], value: str, nullable: bool
+    ) -> None:
+        owner = function.name("o")
+        function.line(f"{owner} = {value}")
+        if not nullable:
+            self._write_struct(function, cls, owner)
+            return
+        function.run.append(("b", f"-1 if {owner} is None else 1"))
+        self._flush(function)
+        with function.block(f"if {owner} is not None:"):
+            self._write_struct(function, cls, owner)
+            self._flush(function)
+
+    # Arrays
+
+    def _write_array(self, function: Function, field: Field, value: str, nullable: bool) -> None:
+        items = function.name("a")
+        size = self._measure(
+            function, items, value, value if nullable else None, "()", self.flexible
+        )
+        self._flush_with_length(function, size, "i", self.flexible)
+        if isinstance(field.type, str) and field.type in FIXED:
+            self._write_fixed_items(function, FIXED[field.type], items)
+            return
+        element = function.name("e")
+        with function.block(f"for {element} in {items}:"):
+            if isinstance(field.type, str):
+                plain = field._replace(array=False, nullable=None)
+                self._write_field(function, plain, element)
+            else:
+                self._write_struct(function, field.type, element)
+            self._flush(function)
+            function.line("pass")
+
+    def _write_fixed_items(self, function: Function, form: str, items: str) -> None:
+        if form == "16s":
+            function.line(f"add(pack('>' + '16s' * len({items}), *{items}))")
+        else:
+            function.line(f"add(pack(f'>{{len({items})}}{form}', *{items}))")

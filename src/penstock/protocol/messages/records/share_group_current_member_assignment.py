@@ -1,0 +1,96 @@
+"""ShareGroupCurrentMemberAssignment (number 14). Written by tools/generate_protocol.py.
+
+ShareGroupCurrentMemberAssignmentKey 0-0, ShareGroupCurrentMemberAssignmentValue 0-0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from penstock.model.id import ZERO_ID
+from penstock.protocol.entity import Entity, Field
+
+
+class ShareGroupCurrentMemberAssignmentKey(Entity):
+    __slots__ = (
+        "group_id",
+        "member_id",
+    )
+    NAME = "ShareGroupCurrentMemberAssignmentKey"
+    VERSIONS = (0, 0)
+    FLEXIBLE = None
+    API_KEY = 14
+    SCHEMA = (
+        Field("group_id", "string", (0, 0)),
+        Field("member_id", "string", (0, 0)),
+    )
+
+    def __init__(
+        self,
+        *,
+        group_id: str = "",
+        member_id: str = "",
+    ) -> None:
+        self.group_id: str = group_id
+        self.member_id: str = member_id
+
+
+class TopicPartitions(Entity):
+    __slots__ = (
+        "partitions",
+        "topic_id",
+    )
+    NAME = "TopicPartitions"
+    VERSIONS = (0, 0)
+    FLEXIBLE = 0
+    SCHEMA = (
+        Field("topic_id", "uuid", (0, 0)),
+        Field("partitions", "int32", (0, 0), array=True),
+    )
+
+    def __init__(
+        self,
+        *,
+        topic_id: bytes = ZERO_ID,
+        partitions: Iterable[int] = (),
+    ) -> None:
+        self.topic_id: bytes = topic_id
+        self.partitions: list[int] = (
+            partitions if isinstance(partitions, list) else list(partitions)
+        )
+
+
+class ShareGroupCurrentMemberAssignmentValue(Entity):
+    __slots__ = (
+        "assigned_partitions",
+        "member_epoch",
+        "previous_member_epoch",
+        "state",
+    )
+    NAME = "ShareGroupCurrentMemberAssignmentValue"
+    VERSIONS = (0, 0)
+    FLEXIBLE = 0
+    API_KEY = 14
+    SCHEMA = (
+        Field("member_epoch", "int32", (0, 0)),
+        Field("previous_member_epoch", "int32", (0, 0)),
+        Field("state", "int8", (0, 0)),
+        Field("assigned_partitions", TopicPartitions, (0, 0), array=True),
+    )
+
+    def __init__(
+        self,
+        *,
+        member_epoch: int = 0,
+        previous_member_epoch: int = 0,
+        state: int = 0,
+        assigned_partitions: Iterable[TopicPartitions] = (),
+    ) -> None:
+        self.member_epoch: int = member_epoch
+        self.previous_member_epoch: int = previous_member_epoch
+        self.state: int = state
+        self.assigned_partitions: list[TopicPartitions] = (
+            assigned_partitions
+            if isinstance(assigned_partitions, list)
+            else list(assigned_partitions)
+        )
