@@ -244,7 +244,6 @@ class EncoderWriter:
             else:
                 self._write_struct(function, field.type, element)
             self._flush(function)
-            function.line("pass")
 
     def _write_fixed_items(self, function: Function, form: str, items: str) -> None:
         if form == "16s":

@@ -104,7 +104,10 @@ class Function:
     def block(self, head: str) -> Iterator[None]:
         self.line(head)
         self._depth += 1
+        before = len(self._lines)
         yield
+        if len(self._lines) == before:
+            self.line("pass")
         self._depth -= 1
 
     def name(self, stem: str) -> str:
