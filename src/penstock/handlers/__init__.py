@@ -1,0 +1,1 @@
+"""What the node answers: one small module per API, and the router in front of them."""

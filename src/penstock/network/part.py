@@ -13,11 +13,10 @@ from typing import Protocol, TypeGuard
 class FilePart(Protocol):
     """A range of an open file; the file stays open until `release` is called."""
 
+    fd: int
     position: int
 
     def __len__(self) -> int: ...
-
-    def fileno(self) -> int: ...
 
     def read(self) -> bytes: ...
 

@@ -108,7 +108,7 @@ class PartWriter:
 
     def _send_file(self, part: FilePart) -> bool:
         count = min(len(part), SENDFILE_BYTES_MAX)
-        sent = os.sendfile(self._sock.fileno(), part.fileno(), part.position, count)
+        sent = os.sendfile(self._sock.fileno(), part.fd, part.position, count)
         if sent == 0:
             raise ConnectionError("file is shorter than the range being sent")
         self._account(sent)
@@ -127,21 +127,19 @@ class PartWriter:
 class _Rest:
     """What is left of a file part of which the beginning is sent."""
 
-    __slots__ = ("_length", "_part", "position")
+    __slots__ = ("_length", "_part", "fd", "position")
 
     def __init__(self, part: FilePart, sent: int) -> None:
         self._part: FilePart = part._part if isinstance(part, _Rest) else part
+        self.fd = part.fd
         self._length = len(part) - sent
         self.position = part.position + sent
 
     def __len__(self) -> int:
         return self._length
 
-    def fileno(self) -> int:
-        return self._part.fileno()
-
     def read(self) -> bytes:
-        return os.pread(self.fileno(), self._length, self.position)
+        return os.pread(self.fd, self._length, self.position)
 
     def release(self) -> None:
         self._part.release()

@@ -1,0 +1,1 @@
+"""Partitions of this node: leadership, what is committed, and who waits for it."""

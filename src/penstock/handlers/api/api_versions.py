@@ -1,0 +1,75 @@
+"""ApiVersions: what this node speaks, told from the one table of what it serves."""
+
+from __future__ import annotations
+
+from penstock.handlers.broker import Broker
+from penstock.handlers.call import Answer, Call
+from penstock.handlers.table import MODULES
+from penstock.model.error import ErrorCode
+from penstock.protocol.api import APIS
+from penstock.protocol.messages.api_versions import (
+    ApiVersion,
+    ApiVersionsRequest,
+    ApiVersionsResponse,
+    FinalizedFeatureKey,
+    SupportedFeatureKey,
+)
+
+SOFTWARE_NAMED_FROM = 3
+
+
+def handle(broker: Broker, request: ApiVersionsRequest, call: Call) -> Answer:
+    if call.version >= SOFTWARE_NAMED_FROM:
+        if not _is_name(request.client_software_name) or not _is_name(
+            request.client_software_version
+        ):
+            return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
+        call.client.software_name = request.client_software_name
+        call.client.software_version = request.client_software_version
+    return _describe(broker, call.version)
+
+
+def unsupported(broker: Broker) -> ApiVersionsResponse:
+    response = _describe(broker, version=0)
+    response.error_code = ErrorCode.UNSUPPORTED_VERSION
+    return response
+
+
+def _describe(broker: Broker, version: int) -> ApiVersionsResponse:
+    response = ApiVersionsResponse(api_keys=_api_keys())
+    if version >= SOFTWARE_NAMED_FROM:
+        image = broker.image
+        response.supported_features = [
+            SupportedFeatureKey(name=name, min_version=low, max_version=high)
+            for name, (low, high) in image.supported_features(version).items()
+        ]
+        response.finalized_features_epoch = image.applied_offset
+        response.finalized_features = [
+            FinalizedFeatureKey(name=name, min_version_level=level, max_version_level=level)
+            for name, level in image.features.items()
+            if level > 0
+        ]
+    return response
+
+
+def _api_keys() -> list[ApiVersion]:
+    return [
+        ApiVersion(
+            api_key=key,
+            min_version=APIS[key].advertised_min_version,
+            max_version=APIS[key].max_version,
+        )
+        for key in sorted(MODULES)
+    ]
+
+
+def _is_name(text: str) -> bool:
+    """Letters, digits, dots and dashes, not beginning or ending with a sign (KIP-511)."""
+    body = text.replace("-", "").replace(".", "")
+    return (
+        bool(body)
+        and body.isalnum()
+        and body.isascii()
+        and text[0].isalnum()
+        and text[-1].isalnum()
+    )

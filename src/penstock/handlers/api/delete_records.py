@@ -1,0 +1,48 @@
+"""DeleteRecords: move the beginning of a log forward."""
+
+from __future__ import annotations
+
+from penstock.handlers.broker import Broker
+from penstock.handlers.call import Answer, Call
+from penstock.model.error import ApiError, ErrorCode
+from penstock.protocol.messages.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsPartitionResult,
+    DeleteRecordsRequest,
+    DeleteRecordsResponse,
+    DeleteRecordsTopicResult,
+)
+
+HIGH_WATERMARK = -1
+
+
+def handle(broker: Broker, request: DeleteRecordsRequest, call: Call) -> Answer:
+    return DeleteRecordsResponse(
+        topics=[
+            DeleteRecordsTopicResult(
+                name=topic.name,
+                partitions=[_delete(broker, topic.name, asked) for asked in topic.partitions],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _delete(
+    broker: Broker, topic: str, asked: DeleteRecordsPartition
+) -> DeleteRecordsPartitionResult:
+    index = asked.partition_index
+    try:
+        partition = broker.partitions.by_name(topic, index)
+        log = partition.log
+        if "delete" not in log.config.cleanup_policy:
+            raise ApiError(ErrorCode.POLICY_VIOLATION)
+        offset = partition.high_watermark if asked.offset == HIGH_WATERMARK else asked.offset
+        if not 0 <= offset <= partition.high_watermark or offset < log.log_start_offset:
+            raise ApiError(ErrorCode.OFFSET_OUT_OF_RANGE)
+        log.delete_records_before(offset)
+    except ApiError as error:
+        return DeleteRecordsPartitionResult(
+            partition_index=index, low_watermark=-1, error_code=error.code
+        )
+    return DeleteRecordsPartitionResult(partition_index=index, low_watermark=log.log_start_offset)

@@ -1,0 +1,88 @@
+"""DescribeTopicPartitions: topics in pages, so that huge ones fit in small answers (KIP-966)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from penstock.handlers import authorized
+from penstock.handlers.broker import Broker
+from penstock.handlers.call import Answer, Call
+from penstock.handlers.topology import INTERNAL_TOPICS
+from penstock.metadata.partition import NO_LEADER, PartitionImage
+from penstock.metadata.topic import TopicImage
+from penstock.model.error import ErrorCode
+from penstock.protocol.messages.describe_topic_partitions import (
+    DescribeTopicPartitionsRequest,
+    DescribeTopicPartitionsResponse,
+    DescribeTopicPartitionsResponsePartition,
+    DescribeTopicPartitionsResponseTopic,
+    ResponseCursor,
+)
+
+
+def handle(broker: Broker, request: DescribeTopicPartitionsRequest, call: Call) -> Answer:
+    limit = max(1, min(request.response_partition_limit, _limit_of(broker)))
+    response = DescribeTopicPartitionsResponse()
+    for name, first in _pages(broker, request):
+        topic = broker.image.topics.get(name)
+        if topic is None:
+            response.topics.append(_unknown(broker, name))
+            continue
+        if limit == 0:
+            response.next_cursor = ResponseCursor(topic_name=name, partition_index=first)
+            break
+        indexes = [index for index in sorted(topic.partitions) if index >= first]
+        response.topics.append(_described(topic, indexes[:limit]))
+        if len(indexes) > limit:
+            response.next_cursor = ResponseCursor(topic_name=name, partition_index=indexes[limit])
+            break
+        limit -= len(indexes)
+    return response
+
+
+def _limit_of(broker: Broker) -> int:
+    value = broker.config.get("max.request.partition.size.limit")
+    return int(value)  # type: ignore[call-overload, no-any-return]
+
+
+def _pages(broker: Broker, request: DescribeTopicPartitionsRequest) -> Iterator[tuple[str, int]]:
+    """Topic names in order from the cursor on, each with the first partition to tell."""
+    cursor = request.cursor
+    if request.topics:
+        names = sorted({topic.name for topic in request.topics})
+    else:
+        names = sorted(topic.name for topic in broker.image.topics)
+    for name in names:
+        if cursor is None or name > cursor.topic_name:
+            yield name, 0
+        elif name == cursor.topic_name:
+            yield name, cursor.partition_index
+
+
+def _unknown(broker: Broker, name: str) -> DescribeTopicPartitionsResponseTopic:
+    code = broker.controller.name_error(name) or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return DescribeTopicPartitionsResponseTopic(error_code=code, name=name)
+
+
+def _described(topic: TopicImage, indexes: list[int]) -> DescribeTopicPartitionsResponseTopic:
+    return DescribeTopicPartitionsResponseTopic(
+        name=topic.name,
+        topic_id=topic.id,
+        is_internal=topic.name in INTERNAL_TOPICS,
+        topic_authorized_operations=authorized.TOPIC,
+        partitions=[_partition(index, topic.partitions[index]) for index in indexes],
+    )
+
+
+def _partition(index: int, partition: PartitionImage) -> DescribeTopicPartitionsResponsePartition:
+    offline = partition.leader == NO_LEADER
+    return DescribeTopicPartitionsResponsePartition(
+        error_code=ErrorCode.LEADER_NOT_AVAILABLE if offline else ErrorCode.NONE,
+        partition_index=index,
+        leader_id=partition.leader,
+        leader_epoch=partition.leader_epoch,
+        replica_nodes=partition.replicas,
+        isr_nodes=partition.isr,
+        eligible_leader_replicas=partition.elr,
+        last_known_elr=partition.last_known_elr,
+    )

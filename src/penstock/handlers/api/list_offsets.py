@@ -1,0 +1,79 @@
+"""ListOffsets: the offset at a point in time, or at either end of the log."""
+
+from __future__ import annotations
+
+from penstock.handlers.broker import Broker
+from penstock.handlers.call import Answer, Call
+from penstock.model.error import ApiError, ErrorCode
+from penstock.protocol.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsPartitionResponse,
+    ListOffsetsRequest,
+    ListOffsetsResponse,
+    ListOffsetsTopicResponse,
+)
+from penstock.replication.partition import Partition
+
+LATEST = -1
+EARLIEST = -2
+MAX_TIMESTAMP = -3
+EARLIEST_LOCAL = -4
+LATEST_TIERED = -5
+EARLIEST_PENDING_UPLOAD = -6
+
+UNKNOWN = (-1, -1, -1)
+"""timestamp, offset, leader epoch"""
+
+Found = tuple[int, int, int]
+
+
+def handle(broker: Broker, request: ListOffsetsRequest, call: Call) -> Answer:
+    return ListOffsetsResponse(
+        topics=[
+            ListOffsetsTopicResponse(
+                name=topic.name,
+                partitions=[
+                    _answer(broker, topic.name, asked, request.isolation_level)
+                    for asked in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _answer(
+    broker: Broker, topic: str, asked: ListOffsetsPartition, isolation: int
+) -> ListOffsetsPartitionResponse:
+    index = asked.partition_index
+    try:
+        partition = broker.partitions.by_name(topic, index)
+        partition.check_epoch(asked.current_leader_epoch)
+        timestamp, offset, epoch = find(partition, asked.timestamp, isolation)
+    except ApiError as error:
+        return ListOffsetsPartitionResponse(
+            partition_index=index, error_code=error.code, timestamp=-1, offset=-1
+        )
+    return ListOffsetsPartitionResponse(
+        partition_index=index, timestamp=timestamp, offset=offset, leader_epoch=epoch
+    )
+
+
+def find(partition: Partition, timestamp: int, isolation: int) -> Found:
+    log = partition.log
+    if timestamp == LATEST:
+        return -1, partition.bound(isolation), partition.leader_epoch
+    if timestamp in (EARLIEST, EARLIEST_LOCAL, EARLIEST_PENDING_UPLOAD):
+        start = log.log_start_offset
+        return -1, start, log.epoch_for_offset(start)
+    if timestamp == LATEST_TIERED:
+        return UNKNOWN
+    if timestamp == MAX_TIMESTAMP:
+        found = log.max_timestamp()
+    elif timestamp >= 0:
+        found = log.offset_for_timestamp(timestamp)
+    else:
+        raise ApiError(ErrorCode.UNSUPPORTED_VERSION)
+    if found is None or found.offset >= partition.bound(isolation):
+        return UNKNOWN
+    return found.timestamp, found.offset, log.epoch_for_offset(found.offset)

@@ -1,0 +1,134 @@
+"""Metadata: who the brokers are, which topics there are, who leads what."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Iterable
+from typing import Any
+
+from penstock.handlers import authorized
+from penstock.handlers.broker import Broker
+from penstock.handlers.call import Answer, Call
+from penstock.handlers.topology import INTERNAL_TOPICS, endpoints
+from penstock.metadata.partition import NO_LEADER, PartitionImage
+from penstock.metadata.topic import TopicImage
+from penstock.model.error import ErrorCode
+from penstock.model.id import ZERO_ID
+from penstock.protocol.messages.metadata import (
+    MetadataRequest,
+    MetadataRequestTopic,
+    MetadataResponse,
+    MetadataResponseBroker,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
+
+NULL_MEANS_ALL_FROM = 1
+TOPIC_ID_ALONE_FROM = 12
+
+
+def handle(broker: Broker, request: MetadataRequest, call: Call) -> Answer:
+    if _wants_all(request, call.version):
+        return _respond(broker, request, map(_described, broker.image.topics))
+    wanted = request.topics or []
+    missing = _to_create(broker, request, wanted)
+    if missing:
+        return _create_then_respond(broker, request, wanted, missing, call)
+    return _respond(broker, request, [_find(broker, topic, {}, call) for topic in wanted])
+
+
+def _wants_all(request: MetadataRequest, version: int) -> bool:
+    return request.topics is None or (version < NULL_MEANS_ALL_FROM and not request.topics)
+
+
+def _to_create(
+    broker: Broker, request: MetadataRequest, wanted: Iterable[MetadataRequestTopic]
+) -> list[str]:
+    if not request.allow_auto_topic_creation or not broker.config.auto_create_topics_enable:
+        return []
+    return [
+        topic.name
+        for topic in wanted
+        if topic.name is not None and topic.name not in broker.image.topics
+    ]
+
+
+def _create_then_respond(
+    broker: Broker,
+    request: MetadataRequest,
+    wanted: list[MetadataRequestTopic],
+    missing: list[str],
+    call: Call,
+) -> Coroutine[Any, Any, MetadataResponse]:
+    async def respond() -> MetadataResponse:
+        errors = await broker.controller.create_missing_topics(missing)
+        return _respond(broker, request, [_find(broker, topic, errors, call) for topic in wanted])
+
+    return respond()
+
+
+def _find(
+    broker: Broker, wanted: MetadataRequestTopic, errors: dict[str, ErrorCode], call: Call
+) -> MetadataResponseTopic:
+    if wanted.topic_id != ZERO_ID:
+        topic = broker.image.topics.get_by_id(wanted.topic_id)
+        if topic is None:
+            return MetadataResponseTopic(
+                error_code=ErrorCode.UNKNOWN_TOPIC_ID,
+                topic_id=wanted.topic_id,
+                name=None if call.version >= TOPIC_ID_ALONE_FROM else "",
+            )
+        return _described(topic)
+    if wanted.name is None:
+        return MetadataResponseTopic(error_code=ErrorCode.INVALID_REQUEST, name="")
+    topic = broker.image.topics.get(wanted.name)
+    if topic is not None:
+        return _described(topic)
+    code = errors.get(wanted.name)
+    if code is None:
+        code = broker.controller.name_error(wanted.name) or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    return MetadataResponseTopic(
+        error_code=code, name=wanted.name, is_internal=wanted.name in INTERNAL_TOPICS
+    )
+
+
+def _described(topic: TopicImage) -> MetadataResponseTopic:
+    return MetadataResponseTopic(
+        name=topic.name,
+        topic_id=topic.id,
+        is_internal=topic.name in INTERNAL_TOPICS,
+        partitions=[
+            _partition(index, partition) for index, partition in sorted(topic.partitions.items())
+        ],
+    )
+
+
+def _partition(index: int, partition: PartitionImage) -> MetadataResponsePartition:
+    offline = partition.leader == NO_LEADER
+    return MetadataResponsePartition(
+        error_code=ErrorCode.LEADER_NOT_AVAILABLE if offline else ErrorCode.NONE,
+        partition_index=index,
+        leader_id=partition.leader,
+        leader_epoch=partition.leader_epoch,
+        replica_nodes=partition.replicas,
+        isr_nodes=partition.isr,
+    )
+
+
+def _respond(
+    broker: Broker, request: MetadataRequest, topics: Iterable[MetadataResponseTopic]
+) -> MetadataResponse:
+    response = MetadataResponse(
+        brokers=[
+            MetadataResponseBroker(node_id=node_id, host=host, port=port, rack=rack)
+            for node_id, host, port, rack, _ in endpoints(broker)
+        ],
+        cluster_id=broker.cluster_id,
+        controller_id=broker.node_id,
+        topics=topics,
+    )
+    if request.include_topic_authorized_operations:
+        for topic in response.topics:
+            topic.topic_authorized_operations = authorized.TOPIC
+    if request.include_cluster_authorized_operations:
+        response.cluster_authorized_operations = authorized.CLUSTER
+    return response

@@ -1,0 +1,184 @@
+"""Produce: append each partition's batch, answer when it is as safe as the topic asks."""
+
+from __future__ import annotations
+
+import asyncio
+
+from penstock.handlers.broker import Broker
+from penstock.handlers.call import Answer, Call
+from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
+from penstock.protocol.messages.produce import (
+    BatchIndexAndErrorMessage,
+    PartitionProduceData,
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+    TopicProduceResponse,
+)
+from penstock.records.header import ATTRIBUTES, BATCH_OVERHEAD, CODEC_MASK, MAGIC, MAGIC_V2
+from penstock.replication.partition import Partition
+from penstock.storage.log import AppendResult
+
+TOPIC_IDS_FROM = 13
+ZSTD_FROM = 7
+ZSTD = 4
+
+
+class UnacknowledgedFailure(ProtocolError):
+    """A client that wants no answers can only be told of an error by hanging up."""
+
+
+Waiting = tuple[Partition, AppendResult, PartitionProduceResponse]
+
+
+def handle(broker: Broker, request: ProduceRequest, call: Call) -> Answer:
+    if request.acks not in (-1, 0, 1):
+        return _reject(request, ErrorCode.INVALID_REQUIRED_ACKS)
+    now_ms = broker.clock.now_ms()
+    waiting: list[Waiting] = []
+    response = ProduceResponse(
+        responses=[
+            TopicProduceResponse(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partition_responses=[
+                    _append(broker, topic, data, call.version, now_ms, waiting)
+                    for data in topic.partition_data
+                ],
+            )
+            for topic in request.topic_data
+        ]
+    )
+    if request.acks == 0:
+        return _answer_nothing(response)
+    if waiting:
+        return _wait_safe(broker, response, waiting)
+    return response
+
+
+def _append(
+    broker: Broker,
+    topic: TopicProduceData,
+    data: PartitionProduceData,
+    version: int,
+    now_ms: int,
+    waiting: list[Waiting],
+) -> PartitionProduceResponse:
+    try:
+        if version >= TOPIC_IDS_FROM:
+            partition = broker.partitions.by_id(topic.topic_id, data.index)
+        else:
+            partition = broker.partitions.by_name(topic.name, data.index)
+        records = _checked(data.records, version)
+        result = partition.append(records, now_ms)
+    except ApiError as error:
+        return _failed(broker, data.index, error)
+    except StorageError as error:
+        broker.log_dir.fail(error)
+        return _failed(broker, data.index, ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)))
+    if not result.duplicate:
+        _measure(broker, records, result)
+    answer = PartitionProduceResponse(
+        index=data.index,
+        base_offset=result.first_offset,
+        log_append_time_ms=result.append_time_ms,
+        log_start_offset=result.log_start_offset,
+    )
+    if partition.must_wait(result):
+        waiting.append((partition, result, answer))
+    return answer
+
+
+def _checked(records: memoryview | None, version: int) -> memoryview:
+    if records is None or len(records) < BATCH_OVERHEAD:
+        raise ApiError(
+            ErrorCode.INVALID_RECORD,
+            f"Produce requests with version {version} must have exactly one record batch "
+            "per partition",
+        )
+    if records[MAGIC] != MAGIC_V2:
+        raise ApiError(
+            ErrorCode.INVALID_RECORD,
+            f"Produce requests with version {version} are only allowed to contain record "
+            f"batches with magic version 2",
+        )
+    if version < ZSTD_FROM and records[ATTRIBUTES + 1] & CODEC_MASK == ZSTD:
+        raise ApiError(
+            ErrorCode.UNSUPPORTED_COMPRESSION_TYPE,
+            f"Produce requests with version {version} are not allowed to use ZStandard compression",
+        )
+    return records
+
+
+def _failed(broker: Broker, index: int, error: ApiError) -> PartitionProduceResponse:
+    broker.metrics.count_error("Produce", error.code.name)
+    answer = PartitionProduceResponse(
+        index=index,
+        error_code=error.code,
+        base_offset=-1,
+        error_message=error.message,
+    )
+    if error.code == ErrorCode.INVALID_RECORD and error.message:
+        answer.record_errors = [
+            BatchIndexAndErrorMessage(batch_index=0, batch_index_error_message=error.message)
+        ]
+    return answer
+
+
+def _measure(broker: Broker, records: memoryview, result: AppendResult) -> None:
+    metrics = broker.metrics
+    metrics.bytes_in += len(records)
+    metrics.messages_in += result.last_offset - result.first_offset + 1
+    metrics.produce_batches += 1
+
+
+async def _wait_safe(
+    broker: Broker, response: ProduceResponse, waiting: list[Waiting]
+) -> ProduceResponse:
+    futures = [
+        (partition.wait_flushed(broker.loop, result.last_offset + 1), answer)
+        for partition, result, answer in waiting
+    ]
+    for future, answer in futures:
+        try:
+            await future
+        except asyncio.CancelledError:
+            raise
+        except ApiError as error:
+            _turn_into_failure(answer, error)
+        except StorageError as error:
+            _turn_into_failure(answer, ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)))
+    return response
+
+
+def _turn_into_failure(answer: PartitionProduceResponse, error: ApiError) -> None:
+    answer.error_code = error.code
+    answer.error_message = error.message
+    answer.base_offset = -1
+    answer.log_append_time_ms = -1
+    answer.log_start_offset = -1
+
+
+def _answer_nothing(response: ProduceResponse) -> None:
+    for topic in response.responses:
+        for partition in topic.partition_responses:
+            if partition.error_code:
+                code = ErrorCode(partition.error_code)
+                raise UnacknowledgedFailure(f"produce with acks=0 failed: {code.name}")
+
+
+def _reject(request: ProduceRequest, code: ErrorCode) -> ProduceResponse:
+    return ProduceResponse(
+        responses=[
+            TopicProduceResponse(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partition_responses=[
+                    PartitionProduceResponse(index=data.index, error_code=code, base_offset=-1)
+                    for data in topic.partition_data
+                ],
+            )
+            for topic in request.topic_data
+        ]
+    )

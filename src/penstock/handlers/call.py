@@ -1,0 +1,30 @@
+"""What a handler is told about the request besides its body."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import Any
+
+
+class ClientState:
+    """Kept per connection: who is there, as far as they have said."""
+
+    __slots__ = ("address", "client_id", "software_name", "software_version")
+
+    def __init__(self, address: str) -> None:
+        self.address = address
+        self.client_id: str | None = None
+        self.software_name = ""
+        self.software_version = ""
+
+
+class Call:
+    __slots__ = ("client", "version")
+
+    def __init__(self, client: ClientState, version: int) -> None:
+        self.client = client
+        self.version = version
+
+
+Answer = Any | None | Coroutine[Any, Any, Any]
+"""A response entity now, None for no reply at all, or a coroutine that gives one of these."""

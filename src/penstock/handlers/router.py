@@ -1,0 +1,104 @@
+"""From a frame to its handler and back to bytes: header, version, decoding, measuring, encoding."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from types import CoroutineType
+from typing import Any
+
+from penstock.handlers.broker import Broker
+from penstock.handlers.call import Call, ClientState
+from penstock.handlers.table import HOT, MODULES, Handler, load
+from penstock.model.error import ProtocolError
+from penstock.network.part import Part, Reply, Served
+from penstock.protocol.api import APIS
+from penstock.protocol.codec import decoder
+from penstock.protocol.frame import (
+    RequestHeader,
+    UnsupportedVersion,
+    decode_request_header,
+    encode_response,
+)
+from penstock.telemetry.metric import Histogram
+
+API_VERSIONS = 18
+
+Decode = Callable[[memoryview, int], tuple[Any, int]]
+
+
+class Route:
+    """Everything known about one API at one version, looked up once."""
+
+    __slots__ = ("decode", "handle", "latency_s")
+
+    def __init__(self, decode: Decode, handle: Handler, latency_s: Histogram) -> None:
+        self.decode = decode
+        self.handle = handle
+        self.latency_s = latency_s
+
+
+class Router:
+    def __init__(self, broker: Broker) -> None:
+        self._broker = broker
+        self._monotonic = broker.clock.monotonic
+        self._routes: dict[tuple[int, int], Route] = {}
+
+    def warm_up(self) -> None:
+        """Loads what every client asks for first, so that the first one does not wait for it."""
+        for key in HOT:
+            self._route(key, APIS[key].max_version)
+
+    def serve(self, client: ClientState, frame: memoryview) -> Served:
+        started = self._monotonic()
+        try:
+            header, pos = decode_request_header(frame)
+        except UnsupportedVersion as error:
+            return self._answer_unsupported(error)
+        client.client_id = header.client_id
+        route = self._routes.get((header.api_key, header.api_version))
+        if route is None:
+            route = self._route(header.api_key, header.api_version)
+        request, _ = route.decode(frame, pos)
+        answer = route.handle(self._broker, request, Call(client, header.api_version))
+        if type(answer) is CoroutineType:
+            return self._finish(answer, header, route, started)
+        route.latency_s.observe(self._monotonic() - started)
+        return None if answer is None else _encode(header, answer)
+
+    async def _finish(
+        self,
+        waiting: Coroutine[Any, Any, Any],
+        header: RequestHeader,
+        route: Route,
+        started: float,
+    ) -> Reply:
+        answer = await waiting
+        route.latency_s.observe(self._monotonic() - started)
+        return None if answer is None else _encode(header, answer)
+
+    def _route(self, api_key: int, version: int) -> Route:
+        if api_key not in MODULES:
+            raise ProtocolError(f"API {APIS[api_key].name} is not served")
+        spec = APIS[api_key]
+        route = Route(
+            decoder(spec.request_class(), version),
+            load(api_key),
+            self._broker.metrics.latency_of(spec.name),
+        )
+        self._routes[api_key, version] = route
+        return route
+
+    def _answer_unsupported(self, error: UnsupportedVersion) -> list[Part]:
+        """A newer client asks for ApiVersions in a version of its own time and learns from an
+        answer in version 0 what this node speaks (KIP-511). Any other API closes."""
+        if error.header.api_key != API_VERSIONS:
+            raise error
+        from penstock.handlers.api.api_versions import unsupported
+
+        return encode_response(
+            error.header.correlation_id, API_VERSIONS, 0, unsupported(self._broker)
+        )
+
+
+def _encode(header: RequestHeader, answer: Any) -> list[Part]:
+    return encode_response(header.correlation_id, header.api_key, header.api_version, answer)

@@ -1,0 +1,47 @@
+"""Which APIs this node serves: the one list that routing and ApiVersions both read.
+
+A module is imported when its API is first asked for, so that starting costs nothing for what
+nobody uses. An API that is not here is not advertised.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+Handler = Callable[[Any, Any, Any], Any]
+"""(broker, request, call) -> Answer"""
+
+MODULES: dict[int, str] = {
+    0: "produce",
+    1: "fetch",
+    2: "list_offsets",
+    3: "metadata",
+    18: "api_versions",
+    19: "create_topics",
+    20: "delete_topics",
+    21: "delete_records",
+    22: "init_producer_id",
+    23: "offset_for_leader_epoch",
+    32: "describe_configs",
+    33: "alter_configs",
+    35: "describe_log_dirs",
+    37: "create_partitions",
+    43: "elect_leaders",
+    44: "incremental_alter_configs",
+    55: "describe_quorum",
+    60: "describe_cluster",
+    61: "describe_producers",
+    74: "list_config_resources",
+    75: "describe_topic_partitions",
+}
+
+HOT = (0, 1, 2, 3, 18, 22)
+"""Loaded at start, after the listener is open: what every client asks for first."""
+
+
+def load(api_key: int) -> Handler:
+    module = import_module(f"penstock.handlers.api.{MODULES[api_key]}")
+    handler: Handler = module.handle
+    return handler

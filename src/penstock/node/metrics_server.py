@@ -1,0 +1,56 @@
+"""Serves `/metrics` over HTTP, and `/healthz` for whoever only wants to know that it lives."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+REQUEST_BYTES_MAX = 16 * 1024
+REQUEST_TIMEOUT_S = 10.0
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+
+class MetricsServer:
+    def __init__(self, render: Callable[[], bytes]) -> None:
+        self._render = render
+        self._server: asyncio.Server | None = None
+
+    async def open(self, host: str, port: int) -> tuple[str, int]:
+        self._server = await asyncio.start_server(self._serve, host, port, limit=REQUEST_BYTES_MAX)
+        name = self._server.sockets[0].getsockname()
+        return name[0], name[1]
+
+    async def close(self) -> None:
+        if self._server is not None:
+            self._server.close()
+            await self._server.wait_closed()
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            async with asyncio.timeout(REQUEST_TIMEOUT_S):
+                head = await reader.readuntil(b"\r\n\r\n")
+                writer.write(self._answer(head))
+                await writer.drain()
+        except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
+            pass
+        finally:
+            writer.close()
+
+    def _answer(self, head: bytes) -> bytes:
+        words = head.split(b" ", 2)
+        if len(words) < 3 or words[0] not in (b"GET", b"HEAD"):
+            return _response("405 Method Not Allowed", b"only GET is served\n")
+        path = words[1].split(b"?", 1)[0]
+        if path == b"/metrics":
+            return _response("200 OK", self._render())
+        if path == b"/healthz":
+            return _response("200 OK", b"ok\n")
+        return _response("404 Not Found", b"try /metrics\n")
+
+
+def _response(status: str, body: bytes) -> bytes:
+    head = (
+        f"HTTP/1.1 {status}\r\nContent-Type: {CONTENT_TYPE}\r\n"
+        f"Content-Length: {len(body)}\r\nConnection: close\r\n\r\n"
+    )
+    return head.encode() + body

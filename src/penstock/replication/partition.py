@@ -1,0 +1,163 @@
+"""One partition led by this node: appends, reads, and the high watermark between them.
+
+A record is committed, and only then visible, when it is as safe as its topic asks for: with
+`flush.messages=1` that is after the shared flush, otherwise as soon as it is written.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable
+from typing import Protocol
+
+from penstock.model.error import ApiError, ErrorCode
+from penstock.storage.log import AppendResult, Log, ReadResult
+
+READ_UNCOMMITTED = 0
+READ_COMMITTED = 1
+
+
+class Watcher(Protocol):
+    """Somebody who waits for new committed records of a partition."""
+
+    def on_commit(self, partition: Partition) -> None: ...
+
+
+class Partition:
+    __slots__ = (
+        "_flush",
+        "_flushes",
+        "_log",
+        "_open_log",
+        "_watchers",
+        "high_watermark",
+        "index",
+        "leader_epoch",
+        "topic",
+        "topic_id",
+    )
+
+    def __init__(
+        self,
+        topic: str,
+        topic_id: bytes,
+        index: int,
+        leader_epoch: int,
+        open_log: Callable[[Partition], Log],
+        flush: Callable[[Partition], None],
+    ) -> None:
+        self.topic = topic
+        self.topic_id = topic_id
+        self.index = index
+        self.leader_epoch = leader_epoch
+        self.high_watermark = 0
+        self._open_log = open_log
+        self._flush = flush
+        self._log: Log | None = None
+        self._watchers: set[Watcher] | None = None
+        self._flushes: deque[tuple[int, asyncio.Future[None]]] | None = None
+
+    @property
+    def log(self) -> Log:
+        """Opened at first use: a node holds many more partitions than it touches."""
+        log = self._log
+        if log is None:
+            log = self._log = self._open_log(self)
+            self.high_watermark = log.log_end_offset
+        return log
+
+    @property
+    def is_open(self) -> bool:
+        return self._log is not None
+
+    def check_epoch(self, epoch: int) -> None:
+        """-1 means that the client does not know and does not care."""
+        if epoch == -1 or epoch == self.leader_epoch:
+            return
+        if epoch < self.leader_epoch:
+            raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
+        raise ApiError(ErrorCode.UNKNOWN_LEADER_EPOCH)
+
+    # Writing
+
+    def append(self, records: memoryview, now_ms: int) -> AppendResult:
+        log = self._log or self.log
+        result = log.append(records, self.leader_epoch, now_ms)
+        if log.acks_wait_for_flush:
+            if result.last_offset >= log.flushed_offset:
+                self._flush(self)
+        else:
+            if log.flush_is_due(now_ms):
+                self._flush(self)
+            if not result.duplicate:
+                self.commit_to(log.log_end_offset)
+        return result
+
+    def must_wait(self, result: AppendResult) -> bool:
+        """Whether an acknowledgement of this append has to wait for a flush."""
+        log = self.log
+        return log.acks_wait_for_flush and result.last_offset >= log.flushed_offset
+
+    def wait_flushed(
+        self, loop: asyncio.AbstractEventLoop, end_offset: int
+    ) -> asyncio.Future[None]:
+        future: asyncio.Future[None] = loop.create_future()
+        if self._flushes is None:
+            self._flushes = deque()
+        self._flushes.append((end_offset, future))
+        return future
+
+    def on_flushed(self, end_offset: int) -> None:
+        """Everything below `end_offset` is on disk."""
+        self.commit_to(end_offset)
+        waiting = self._flushes
+        while waiting and waiting[0][0] <= end_offset:
+            future = waiting.popleft()[1]
+            if not future.done():
+                future.set_result(None)
+
+    def on_flush_failed(self, error: Exception) -> None:
+        waiting, self._flushes = self._flushes, None
+        for _, future in waiting or ():
+            if not future.done():
+                future.set_exception(error)
+
+    def commit_to(self, end_offset: int) -> None:
+        if end_offset <= self.high_watermark:
+            return
+        self.high_watermark = end_offset
+        if self._watchers:
+            for watcher in tuple(self._watchers):
+                watcher.on_commit(self)
+
+    # Reading
+
+    def bound(self, isolation: int) -> int:
+        """Up to where a consumer may read, exclusive."""
+        log = self._log or self.log
+        if isolation == READ_COMMITTED:
+            return log.last_stable_offset(self.high_watermark)
+        return self.high_watermark
+
+    def read(self, offset: int, max_bytes: int, isolation: int, min_one: bool) -> ReadResult:
+        return self.log.read(offset, max_bytes, self.bound(isolation), min_one)
+
+    def watch(self, watcher: Watcher) -> None:
+        if self._watchers is None:
+            self._watchers = set()
+        self._watchers.add(watcher)
+
+    def unwatch(self, watcher: Watcher) -> None:
+        if self._watchers is not None:
+            self._watchers.discard(watcher)
+
+    # The log's life
+
+    def end(self) -> Log | None:
+        """The partition is gone or moves away; whoever waits for it looks again."""
+        log, self._log = self._log, None
+        self.on_flush_failed(ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
+        for watcher in tuple(self._watchers or ()):
+            watcher.on_commit(self)
+        return log
