@@ -1,0 +1,221 @@
+"""One broker for the whole suite, Penstock or Apache Kafka, and what every test takes from it.
+
+The same tests run against both: `--target kafka` proves that an expectation is Kafka's own.
+`--conformance-report FILE` writes the results that tools/conformance_table.py makes a page of.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka.admin import AdminClient, NewTopic
+from tests.conformance.clients.aio import AioClient
+from tests.conformance.clients.confluent import ConfluentClient
+from tests.conformance.clients.kafka_python import KafkaPythonClient
+from tests.conformance.clients.record import PATIENCE_SECONDS, Client
+from tools import apache_kafka
+
+CLIENTS = {kind.name: kind for kind in (ConfluentClient, KafkaPythonClient, AioClient)}
+
+# Both targets start with these, so that their defaults agree where Kafka's sample file differs.
+BROKER_SETTINGS = {
+    "num.partitions": "3",
+    "auto.create.topics.enable": "true",
+}
+
+_results: list[dict[str, str]] = []
+
+
+# --- options, markers, report -----------------------------------------------------------------
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--target", choices=["penstock", "kafka"], help="the broker under test")
+    parser.addoption("--conformance-report", metavar="FILE", help="write the results as JSON")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    for line in (
+        "feature(text): what this test shows, a row of docs/conformance.md",
+        "client(name): the client or tool under test, where it is not a parameter",
+    ):
+        config.addinivalue_line("markers", line)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("java"):
+        reason = apache_kafka.missing_prerequisite()
+        if reason is not None:
+            pytest.skip(reason)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
+    report = yield
+    feature = item.get_closest_marker("feature")
+    if feature is not None and (report.when == "call" or not report.passed):
+        _results.append(
+            {
+                "section": item.module.__doc__.splitlines()[0].rstrip("."),  # type: ignore[attr-defined]
+                "feature": feature.args[0],
+                "client": _client_name(item),
+                "test": item.nodeid,
+                "outcome": report.outcome,
+            }
+        )
+    return report
+
+
+def _client_name(item: pytest.Item) -> str:
+    marker = item.get_closest_marker("client")
+    if marker is not None:
+        return str(marker.args[0])
+    return str(item.callspec.params["client"])  # type: ignore[attr-defined]
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    path = session.config.getoption("conformance_report", None)
+    if path and _results:
+        content = {"target": _target_name(session.config), "results": _results}
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_text(json.dumps(content, indent=1))
+
+
+# --- the broker under test --------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Cluster:
+    target: str
+    bootstrap_servers: str
+    data_dir: Path
+    broker_id: int
+
+
+def _target_name(config: pytest.Config) -> str:
+    return config.getoption("target", None) or os.environ.get("CONFORMANCE_TARGET", "penstock")
+
+
+@pytest.fixture(scope="session")
+def cluster(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Cluster]:
+    data_dir = tmp_path_factory.mktemp("conformance") / "data"
+    if _target_name(request.config) == "kafka":
+        yield from _kafka_cluster(data_dir)
+    else:
+        yield from _penstock_cluster(data_dir)
+
+
+def _kafka_cluster(data_dir: Path) -> Iterator[Cluster]:
+    reason = apache_kafka.missing_prerequisite()
+    if reason is not None:
+        pytest.skip(reason)
+    # Eight small coordinators' logs instead of fifty: creating them takes Kafka seconds.
+    settings = BROKER_SETTINGS | {"offsets.topic.num.partitions": "1"}
+    with apache_kafka.ApacheKafka(data_dir, settings) as broker:
+        yield Cluster("kafka", broker.bootstrap_servers, data_dir, 1)
+
+
+def _penstock_cluster(data_dir: Path) -> Iterator[Cluster]:
+    port = apache_kafka.free_port()
+    process = start_penstock(data_dir, BROKER_SETTINGS, port)
+    try:
+        address = f"127.0.0.1:{port}"
+        metadata = AdminClient({"bootstrap.servers": address}).list_topics(timeout=10)
+        yield Cluster("penstock", address, data_dir, min(metadata.brokers))
+    finally:
+        process.terminate()
+        try:
+            process.wait(20)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def start_penstock(
+    data_dir: Path, settings: Mapping[str, str], port: int
+) -> subprocess.Popen[bytes]:
+    """Start the broker as its own process and return once it says that it is ready."""
+    ready = data_dir.with_name("ready")
+    output = data_dir.with_name("penstock.out")
+    listen = ["--listen", f"127.0.0.1:{port}", "--data-dir", str(data_dir)]
+    chosen = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
+    command = [sys.executable, "-m", "penstock.cli.main", "start", *listen, *chosen]
+    with open(output, "wb") as log:
+        process = subprocess.Popen(
+            [*command, "--ready-file", str(ready)], stdout=log, stderr=log, stdin=subprocess.DEVNULL
+        )
+    deadline = time.monotonic() + 30
+    while not ready.exists():
+        if process.poll() is not None or time.monotonic() > deadline:
+            process.kill()
+            process.wait()
+            pytest.fail(f"penstock did not start:\n{output.read_text(errors='replace')[-3000:]}")
+        time.sleep(0.01)
+    return process
+
+
+# --- what tests take --------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def admin(cluster: Cluster) -> AdminClient:
+    # Silent: it outlives the broker and would complain on stderr.
+    return AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 0})
+
+
+@pytest.fixture(params=list(CLIENTS))
+def client(request: pytest.FixtureRequest, cluster: Cluster) -> Client:
+    return CLIENTS[request.param](cluster.bootstrap_servers)
+
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture
+def topic_name(request: pytest.FixtureRequest) -> str:
+    """A name no other test uses, readable in a broker's log."""
+    readable = request.function.__name__.removeprefix("test_").replace("_", "-")
+    return f"{readable}-{next(_numbers)}"
+
+
+@pytest.fixture
+def make_topic(request: pytest.FixtureRequest, admin: AdminClient) -> Callable[..., str]:
+    """Create a topic (one partition unless told otherwise) and wait until it can be written."""
+
+    def make(partitions: int = 1, **config: str) -> str:
+        readable = request.function.__name__.removeprefix("test_").replace("_", "-")
+        name = f"{readable}-{next(_numbers)}"
+        settings = {key.replace("_", "."): value for key, value in config.items()}
+        new = NewTopic(name, partitions, config=settings)
+        admin.create_topics([new])[name].result(PATIENCE_SECONDS)
+        wait_for_leaders(admin, name, partitions)
+        return name
+
+    return make
+
+
+@pytest.fixture
+def topic(make_topic: Callable[..., str]) -> str:
+    return make_topic()
+
+
+def wait_for_leaders(admin: AdminClient, topic: str, partitions: int) -> None:
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        known = admin.list_topics(topic, timeout=PATIENCE_SECONDS).topics[topic].partitions
+        if len(known) == partitions and all(p.leader >= 0 for p in known.values()):
+            return
+        time.sleep(0.02)
+    pytest.fail(f"{topic} had no leaders in time")
