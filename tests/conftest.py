@@ -1,0 +1,27 @@
+"""What all tests share: skipping for a missing tool, and not accepting that skip where told so."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+from tools.apache_kafka import missing_prerequisite
+
+REQUIRE_TOOLS = "PENSTOCK_REQUIRE_TOOLS"
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("java") is not None:
+        missing = missing_prerequisite()
+        if missing is not None:
+            pytest.skip(missing)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    """Where the tools must be there, a test that did not run is a test that failed."""
+    reporter = session.config.pluginmanager.get_plugin("terminalreporter")
+    skipped = reporter.stats.get("skipped", []) if reporter is not None else []
+    if skipped and os.environ.get(REQUIRE_TOOLS) and session.exitstatus == 0:
+        reporter.write_line(f"{REQUIRE_TOOLS} is set and {len(skipped)} tests were skipped")
+        session.exitstatus = pytest.ExitCode.TESTS_FAILED
