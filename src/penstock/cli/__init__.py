@@ -1,0 +1,1 @@
+"""The `penstock` command: everything but `start` speaks only the Kafka protocol."""

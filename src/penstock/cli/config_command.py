@@ -1,0 +1,143 @@
+"""`penstock configs`: what is typed, and what is printed."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from penstock.cli.argument import Bootstrap, Json, cluster_of, quiet_app
+from penstock.cli.cluster import Cluster, key_values
+from penstock.cli.failure import UsageFailure
+from penstock.cli.output import print_json, print_line, print_table
+
+app = quiet_app("Settings of topics and brokers: list, describe, set, unset.")
+
+
+class Kind(StrEnum):
+    topic = "topic"
+    broker = "broker"
+
+
+KindArgument = Annotated[Kind, typer.Argument(metavar="topic|broker", show_default=False)]
+Name = Annotated[
+    str,
+    typer.Argument(metavar="NAME", show_default=False, help="A topic, or a broker's id."),
+]
+
+
+@app.command("list")
+def list_command(
+    ctx: typer.Context, bootstrap_server: Bootstrap = None, as_json: Json = False
+) -> None:
+    """Show every topic and broker that has settings of its own."""
+    settings = _own_settings(cluster_of(ctx, bootstrap_server))
+    if as_json:
+        print_json(settings)
+        return
+    rows = [
+        (each["kind"], each["name"], key, value)
+        for each in settings
+        for key, value in each["settings"].items()
+    ]
+    print_table(("kind", "name", "setting", "value"), rows)
+
+
+def _own_settings(cluster: Cluster) -> list[dict[str, Any]]:
+    from confluent_kafka.admin import ConfigResource
+
+    from penstock.cli.config import describe_configs
+
+    metadata = cluster.metadata()
+    topics = [ConfigResource("topic", name) for name in sorted(metadata.topics)]
+    described = describe_configs(cluster, topics) if topics else {}
+    for broker in sorted(metadata.brokers):
+        # Each broker answers for itself: one request each.
+        described |= describe_configs(cluster, [ConfigResource("broker", str(broker))])
+    return [
+        {
+            "kind": resource.restype.name.lower(),
+            "name": resource.name,
+            "settings": {each.name: each.value for each in entries if each.own},
+        }
+        for resource, entries in described.items()
+        if any(each.own for each in entries)
+    ]
+
+
+@app.command("describe")
+def describe_command(
+    ctx: typer.Context,
+    kind: KindArgument,
+    name: Name,
+    own: Annotated[bool, typer.Option("--own", help="Only what is set, no defaults.")] = False,
+    bootstrap_server: Bootstrap = None,
+    as_json: Json = False,
+) -> None:
+    """Show the settings in force, and where each value comes from."""
+    from confluent_kafka.admin import ConfigResource
+
+    from penstock.cli.config import describe_configs
+
+    resource = ConfigResource(kind.value, _resource_name(kind, name))
+    described = describe_configs(cluster_of(ctx, bootstrap_server), [resource])
+    (entries,) = described.values()
+    shown = [each for each in entries if each.own or not own]
+    if as_json:
+        print_json([each.document() for each in shown])
+    else:
+        rows = [
+            (each.name, "(hidden)" if each.sensitive else each.value, each.source) for each in shown
+        ]
+        print_table(("setting", "value", "from"), rows)
+
+
+@app.command("set")
+def set_command(
+    ctx: typer.Context,
+    kind: KindArgument,
+    name: Name,
+    pairs: Annotated[list[str], typer.Argument(metavar="KEY=VALUE...", show_default=False)],
+    bootstrap_server: Bootstrap = None,
+    as_json: Json = False,
+) -> None:
+    """Change settings; those not named stay as they are."""
+    from penstock.cli.config import alter_configs
+
+    assign = key_values(pairs, "`configs set`")
+    cluster = cluster_of(ctx, bootstrap_server)
+    alter_configs(cluster, kind.value, _resource_name(kind, name), assign=assign)
+    if as_json:
+        print_json({"kind": kind.value, "name": name, "set": assign})
+        return
+    for key, value in assign.items():
+        print_line(f"{kind.value} {name}: {key} = {value}")
+
+
+@app.command("unset")
+def unset_command(
+    ctx: typer.Context,
+    kind: KindArgument,
+    name: Name,
+    keys: Annotated[list[str], typer.Argument(metavar="KEY...", show_default=False)],
+    bootstrap_server: Bootstrap = None,
+    as_json: Json = False,
+) -> None:
+    """Let settings fall back to their defaults."""
+    from penstock.cli.config import alter_configs
+
+    cluster = cluster_of(ctx, bootstrap_server)
+    alter_configs(cluster, kind.value, _resource_name(kind, name), assign={}, remove=keys)
+    if as_json:
+        print_json({"kind": kind.value, "name": name, "unset": keys})
+        return
+    for key in keys:
+        print_line(f"{kind.value} {name}: {key} is back to its default")
+
+
+def _resource_name(kind: Kind, name: str) -> str:
+    # The library cannot name the settings of all brokers at once, which Kafka keeps under "".
+    if kind is Kind.broker and not name.isdecimal():
+        raise UsageFailure(f"a broker is named by its number, not {name!r}")
+    return name

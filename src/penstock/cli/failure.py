@@ -1,0 +1,18 @@
+"""What ends a command early: one line for a person, and the exit code for a script."""
+
+from __future__ import annotations
+
+import sys
+
+
+class Failure(Exception):
+    exit_code = 1
+
+
+class UsageFailure(Failure):
+    exit_code = 2
+
+
+def complain(message: str) -> None:
+    sys.stderr.write(f"penstock: {' '.join(message.split())}\n")
+    sys.stderr.flush()

@@ -1,0 +1,108 @@
+"""Records as `penstock produce` reads them: from lines, JSON lines or the command line. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import IO, Any, NamedTuple
+
+from penstock.cli.failure import Failure, UsageFailure
+from penstock.cli.value import Format, parse_bytes, parse_json_field
+
+Headers = list[tuple[str, bytes | None]]
+
+
+class OutgoingRecord(NamedTuple):
+    key: bytes | None
+    value: bytes | None
+    headers: Headers
+    partition: int
+    timestamp_ms: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """How input becomes records: what the options say."""
+
+    values: Sequence[bytes] | None = None
+    key: str | None = None
+    key_separator: str | None = None
+    headers: Sequence[str] = ()
+    partition: int = -1
+    timestamp_ms: int | None = None
+    key_format: Format = Format.text
+    value_format: Format = Format.text
+    whole: bool = False
+    records: bool = False
+    tombstone: bool = False
+
+
+def read_records(source: Input, stream: IO[bytes]) -> Iterator[OutgoingRecord]:
+    headers = parse_headers(source.headers)
+    key = None if source.key is None else parse_bytes(source.key.encode(), source.key_format)
+    if source.tombstone:
+        yield OutgoingRecord(key, None, headers, source.partition, source.timestamp_ms)
+    for number, text in enumerate(_texts(source, stream), 1):
+        try:
+            if source.records:
+                yield _json_record(source, text, key, headers)
+            else:
+                yield _line_record(source, text, key, headers)
+        except Failure as failure:
+            raise Failure(f"record {number}: {failure}") from failure
+
+
+def _texts(source: Input, stream: IO[bytes]) -> Iterable[bytes]:
+    if source.values is not None:
+        return source.values
+    if source.whole:
+        return [stream.read()]
+    return (line.removesuffix(b"\n").removesuffix(b"\r") for line in stream)
+
+
+def _line_record(source: Input, text: bytes, key: bytes | None, headers: Headers) -> OutgoingRecord:
+    if source.key_separator is not None:
+        separator = source.key_separator.encode().decode("unicode_escape").encode()
+        written, found, text = text.partition(separator)
+        if not found:
+            raise Failure(f"no key separator {source.key_separator!r} in the line")
+        key = parse_bytes(written, source.key_format)
+    value = parse_bytes(text, source.value_format)
+    return OutgoingRecord(key, value, headers, source.partition, source.timestamp_ms)
+
+
+def _json_record(source: Input, text: bytes, key: bytes | None, headers: Headers) -> OutgoingRecord:
+    """The options fill in what the line leaves out; the line's own partition is not kept, for
+    the other topic may have fewer."""
+    try:
+        record = json.loads(text)
+    except ValueError as error:
+        raise Failure(f"not a JSON line: {error}") from error
+    if not isinstance(record, dict):
+        raise Failure("a JSON line holds an object with key, value, headers")
+    own_key = parse_json_field(record, "key", source.key_format)
+    own_headers = [_json_header(each) for each in record.get("headers") or ()]
+    return OutgoingRecord(
+        key if own_key is None else own_key,
+        parse_json_field(record, "value", source.value_format),
+        own_headers + headers,
+        source.partition,
+        record.get("timestamp") if source.timestamp_ms is None else source.timestamp_ms,
+    )
+
+
+def _json_header(header: Any) -> tuple[str, bytes | None]:
+    if not isinstance(header, dict) or "name" not in header:
+        raise Failure('a header is {"name": ..., "value": ...}')
+    return str(header["name"]), parse_json_field(header, "value", Format.text)
+
+
+def parse_headers(pairs: Iterable[str]) -> Headers:
+    headers: Headers = []
+    for pair in pairs:
+        name, equals, value = pair.partition("=")
+        if not name:
+            raise UsageFailure(f"a header is NAME=VALUE, not {pair!r}")
+        headers.append((name, value.encode() if equals else None))
+    return headers

@@ -1,0 +1,96 @@
+"""`penstock start`'s options, declared once for its light parser and its help."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from penstock.cli.failure import UsageFailure
+
+
+class StartOption(NamedTuple):
+    flag: str
+    metavar: str
+    help: str
+    choices: tuple[str, ...] = ()
+
+
+START_OPTIONS = (
+    StartOption("--listen", "HOST:PORT", "Address to listen on [default: 127.0.0.1:9092]"),
+    StartOption("--advertise", "HOST:PORT", "Address given to clients [default: that of --listen]"),
+    StartOption("--data-dir", "DIR", "Where the data lives [default: ./penstock-data]"),
+    StartOption("--config", "FILE", "Settings, in the form of Kafka's server.properties"),
+    StartOption("--set", "KEY=VALUE", "One setting, over those of --config; may be repeated"),
+    StartOption("--metrics", "HOST:PORT", "Serve metrics for Prometheus there"),
+    StartOption("--ready-fd", "N", "Write one JSON line to this file descriptor when ready"),
+    StartOption("--ready-file", "FILE", "Write the same line to a file when ready"),
+    StartOption("--pid-file", "FILE", "Write the process id to a file"),
+    StartOption("--log-format", "text|json", "Form of log lines [default: text]", ("text", "json")),
+    StartOption(
+        "--log-level",
+        "LEVEL",
+        "Least serious log line shown: debug, info, warning, error [default: info]",
+        ("debug", "info", "warning", "error"),
+    ),
+)
+
+_BY_FLAG = {option.flag: option for option in START_OPTIONS}
+
+
+@dataclass(slots=True)
+class StartArguments:
+    values: dict[str, str] = field(default_factory=dict)
+    settings: list[str] = field(default_factory=list)
+
+    def take(self, option: StartOption, value: str) -> None:
+        if option.choices and value not in option.choices:
+            allowed = ", ".join(option.choices)
+            raise UsageFailure(f"{option.flag} is one of {allowed}, not {value!r}")
+        if option.flag == "--set":
+            self.settings.append(value)
+        else:
+            self.values[option.flag] = value
+
+    def integer(self, flag: str) -> int | None:
+        value = self.values.get(flag)
+        if value is None:
+            return None
+        if not value.isdecimal():
+            raise UsageFailure(f"{flag} takes a number, not {value!r}")
+        return int(value)
+
+
+def parse_start(arguments: Sequence[str]) -> StartArguments:
+    parsed = StartArguments()
+    remaining = list(reversed(arguments))
+    while remaining:
+        flag, equals, value = remaining.pop().partition("=")
+        option = _BY_FLAG.get(flag)
+        if option is None:
+            raise UsageFailure(f"`penstock start` has no option {flag}{_nearest(flag)}")
+        if not equals:
+            if not remaining:
+                raise UsageFailure(f"{flag} needs a value: {flag} {option.metavar}")
+            value = remaining.pop()
+        parsed.take(option, value)
+    return parsed
+
+
+def start_help() -> str:
+    rows = [(f"{each.flag} {each.metavar}", each.help) for each in START_OPTIONS]
+    rows.append(("-h, --help", "Show this message and exit."))
+    width = max(len(left) for left, _ in rows)
+    lines = [f"  {left:<{width}}  {right}" for left, right in rows]
+    return (
+        "Usage: penstock start [OPTIONS]\n\n"
+        "  Run a broker in the foreground; Ctrl-C or SIGTERM stops it cleanly.\n\n"
+        "Options:\n" + "\n".join(lines) + "\n"
+    )
+
+
+def _nearest(flag: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(flag, _BY_FLAG, n=1)
+    return f"; did you mean {near[0]}?" if near else "; see `penstock start --help`"

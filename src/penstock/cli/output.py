@@ -1,0 +1,75 @@
+"""How results are printed: aligned columns, a rich table on a terminal, or one JSON document."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+NUMERIC = (int, float)
+Cell = str | int | float | None
+
+
+def print_line(text: str) -> None:
+    sys.stdout.write(text + "\n")
+
+
+def print_json(document: Any) -> None:
+    print_line(json.dumps(document, ensure_ascii=False, indent=2))
+
+
+def print_table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
+    if sys.stdout.isatty():
+        _print_rich(columns, rows)
+    else:
+        for line in plain_table(columns, rows):
+            print_line(line)
+
+
+def plain_table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> list[str]:
+    """Columns two spaces apart, the header in capitals: easy on awk and on the eye."""
+    cells = [[column.upper() for column in columns], *([_show(cell) for cell in r] for r in rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
+    right = [all(isinstance(row[i], NUMERIC) for row in rows) for i in range(len(columns))]
+    return [_align(row, widths, right) for row in cells]
+
+
+def _align(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
+    padded = [
+        cell.rjust(width) if to_right else cell.ljust(width)
+        for cell, width, to_right in zip(row, widths, right, strict=True)
+    ]
+    return "  ".join(padded).rstrip()
+
+
+def _print_rich(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    for index, column in enumerate(columns):
+        numeric = bool(rows) and all(isinstance(row[index], NUMERIC) for row in rows)
+        table.add_column(column, justify="right" if numeric else "left", overflow="fold")
+    for row in rows:
+        table.add_row(*(Text(_show(cell)) for cell in row))
+    Console().print(table)
+
+
+def _show(cell: Cell) -> str:
+    return "-" if cell is None else str(cell)
+
+
+def human_bytes(count: int) -> str:
+    size = float(count)
+    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):
+        if size < 1024 or unit == "TiB":
+            return f"{count} B" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1024
+    raise AssertionError("unreachable")
+
+
+def plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

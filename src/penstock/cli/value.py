@@ -1,0 +1,89 @@
+"""Record keys and values between their bytes and what a person types or reads. Pure."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from enum import StrEnum
+from typing import Any
+
+from penstock.cli.failure import Failure
+
+
+class Format(StrEnum):
+    text = "text"
+    json = "json"
+    hex = "hex"
+    base64 = "base64"
+
+
+def parse_bytes(text: bytes, form: Format) -> bytes:
+    """What was typed, as the bytes to send."""
+    try:
+        match form:
+            case Format.text:
+                return text
+            case Format.json:
+                return encode_json(json.loads(text))
+            case Format.hex:
+                return bytes.fromhex(text.decode("ascii"))
+            case Format.base64:
+                return base64.b64decode(text, validate=True)
+    except (ValueError, binascii.Error) as error:
+        shown = text[:40].decode(errors="replace")
+        raise Failure(f"{shown!r} is not {form.value}: {error}") from error
+
+
+def show_bytes(content: bytes | None, form: Format) -> bytes:
+    """Bytes as one field of a printed line; text goes out as it is."""
+    if content is None:
+        return b"null"
+    match form:
+        case Format.text:
+            return content
+        case Format.json:
+            return encode_json(_decode_json(content))
+        case Format.hex:
+            return content.hex().encode()
+        case Format.base64:
+            return base64.b64encode(content)
+
+
+def json_field(name: str, content: bytes | None, form: Format) -> dict[str, Any]:
+    """One member of a JSON line. Text that is not UTF-8 goes out as `<name>_base64`."""
+    if content is None:
+        return {name: None}
+    if form is Format.json:
+        return {name: _decode_json(content)}
+    if form is not Format.text:
+        return {name: show_bytes(content, form).decode()}
+    try:
+        return {name: content.decode()}
+    except UnicodeDecodeError:
+        return {f"{name}_base64": base64.b64encode(content).decode()}
+
+
+def parse_json_field(record: dict[str, Any], name: str, form: Format) -> bytes | None:
+    """The reverse of `json_field`."""
+    encoded = record.get(f"{name}_base64")
+    if encoded is not None:
+        return parse_bytes(str(encoded).encode(), Format.base64)
+    content = record.get(name)
+    if content is None:
+        return None
+    if form is Format.json or not isinstance(content, str):
+        return encode_json(content)
+    return parse_bytes(content.encode(), form)
+
+
+def encode_json(content: Any) -> bytes:
+    return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def _decode_json(content: bytes) -> Any:
+    try:
+        return json.loads(content)
+    except ValueError as error:
+        shown = content[:40].decode(errors="replace")
+        raise Failure(f"the record {shown!r} is not JSON; read it with another format") from error

@@ -1,0 +1,56 @@
+"""One request to one broker over a plain socket, for what confluent-kafka has no call for."""
+
+from __future__ import annotations
+
+import socket
+from typing import TypeVar
+
+from penstock.cli.failure import Failure
+from penstock.model.error import ProtocolError
+from penstock.protocol.entity import Entity
+from penstock.protocol.frame import API_BY_KEY, decode_response, encode_request
+from penstock.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
+
+T = TypeVar("T", bound=Entity)
+_RESPONSE_BYTES_MAX = 1 << 30
+
+
+def call(host: str, port: int, request: Entity, answer: type[T], timeout_s: float) -> T:
+    """The broker's answer, in the newest version both sides know."""
+    try:
+        with socket.create_connection((host, port), timeout=timeout_s) as connection:
+            versions = _exchange(connection, ApiVersionsRequest(), 0, ApiVersionsResponse)
+            return _exchange(connection, request, _version(request, versions), answer)
+    except (OSError, ProtocolError) as error:
+        raise Failure(f"the broker at {host}:{port} did not answer: {error}") from error
+
+
+def _version(request: Entity, versions: ApiVersionsResponse) -> int:
+    key = request.API_KEY
+    assert key is not None
+    for each in versions.api_keys:
+        if each.api_key == key:
+            return min(each.max_version, API_BY_KEY[key].max_stable_version)
+    raise Failure(f"the broker does not offer {API_BY_KEY[key].name}")
+
+
+def _exchange(connection: socket.socket, request: Entity, version: int, answer: type[T]) -> T:
+    key = request.API_KEY
+    assert key is not None
+    connection.sendall(encode_request(1, version, request, "penstock-cli"))
+    size = int.from_bytes(_receive(connection, 4), "big")
+    if size > _RESPONSE_BYTES_MAX:
+        raise ProtocolError("it does not speak Kafka's protocol in plain text")
+    _, body = decode_response(key, version, _receive(connection, size))
+    assert isinstance(body, answer)
+    return body
+
+
+def _receive(connection: socket.socket, size: int) -> bytes:
+    received = bytearray()
+    while len(received) < size:
+        chunk = connection.recv(min(size - len(received), 1 << 20))
+        if not chunk:
+            raise ProtocolError("it closed the connection")
+        received += chunk
+    return bytes(received)
