@@ -39,7 +39,8 @@ SCALARS = {
     "bytes": "bytes",
     "uuid": "bytes",
 }
-ZEROS = {"bool": "False", "float64": "0.0", "string": '""', "bytes": 'b""', "uuid": "ZERO_ID"}
+ZEROS = {"bool": "False", "float64": "0.0", "string": '""', "uuid": "ZERO_ID"}
+ZEROS |= dict.fromkeys(("bytes", "records"), 'b""')
 
 # Old librdkafka takes a broker whose Produce starts later than 0 for one that cannot compress.
 ADVERTISED_MIN = {0: 0}
@@ -264,7 +265,7 @@ def parameter(item: FieldSpec, spec: MessageSpec) -> str:
         return f"{item.name}: Iterable[{kind}]{none} = {default}"
     if item.struct:
         return f"{item.name}: {kind} | None = None"
-    if item.type == "records":
+    if item.type == "records" and none:
         return f"{item.name}: {kind} | None = None"
     return f"{item.name}: {kind}{none} = {item.default or ZEROS.get(item.type, '0')}"
 
@@ -280,8 +281,6 @@ def assignment(item: FieldSpec, spec: MessageSpec) -> str:
         return f"self.{name}: list[{kind}]{none} = {value}"
     if item.struct and not none:
         return f"self.{name}: {kind} = {kind}() if {name} is None else {name}"
-    if item.type == "records":
-        none = " | None"
     return f"self.{name}: {kind}{none} = {name}"
 
 

@@ -29,8 +29,8 @@ _ZEROS: dict[str, object] = {
     "float64": 0.0,
     "string": "",
     "bytes": b"",
+    "records": b"",
     "uuid": bytes(16),
-    "records": None,
 }
 
 Namespace = dict[str, object]
@@ -41,6 +41,8 @@ def default_of(field: Field) -> object:
     if field.default is not ZERO_OF_TYPE:
         return field.default
     assert isinstance(field.type, str)
+    if field.type == "records" and field.nullable:
+        return None
     return _ZEROS.get(field.type, 0)
 
 

@@ -208,7 +208,7 @@ class ResponsePartitionSnapshot(Entity):
         current_leader: LeaderIdAndEpoch | None = None,
         size: int = 0,
         position: int = 0,
-        unaligned_records: Sized | None = None,
+        unaligned_records: Sized = b"",
     ) -> None:
         self.index: int = index
         self.error_code: int = error_code
@@ -218,7 +218,7 @@ class ResponsePartitionSnapshot(Entity):
         self.current_leader: LeaderIdAndEpoch | None = current_leader
         self.size: int = size
         self.position: int = position
-        self.unaligned_records: Sized | None = unaligned_records
+        self.unaligned_records: Sized = unaligned_records
 
 
 class ResponseTopicSnapshot(Entity):

@@ -269,7 +269,7 @@ class PartitionData(Entity):
         acknowledge_error_code: int = 0,
         acknowledge_error_message: str | None = None,
         current_leader: LeaderIdAndEpoch | None = None,
-        records: Sized | None = None,
+        records: Sized = b"",
         acquired_records: Iterable[AcquiredRecords] = (),
     ) -> None:
         self.partition_index: int = partition_index
@@ -280,7 +280,7 @@ class PartitionData(Entity):
         self.current_leader: LeaderIdAndEpoch = (
             LeaderIdAndEpoch() if current_leader is None else current_leader
         )
-        self.records: Sized | None = records
+        self.records: Sized = records
         self.acquired_records: list[AcquiredRecords] = (
             acquired_records if isinstance(acquired_records, list) else list(acquired_records)
         )
