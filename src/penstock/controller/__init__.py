@@ -1,0 +1,25 @@
+"""The cluster's controller: pure rules over the metadata image, one machine in front of them."""
+
+from penstock.controller.config import (
+    BOOTSTRAP_FEATURES,
+    METADATA_LEVEL,
+    METADATA_VERSION,
+    SUPPORTED_FEATURES,
+    ConfigSchema,
+    ControllerConfig,
+    TopicConfigEntry,
+)
+from penstock.controller.shard import ControllerShard
+from penstock.controller.topic_name import check_topic_name
+
+__all__ = [
+    "BOOTSTRAP_FEATURES",
+    "METADATA_LEVEL",
+    "METADATA_VERSION",
+    "SUPPORTED_FEATURES",
+    "ConfigSchema",
+    "ControllerConfig",
+    "ControllerShard",
+    "TopicConfigEntry",
+    "check_topic_name",
+]

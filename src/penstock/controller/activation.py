@@ -1,0 +1,65 @@
+"""What a controller writes as it takes over: the end of what was left open, the first records."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from penstock.controller.config import METADATA_VERSION, ControllerConfig, ControllerContext
+from penstock.controller.outcome import Outcome
+from penstock.machine.decision import Decision
+from penstock.metadata.config import ResourceType
+from penstock.metadata.record import MetadataRecord
+from penstock.model.error import ApiError, ErrorCode
+from penstock.protocol.messages.records.abort_transaction_record import AbortTransactionRecord
+from penstock.protocol.messages.records.begin_transaction_record import BeginTransactionRecord
+from penstock.protocol.messages.records.config_record import ConfigRecord
+from penstock.protocol.messages.records.end_transaction_record import EndTransactionRecord
+from penstock.protocol.messages.records.feature_level_record import FeatureLevelRecord
+
+
+def decide_activate(
+    context: ControllerContext, bootstrap: Sequence[MetadataRecord] | None = None
+) -> Outcome[None]:
+    """`bootstrap` is what a formatted directory wants an empty cluster to begin with.
+
+    A transaction still open belongs to a controller that died in it: its records never counted.
+    """
+    records: list[MetadataRecord] = []
+    if context.image.has_open_transaction:
+        records.append(AbortTransactionRecord(reason="controller failover"))
+    if METADATA_VERSION not in context.image.features:
+        records += _first_records(context.config, bootstrap)
+    else:
+        _check_level(context)
+    return Decision(records, None)
+
+
+def _first_records(
+    config: ControllerConfig, bootstrap: Sequence[MetadataRecord] | None
+) -> list[MetadataRecord]:
+    features: list[MetadataRecord] = [
+        FeatureLevelRecord(name=name, feature_level=level)
+        for name, level in config.bootstrap_features.items()
+    ]
+    return [
+        BeginTransactionRecord(name="Bootstrap records"),
+        *(bootstrap or features),
+        # Eligible leader replicas need the cluster, not each broker, to say what is enough.
+        ConfigRecord(
+            resource_type=ResourceType.BROKER,
+            resource_name="",
+            name="min.insync.replicas",
+            value=str(config.min_insync_replicas),
+        ),
+        EndTransactionRecord(),
+    ]
+
+
+def _check_level(context: ControllerContext) -> None:
+    level = context.image.features[METADATA_VERSION]
+    newest = context.config.bootstrap_features[METADATA_VERSION]
+    if level > newest:
+        raise ApiError(
+            ErrorCode.UNSUPPORTED_VERSION,
+            f"the metadata log needs {METADATA_VERSION} {level}, newer than {newest} known here",
+        )

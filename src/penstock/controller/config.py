@@ -1,0 +1,86 @@
+"""What the controller is told about the broker it serves, and the context its rules work in."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
+
+from penstock.metadata.image import ClusterImage
+from penstock.model.id import TopicId
+
+METADATA_VERSION = "metadata.version"
+METADATA_LEVEL = 30
+"""Kafka 4.3-IV0: the newest whose records are written here."""
+
+SUPPORTED_FEATURES: Mapping[str, tuple[int, int]] = {
+    METADATA_VERSION: (7, METADATA_LEVEL),
+    "kraft.version": (0, 1),
+    "eligible.leader.replicas.version": (0, 1),
+    "group.version": (0, 1),
+    "share.version": (0, 1),
+    "streams.version": (0, 1),
+    "transaction.version": (0, 2),
+}
+"""Levels a log may name and still be read here; not what is served."""
+
+BOOTSTRAP_FEATURES: Mapping[str, int] = {
+    METADATA_VERSION: METADATA_LEVEL,
+    "eligible.leader.replicas.version": 1,
+    "group.version": 1,
+    "transaction.version": 2,
+}
+
+
+class TopicConfigEntry(NamedTuple):
+    """One setting in effect for a topic, as CreateTopics answers it."""
+
+    name: str
+    value: str | None
+    source: int
+    is_sensitive: bool = False
+    is_read_only: bool = False
+
+
+class ConfigSchema(Protocol):
+    """Which settings exist and what they may be. Checks raise ApiError with Kafka's code."""
+
+    def check_topic(self, values: Mapping[str, str]) -> None: ...
+
+    def check_broker(self, values: Mapping[str, str], altered: Iterable[str]) -> None: ...
+
+    def check_other(self, resource_type: int, name: str, values: Mapping[str, str]) -> None:
+        """Groups and client metrics."""
+        ...
+
+    def is_list(self, resource_type: int, key: str) -> bool: ...
+
+    def default_of(self, resource_type: int, key: str) -> str | None: ...
+
+    def describe_topic(
+        self, overrides: Mapping[str, str], image: ClusterImage
+    ) -> Iterable[TopicConfigEntry]:
+        """Every topic setting with the value in effect, sorted by name."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerConfig:
+    num_partitions: int = 3
+    default_replication_factor: int = 3
+    delete_topic_enable: bool = True
+    min_insync_replicas: int = 1
+    records_per_batch_max: int = 10_000
+    """Past this a decision is written as a metadata transaction of several batches."""
+    records_per_request_max: int = 200_000
+    bootstrap_features: Mapping[str, int] = field(default_factory=lambda: BOOTSTRAP_FEATURES)
+
+
+@dataclass(frozen=True, slots=True)
+class ControllerContext:
+    """What every rule looks at: the image as it is now, the settings, and a source of new ids."""
+
+    image: ClusterImage
+    config: ControllerConfig
+    schema: ConfigSchema
+    new_id: Callable[[], TopicId]

@@ -1,0 +1,32 @@
+"""Turning records and a reply into one decision that takes effect whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+from penstock.controller.config import ControllerConfig
+from penstock.machine.decision import Decision
+from penstock.metadata.record import MetadataRecord
+from penstock.model.error import ApiError, ErrorCode
+from penstock.protocol.messages.records.begin_transaction_record import BeginTransactionRecord
+from penstock.protocol.messages.records.end_transaction_record import EndTransactionRecord
+
+ReplyT = TypeVar("ReplyT")
+Outcome = Decision[MetadataRecord, ReplyT]
+
+
+def conclude(
+    config: ControllerConfig, records: Sequence[MetadataRecord], reply: ReplyT
+) -> Decision[MetadataRecord, ReplyT]:
+    if len(records) <= config.records_per_batch_max:
+        return Decision(records, reply)
+    return Decision([BeginTransactionRecord(), *records, EndTransactionRecord()], reply)
+
+
+def check_record_count(config: ControllerConfig, count: int) -> None:
+    """Before the records are built: a request may name two thousand million partitions."""
+    if count > config.records_per_request_max:
+        raise ApiError(
+            ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation."
+        )

@@ -1,0 +1,83 @@
+"""Choosing brokers for new partitions.
+
+A placement follows from the topic id, the partition number and the brokers alone: leaders go round
+the brokers, each next replica to the rack that has fewest so far.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from penstock.metadata.broker import BrokerImage
+from penstock.metadata.image import ClusterImage
+from penstock.metadata.partition import PartitionImage
+from penstock.model.error import ApiError, ErrorCode
+from penstock.model.id import TopicId
+
+UNASSIGNED_DIRECTORY = bytes(15) + b"\x01"
+
+
+def place_partitions(
+    image: ClusterImage, topic_id: TopicId, indexes: range, replication_factor: int
+) -> list[list[int]]:
+    brokers = sorted(image.brokers.values(), key=lambda broker: broker.id)
+    active = [broker for broker in brokers if broker.is_active]
+    _check_placeable(replication_factor, len(brokers), len(active))
+    seed = int.from_bytes(topic_id[:4], "big")
+    if len(brokers) == 1:
+        return [[brokers[0].id]] * len(indexes)
+    return [_place_one(brokers, active, seed + index, replication_factor) for index in indexes]
+
+
+def _check_placeable(replication_factor: int, broker_count: int, active_count: int) -> None:
+    problem = None
+    if active_count == 0:
+        problem = "All brokers are currently fenced or have all their log directories cordoned."
+    elif replication_factor > broker_count:
+        problem = (
+            f"The target replication factor of {replication_factor} cannot be reached because "
+            f"only {broker_count} broker(s) are registered or some brokers have all their log "
+            "directories cordoned."
+        )
+    if problem is not None:
+        raise ApiError(
+            ErrorCode.INVALID_REPLICATION_FACTOR,
+            f"Unable to replicate the partition {replication_factor} time(s): {problem}",
+        )
+
+
+def _place_one(
+    brokers: Sequence[BrokerImage], active: Sequence[BrokerImage], turn: int, count: int
+) -> list[int]:
+    leader = active[turn % len(active)]
+    # A second hand that moves once per round keeps two leaders from always sharing followers.
+    start = turn + 1 + turn // len(active)
+    order = [brokers[(start + step) % len(brokers)] for step in range(len(brokers))]
+    waiting = [broker for broker in order if broker is not leader]
+    chosen = [leader]
+    while len(chosen) < count:
+        racks = [broker.rack for broker in chosen]
+        best = min(waiting, key=lambda one: (not one.is_active, racks.count(one.rack)))
+        waiting.remove(best)
+        chosen.append(best)
+    return [broker.id for broker in chosen]
+
+
+def new_partition(image: ClusterImage, replicas: Sequence[int]) -> PartitionImage | None:
+    """None if no replica could lead it now."""
+    isr = [broker_id for broker_id in replicas if image.brokers[broker_id].is_active]
+    if not isr:
+        return None
+    return PartitionImage(
+        leader=isr[0],
+        leader_epoch=0,
+        partition_epoch=0,
+        replicas=replicas,
+        isr=isr,
+        directories=[default_directory(image.brokers[broker_id]) for broker_id in replicas],
+    )
+
+
+def default_directory(broker: BrokerImage) -> bytes:
+    """With several directories the broker itself chooses, and tells the controller later."""
+    return broker.log_dirs[0] if len(broker.log_dirs) == 1 else UNASSIGNED_DIRECTORY
