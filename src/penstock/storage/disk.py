@@ -1,0 +1,116 @@
+"""The disk everything in storage is given instead of calling the operating system itself.
+
+`RealDisk` binds the operating system's functions directly, so that a call through it costs no
+more than the function alone. A disk never retries and never interprets: errors come out as the
+`OSError` they are, and the caller decides whether they are its own fault or the directory's.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Protocol
+
+Buffer = bytes | bytearray | memoryview
+
+
+class FileStat(Protocol):
+    @property
+    def st_size(self) -> int: ...
+    @property
+    def st_mtime_ns(self) -> int: ...
+    @property
+    def st_mode(self) -> int: ...
+
+
+class Disk(Protocol):
+    def open(self, path: str, flags: int, mode: int = 0o644, /) -> int: ...
+    def close(self, fd: int, /) -> None: ...
+    def pread(self, fd: int, length: int, offset: int, /) -> bytes: ...
+    def pwrite(self, fd: int, data: Buffer, offset: int, /) -> int: ...
+    def ftruncate(self, fd: int, length: int, /) -> None: ...
+    def fdatasync(self, fd: int, /) -> None: ...
+    def fsync_dir(self, path: str, /) -> None: ...
+    def rename(self, source: str, target: str, /) -> None: ...
+    def unlink(self, path: str, /) -> None: ...
+    def mkdir(self, path: str, /) -> None: ...
+    def rmdir(self, path: str, /) -> None: ...
+    def listdir(self, path: str, /) -> Iterable[str]: ...
+    def stat(self, path: str, /) -> FileStat: ...
+    def exists(self, path: str, /) -> bool: ...
+
+
+def _full_sync(fd: int) -> None:
+    """macOS: fsync leaves data in the drive's cache; F_FULLFSYNC does not, where it exists."""
+    import fcntl
+
+    try:
+        fcntl.fcntl(fd, fcntl.F_FULLFSYNC)  # type: ignore[attr-defined,unused-ignore]
+    except (AttributeError, OSError):
+        os.fsync(fd)
+
+
+def _fsync_dir(path: str) -> None:
+    fd = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _mkdir(path: str) -> None:
+    Path(path).mkdir(parents=True, exist_ok=True)
+
+
+class RealDisk:
+    """The machine's own file system."""
+
+    open = staticmethod(os.open)
+    close = staticmethod(os.close)
+    pread = staticmethod(os.pread)
+    pwrite = staticmethod(os.pwrite)
+    ftruncate = staticmethod(os.ftruncate)
+    fdatasync = staticmethod(_full_sync if sys.platform == "darwin" else os.fdatasync)
+    fsync_dir = staticmethod(_fsync_dir)
+    rename = staticmethod(os.rename)
+    unlink = staticmethod(os.unlink)
+    mkdir = staticmethod(_mkdir)
+    rmdir = staticmethod(os.rmdir)
+    listdir = staticmethod(os.listdir)
+    stat = staticmethod(os.stat)
+    exists = staticmethod(os.path.exists)
+
+
+def read_whole(disk: Disk, path: str) -> bytes:
+    fd = disk.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        size = disk.stat(path).st_size
+        return disk.pread(fd, size, 0)
+    finally:
+        disk.close(fd)
+
+
+def write_fully(disk: Disk, fd: int, data: Buffer, offset: int) -> None:
+    """A short write is not an error to the kernel; a full disk shows only on the next call."""
+    view = memoryview(data)
+    while view:
+        written = disk.pwrite(fd, view, offset)
+        view = view[written:]
+        offset += written
+
+
+def replace_file(disk: Disk, path: str, data: bytes, *, sync: bool = True) -> None:
+    """Swap a whole small file atomically: a reader or a crash sees the old one or the new one."""
+    temporary = path + ".tmp"
+    fd = disk.open(temporary, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC)
+    try:
+        write_fully(disk, fd, data, 0)
+        if sync:
+            disk.fdatasync(fd)
+    finally:
+        disk.close(fd)
+    disk.rename(temporary, path)
+    if sync:
+        disk.fsync_dir(path.rpartition("/")[0])

@@ -1,0 +1,59 @@
+"""What has to reach the disk before a log's new records count as written.
+
+Made on the event loop, carried out by a flush thread, settled on the event loop again. It names
+descriptors that stay open meanwhile, so that neither a roll nor a full cache pulls them away.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from penstock.storage import names
+from penstock.storage.checkpoint import write_lines
+from penstock.storage.disk import Disk
+from penstock.storage.file_cache import CachedFile
+
+if TYPE_CHECKING:
+    from penstock.storage.log import Log
+
+
+class FlushTicket:
+    __slots__ = (
+        "directories",
+        "directory",
+        "end_offset",
+        "epoch_lines",
+        "fds",
+        "files",
+        "generation",
+        "log",
+    )
+
+    def __init__(self, log: Log, generation: int) -> None:
+        self.log = log
+        self.generation = generation
+        self.directory = log.directory
+        self.end_offset = log.end_offset
+        self.files: list[CachedFile] = []
+        self.fds: list[int] = []
+        self.directories: list[str] = []
+        self.epoch_lines: list[str] | None = None
+
+    def add_file(self, file: CachedFile) -> None:
+        if file not in self.files:
+            self.fds.append(file.pin())
+            self.files.append(file)
+
+    def sync(self, disk: Disk) -> None:
+        """Runs in a flush thread; an OSError means that nothing here may be trusted."""
+        for fd in self.fds:
+            disk.fdatasync(fd)
+        if self.epoch_lines is not None:
+            write_lines(disk, f"{self.directory}/{names.LEADER_EPOCHS}", self.epoch_lines)
+        for path in self.directories:
+            disk.fsync_dir(path)
+
+    def release(self) -> None:
+        for file in self.files:
+            file.unpin()
+        self.files.clear()

@@ -1,0 +1,221 @@
+"""Opening a log: finish what a crash interrupted, find the segments, bring the state back.
+
+After a clean stop this reads a directory listing, the newest snapshot and the end of the last
+segment. After a crash the segments from the recovery point on are recovered first.
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import NamedTuple
+
+from penstock.model.clock import Clock
+from penstock.model.error import StorageError
+from penstock.model.id import TopicPartition
+from penstock.storage import names
+from penstock.storage.checkpoint import read_lines
+from penstock.storage.config import LogConfig
+from penstock.storage.disk import Disk
+from penstock.storage.epoch_cache import EpochCache
+from penstock.storage.file_cache import FileCache
+from penstock.storage.log import Log
+from penstock.storage.producer_snapshot import SnapshotFiles
+from penstock.storage.producer_state import ProducerState
+from penstock.storage.recovery import rebuild_indexes, recover_segment
+from penstock.storage.replay import rebuild_producers
+from penstock.storage.segment import Segment
+from penstock.storage.swap import finish_swaps
+from penstock.storage.trash import Trash, remove_file
+
+_logger = logging.getLogger(__name__)
+
+
+def open_log(
+    directory: str,
+    partition: TopicPartition,
+    config: LogConfig,
+    cache: FileCache,
+    clock: Clock,
+    trash: Trash,
+    *,
+    clean: bool = True,
+    recovery_point: int = 0,
+    log_start_offset: int = 0,
+) -> Log:
+    """Open or create. `clean`: the last stop was orderly, so that nothing has to be checked."""
+    loader = LogLoader(
+        directory,
+        partition,
+        config,
+        cache,
+        clock,
+        trash,
+        clean=clean,
+        recovery_point=recovery_point,
+        log_start_offset=log_start_offset,
+    )
+    return loader.load()
+
+
+class _Loaded(NamedTuple):
+    segments: list[Segment]
+    end_offset: int
+    created: bool
+
+
+class LogLoader:
+    def __init__(
+        self,
+        directory: str,
+        partition: TopicPartition,
+        config: LogConfig,
+        cache: FileCache,
+        clock: Clock,
+        trash: Trash,
+        *,
+        clean: bool,
+        recovery_point: int,
+        log_start_offset: int,
+    ) -> None:
+        self.directory = directory
+        self.partition = partition
+        self.config = config
+        self.cache = cache
+        self.disk: Disk = cache.disk
+        self.clock = clock
+        self.trash = trash
+        self.clean = clean
+        self.recovery_point = recovery_point
+        self.log_start_offset = log_start_offset
+        self.producers = ProducerState()
+
+    def load(self) -> Log:
+        try:
+            return self._load()
+        except OSError as error:
+            raise StorageError(f"cannot open {self.directory}: {error}") from error
+
+    def _load(self) -> Log:
+        self.disk.mkdir(self.directory)
+        files = finish_swaps(self.disk, self.directory)
+        self.snapshots = SnapshotFiles(
+            self.disk, self.directory, (base for base, kind in files if kind == names.SNAPSHOT)
+        )
+        path = f"{self.directory}/{names.LEADER_EPOCHS}"
+        self.epochs = EpochCache.decode(read_lines(self.disk, path))
+        segments = self._open_segments(files)
+        if not self.clean:
+            self._recover(segments)
+        loaded = self._complete(segments)
+        start = max(self.log_start_offset, loaded.segments[0].base_offset)
+        self.epochs.truncate_from(loaded.end_offset)
+        self.epochs.truncate_before(start)
+        self._load_producers(loaded, start)
+        return self._build(loaded, start)
+
+    def _open_segments(self, files: set[tuple[int, str]]) -> list[Segment]:
+        bases = sorted(base for base, kind in files if kind == names.LOG)
+        for base, kind in files:
+            if kind in (names.INDEX, names.TIME_INDEX, names.TXN_INDEX) and base not in bases:
+                remove_file(self.disk, names.segment_path(self.directory, base, kind))
+        segments = [self._open_segment(base) for base in bases]
+        for segment in segments:
+            missing = (segment.base_offset, names.INDEX) not in files
+            missing |= (segment.base_offset, names.TIME_INDEX) not in files
+            if missing and (self.clean or segment is not segments[-1]):
+                _logger.warning("rebuilding the missing index of %s", segment.path)
+                rebuild_indexes(segment)
+        if self.clean and segments and not _index_fits(segments[-1]):
+            _logger.warning("rebuilding the index of %s, which does not fit it", segments[-1].path)
+            rebuild_indexes(segments[-1])
+        return segments
+
+    def _open_segment(self, base_offset: int, *, create: bool = False) -> Segment:
+        path = names.segment_path(self.directory, base_offset, names.LOG)
+        return Segment(
+            self.cache,
+            self.directory,
+            base_offset,
+            size=0 if create else self.disk.stat(path).st_size,
+            created_ms=self.clock.now_ms(),
+            index_interval_bytes=self.config.index_interval_bytes,
+            create=create,
+        )
+
+    def _recover(self, segments: list[Segment]) -> None:
+        """Check the segments that may hold unsynced batches; behind a cut nothing is kept."""
+        first = max(sum(s.base_offset <= self.recovery_point for s in segments) - 1, 0)
+        if first < len(segments):
+            start = segments[first].base_offset
+            rebuild_producers(
+                self.producers, self.snapshots, segments[:first], self.log_start_offset, start
+            )
+            self.epochs.truncate_from(start)
+        for slot in range(first, len(segments)):
+            segment = segments[slot]
+            if slot > first:
+                self.snapshots.write(segment.base_offset, self.producers.freeze())
+            if recover_segment(segment, self.recovery_point, self.producers, self.epochs):
+                self._drop(segments[slot + 1 :])
+                del segments[slot + 1 :]
+                return
+
+    def _drop(self, segments: list[Segment]) -> None:
+        for segment in segments:
+            _logger.warning("dropping %s: it stands behind a cut", segment.path)
+            segment.close()
+            for path in segment.file_paths():
+                self.disk.unlink(path)
+
+    def _complete(self, segments: list[Segment]) -> _Loaded:
+        """At least one segment, and an end that is not before the start."""
+        end_offset = segments[-1].next_offset() if segments else self.log_start_offset
+        if segments and end_offset < self.log_start_offset:
+            _logger.warning(
+                "%s ends at %d, before its start %d: starting anew there",
+                self.directory,
+                end_offset,
+                self.log_start_offset,
+            )
+            self._drop(segments)
+            segments.clear()
+            end_offset = self.log_start_offset
+        created = not segments
+        if created:
+            segments.append(self._open_segment(self.log_start_offset, create=True))
+            segments[0].create_files()
+        return _Loaded(segments, end_offset, created)
+
+    def _load_producers(self, loaded: _Loaded, start: int) -> None:
+        end = loaded.end_offset
+        if loaded.created:
+            self.snapshots.keep_between(end, -1)
+            self.producers.clear(end)
+            return
+        self.snapshots.keep_only({segment.base_offset for segment in loaded.segments})
+        if self.clean or self.producers.end_offset != end:
+            rebuild_producers(self.producers, self.snapshots, loaded.segments, start, end)
+
+    def _build(self, loaded: _Loaded, start: int) -> Log:
+        end = loaded.end_offset
+        return Log(
+            self.directory,
+            self.partition,
+            self.config,
+            self.cache,
+            self.clock,
+            self.trash,
+            loaded.segments,
+            log_start_offset=start,
+            end_offset=end,
+            recovery_point=end if self.clean else min(self.recovery_point, end),
+            epochs=self.epochs,
+            producers=self.producers,
+            snapshots=self.snapshots,
+            created=loaded.created,
+        )
+
+
+def _index_fits(segment: Segment) -> bool:
+    last = segment.index.last()
+    return last is None or (last[0] >= 0 and last[1] < max(segment.size, 1))

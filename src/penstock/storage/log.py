@@ -1,0 +1,451 @@
+"""One partition's log: appends, reads, and where it starts, ends and is safe on disk.
+
+Owns the list of segments and the offsets; leaves bytes to `segment`, sequences to
+`producer_state`, opening and recovery to `loader`, and deciding what is too old to `retention`.
+Used from one thread. It never waits for the disk: `flush_start` says what has to be synced, and
+`flush_done` is told when that happened.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable
+from errno import EDQUOT, ENOSPC
+from typing import NamedTuple, NoReturn
+
+from penstock.model.clock import Clock
+from penstock.model.error import ApiError, ErrorCode, StorageError
+from penstock.model.id import TopicPartition
+from penstock.records.control import EndMarker, parse_end_marker
+from penstock.records.header import (
+    CONTROL_BIT,
+    LOG_OVERHEAD,
+    BatchHeader,
+    Buffer,
+    WritableBuffer,
+    assign_append_time,
+    assign_offset,
+    check_batch,
+)
+from penstock.records.record import iter_records
+from penstock.storage.append_check import AppendCheck, Origin
+from penstock.storage.config import LogConfig
+from penstock.storage.disk import Disk
+from penstock.storage.epoch_cache import EpochCache
+from penstock.storage.file_cache import FileCache
+from penstock.storage.flush_ticket import FlushTicket
+from penstock.storage.producer_snapshot import SnapshotFiles
+from penstock.storage.producer_state import ProducerState
+from penstock.storage.segment import RELATIVE_OFFSET_MAX, Found, Segment
+from penstock.storage.slice import FileSlice
+from penstock.storage.trash import Trash
+from penstock.storage.txn_index import AbortedTxn
+
+
+class AppendResult(NamedTuple):
+    first_offset: int
+    last_offset: int
+    append_time_ms: int
+    """-1 where the topic keeps the producers' own timestamps."""
+    log_start_offset: int
+    duplicate: bool
+    size_bytes: int
+
+
+class ReadResult(NamedTuple):
+    slices: tuple[FileSlice, ...]
+    size_bytes: int
+
+
+EMPTY_READ = ReadResult((), 0)
+
+
+class Log:
+    def __init__(
+        self,
+        directory: str,
+        partition: TopicPartition,
+        config: LogConfig,
+        cache: FileCache,
+        clock: Clock,
+        trash: Trash,
+        segments: list[Segment],
+        *,
+        log_start_offset: int,
+        end_offset: int,
+        recovery_point: int,
+        epochs: EpochCache,
+        producers: ProducerState,
+        snapshots: SnapshotFiles,
+        created: bool,
+    ) -> None:
+        self.directory = directory
+        self.partition = partition
+        self.cache = cache
+        self.disk: Disk = cache.disk
+        self.clock = clock
+        self.trash = trash
+        self.segments = segments
+        self.bases = [segment.base_offset for segment in segments]
+        self.active = segments[-1]
+        self.log_start_offset = log_start_offset
+        self.end_offset = end_offset
+        self.recovery_point = recovery_point
+        self.high_watermark = log_start_offset
+        self.epochs = epochs
+        self.producers = producers
+        self.snapshots = snapshots
+        self.on_dirty: Callable[[Log], None] | None = None
+        self.dirty_since_ms = -1
+        self.size_bytes = sum(segment.size for segment in segments)
+        self._directory_synced = not created
+        self._segment_synced = not created
+        self._generation = 0
+        self.closed = False
+        self.update_config(config)
+
+    def update_config(self, config: LogConfig) -> None:
+        self.config = config
+        self._check = AppendCheck(config)
+        self._index_entries_max = min(
+            config.segment_index_bytes // 8, config.segment_index_bytes // 12 - 1
+        )
+        for segment in self.segments:
+            segment.index_interval_bytes = config.index_interval_bytes
+
+    # --- append ---------------------------------------------------------------------------
+
+    def append(
+        self,
+        records: WritableBuffer,
+        leader_epoch: int,
+        now_ms: int,
+        origin: Origin = Origin.CLIENT,
+    ) -> AppendResult:
+        """Write one batch as leader: it gets the next offsets, in place."""
+        if self.closed:
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.partition} is closed")
+        records, header = self._check.check(records, now_ms, origin)
+        marker = None
+        if header.producer_id >= 0:
+            if header.attributes & CONTROL_BIT:
+                marker = read_marker(records, header)
+                if marker is not None:
+                    self.producers.check_marker(header, marker)
+            else:
+                written = self.producers.check(header, sequences=origin is Origin.CLIENT)
+                if written is not None:
+                    return AppendResult(
+                        written.first_offset,
+                        written.last_offset,
+                        written.timestamp if self._check.append_time else -1,
+                        self.log_start_offset,
+                        True,
+                        0,
+                    )
+        first_offset = self.end_offset
+        last_offset = first_offset + header.last_offset_delta
+        assign_offset(records, 0, first_offset, leader_epoch)
+        append_time = -1
+        timestamp = header.max_timestamp
+        if self._check.append_time and not header.attributes & CONTROL_BIT:
+            append_time = timestamp = now_ms
+            assign_append_time(records, 0, now_ms)
+        size = header.batch_length + LOG_OVERHEAD
+        segment = self._segment_for(size, first_offset, last_offset, timestamp, now_ms)
+        try:
+            segment.append(records, size, first_offset, last_offset, timestamp)
+        except OSError as error:
+            self._fail_write(error)
+        if leader_epoch != self.epochs.latest:
+            self.epochs.assign(leader_epoch, first_offset)
+        self._appended(size, last_offset + 1, now_ms)
+        if header.producer_id >= 0:
+            self._update_producer(header, first_offset, timestamp, marker)
+        return AppendResult(
+            first_offset, last_offset, append_time, self.log_start_offset, False, size
+        )
+
+    def append_replica(self, records: Buffer, now_ms: int) -> AppendResult:
+        """Write whole batches with the offsets and epochs that their leader gave them."""
+        headers = self._check_replicated(records)
+        first, last = headers[0], headers[-1]
+        newest = max(header.max_timestamp for header in headers)
+        segment = self._segment_for(
+            len(records), first.base_offset, last.last_offset, newest, now_ms
+        )
+        try:
+            segment.append_many(records, headers)
+        except OSError as error:
+            self._fail_write(error)
+        position = 0
+        for header in headers:
+            if header.partition_leader_epoch > self.epochs.latest:
+                self.epochs.assign(header.partition_leader_epoch, header.base_offset)
+            if header.producer_id >= 0:
+                self._replay_producer(records, position, header)
+            position += header.size
+        self._appended(len(records), last.next_offset, now_ms)
+        return AppendResult(
+            first.base_offset, last.last_offset, -1, self.log_start_offset, False, len(records)
+        )
+
+    def _check_replicated(self, records: Buffer) -> list[BatchHeader]:
+        headers: list[BatchHeader] = []
+        position, expected = 0, self.end_offset
+        while position < len(records):
+            header = check_batch(records, position, len(records))
+            if header.base_offset < expected:
+                raise ApiError(
+                    ErrorCode.OFFSET_OUT_OF_RANGE,
+                    f"batch at offset {header.base_offset} does not follow {expected - 1}",
+                )
+            headers.append(header)
+            expected = header.next_offset
+            position += header.size
+        if not headers:
+            raise ApiError(ErrorCode.INVALID_RECORD, "no batch to append")
+        return headers
+
+    def _segment_for(
+        self, size: int, first_offset: int, last_offset: int, timestamp: int, now_ms: int
+    ) -> Segment:
+        """The active segment, rolled first if it cannot take the batch."""
+        segment, config = self.active, self.config
+        if (
+            segment.size + size > config.segment_bytes
+            or last_offset - segment.base_offset > RELATIVE_OFFSET_MAX
+            or segment.index.count >= self._index_entries_max
+            or segment.time_index.count >= self._index_entries_max
+            or (
+                segment.size > 0
+                and segment.waited_ms(now_ms, timestamp) > config.segment_ms - self._jitter_ms()
+            )
+        ):
+            return self.roll(first_offset, now_ms)
+        return segment
+
+    def _jitter_ms(self) -> int:
+        """Spreads rolls of many partitions; the same for one segment every time it is asked."""
+        spread = self.config.segment_jitter_ms
+        if not spread:
+            return 0
+        return hash((self.partition.partition, self.active.base_offset)) % spread
+
+    def _appended(self, size: int, end_offset: int, now_ms: int) -> None:
+        self.size_bytes += size
+        self.end_offset = end_offset
+        if self.dirty_since_ms < 0:
+            self.dirty_since_ms = now_ms
+            if self.on_dirty is not None:
+                self.on_dirty(self)
+
+    def _update_producer(
+        self, header: BatchHeader, offset: int, timestamp: int, marker: EndMarker | None
+    ) -> None:
+        if not header.attributes & CONTROL_BIT:
+            self.producers.apply(header, offset, timestamp)
+        elif marker is not None:
+            completed = self.producers.apply_marker(header, marker, offset)
+            if completed is not None and completed.aborted:
+                stable = self.producers.stable_offset_after(completed)
+                txn = AbortedTxn(*completed[:3], stable)
+                self.segment_at(offset).txn_index.append(txn)
+
+    def _replay_producer(self, records: Buffer, position: int, header: BatchHeader) -> None:
+        marker = None
+        if header.attributes & CONTROL_BIT:
+            batch = memoryview(records)[position : position + header.size]
+            marker = read_marker(batch, header)
+        self._update_producer(header, header.base_offset, header.max_timestamp, marker)
+
+    def _fail_write(self, error: OSError) -> NoReturn:
+        if error.errno in (ENOSPC, EDQUOT):
+            raise ApiError(
+                ErrorCode.KAFKA_STORAGE_ERROR,
+                f"no space left for {self.partition} on the disk of {self.directory}",
+            ) from error
+        raise StorageError(f"cannot write to {self.directory}: {error}") from error
+
+    # --- segments -------------------------------------------------------------------------
+
+    def roll(self, base_offset: int | None = None, now_ms: int | None = None) -> Segment:
+        """Start a new segment; the old one is complete from here on."""
+        base_offset = self.end_offset if base_offset is None else base_offset
+        old = self.active
+        if old.base_offset == base_offset and old.size == 0:
+            return old
+        created_ms = self.clock.now_ms() if now_ms is None else now_ms
+        segment = self.new_segment(base_offset, created_ms)
+        try:
+            segment.create_files()
+            old.seal()
+        except OSError as error:
+            self._fail_write(error)
+        self.segments.append(segment)
+        self.bases.append(base_offset)
+        self.active = segment
+        self._segment_synced = False
+        self.take_snapshot(base_offset)
+        return segment
+
+    def new_segment(self, base_offset: int, created_ms: int) -> Segment:
+        return Segment(
+            self.cache,
+            self.directory,
+            base_offset,
+            size=0,
+            created_ms=created_ms,
+            index_interval_bytes=self.config.index_interval_bytes,
+            create=True,
+        )
+
+    def segment_at(self, offset: int) -> Segment:
+        """The segment that holds the offset, or the first one."""
+        return self.segments[max(bisect_right(self.bases, offset) - 1, 0)]
+
+    def take_snapshot(self, offset: int) -> None:
+        """Remember the producers as of here, so that opening need not replay what is before."""
+        if offset in self.snapshots.offsets:
+            return
+        try:
+            self.snapshots.write(offset, self.producers.freeze())
+        except OSError as error:
+            if error.errno not in (ENOSPC, EDQUOT):
+                raise StorageError(f"cannot write to {self.directory}: {error}") from error
+
+    # --- read -----------------------------------------------------------------------------
+
+    def read(
+        self, offset: int, max_bytes: int, upper_bound: int, min_one: bool = True
+    ) -> ReadResult:
+        """Batches from the one that holds `offset`, none of which reaches `upper_bound`.
+
+        The last one may be cut off by `max_bytes`; the first one only without `min_one`, and
+        then nothing is returned. Checksums of what was not written by this process are verified
+        once: a damaged batch is CORRUPT_MESSAGE, never data.
+        """
+        if offset < self.log_start_offset or offset > self.end_offset:
+            raise ApiError(
+                ErrorCode.OFFSET_OUT_OF_RANGE,
+                f"offset {offset} of {self.partition} is not within "
+                f"[{self.log_start_offset}, {self.end_offset}]",
+            )
+        slot = max(bisect_right(self.bases, offset) - 1, 0)
+        while slot < len(self.segments) and offset < upper_bound:
+            segment = self.segments[slot]
+            found = segment.find(offset)
+            if found is not None:
+                return self._slice(segment, slot, found, max_bytes, upper_bound, min_one)
+            slot += 1
+        return EMPTY_READ
+
+    def _slice(
+        self,
+        segment: Segment,
+        slot: int,
+        found: Found,
+        max_bytes: int,
+        upper_bound: int,
+        min_one: bool,
+    ) -> ReadResult:
+        end = segment.size
+        if upper_bound < self.end_offset and not self._ends_before(slot, upper_bound):
+            bound = segment.find(upper_bound)
+            end = bound.position if bound is not None else end
+        if found.size > max_bytes and not min_one:
+            return EMPTY_READ
+        position = found.position
+        end = min(end, position + max(max_bytes, found.size))
+        if end <= position:
+            return EMPTY_READ
+        end = segment.verify(position, end)
+        part = FileSlice(self.disk, segment.file, position, end - position)
+        return ReadResult((part,), part.length)
+
+    def _ends_before(self, slot: int, offset: int) -> bool:
+        return slot + 1 < len(self.bases) and self.bases[slot + 1] <= offset
+
+    # --- flush ----------------------------------------------------------------------------
+
+    @property
+    def unflushed_messages(self) -> int:
+        return self.end_offset - self.recovery_point
+
+    def flush_start(self) -> FlushTicket:
+        ticket = FlushTicket(self, self._generation)
+        self.flush_extend(ticket)
+        return ticket
+
+    def flush_extend(self, ticket: FlushTicket) -> None:
+        """Bring a ticket that nobody has begun to carry out up to the present end."""
+        ticket.end_offset = self.end_offset
+        ticket.generation = self._generation
+        self.dirty_since_ms = -1
+        slot = max(bisect_right(self.bases, self.recovery_point) - 1, 0)
+        for segment in self.segments[slot:-1]:
+            segment.seal()
+            ticket.add_file(segment.file)
+            ticket.add_file(segment.index.file)
+            ticket.add_file(segment.time_index.file)
+        ticket.add_file(self.active.file)
+        if self.epochs.changed:
+            ticket.epoch_lines = self.epochs.encode()
+            self.epochs.changed = False
+        if not self._segment_synced:
+            ticket.directories = [self.directory]
+            if not self._directory_synced:
+                ticket.directories.append(self.directory.rpartition("/")[0])
+            self._segment_synced = self._directory_synced = True
+
+    def flush_done(self, ticket: FlushTicket) -> None:
+        ticket.release()
+        # Records that a truncation replaced meanwhile were not the ones that were synced.
+        if ticket.generation == self._generation:
+            self.recovery_point = max(self.recovery_point, ticket.end_offset)
+
+    def flush_failed(self, ticket: FlushTicket) -> None:
+        """After a failed sync the kernel may have dropped the pages: never try again."""
+        ticket.release()
+
+    def forget_after(self, offset: int) -> None:
+        """The log was cut here: what was being synced behind it is no longer what is there."""
+        self._generation += 1
+        self.end_offset = offset
+        self.recovery_point = min(self.recovery_point, offset)
+        self.high_watermark = min(self.high_watermark, offset)
+
+    def flush(self) -> None:
+        """Sync here and now: for closing, and wherever waiting is wanted."""
+        ticket = self.flush_start()
+        try:
+            ticket.sync(self.disk)
+        except OSError as error:
+            self.flush_failed(ticket)
+            raise StorageError(f"cannot sync {self.directory}: {error}") from error
+        self.flush_done(ticket)
+
+    def close(self) -> None:
+        """Leave everything such that the next opening has nothing to repair or replay."""
+        if self.closed:
+            return
+        self.closed = True
+        self.active.seal()
+        if self.unflushed_messages or self.epochs.changed:
+            self.flush()
+        self.take_snapshot(self.end_offset)
+        self.release_files()
+
+    def release_files(self) -> None:
+        self.closed = True
+        for segment in self.segments:
+            segment.close()
+
+
+def read_marker(batch: Buffer, header: BatchHeader) -> EndMarker | None:
+    """What a control batch says about a transaction; None if it is about something else."""
+    if header.record_count == 0:
+        # Compaction has taken the marker and left the empty batch for its sequence.
+        return None
+    record = next(iter_records(batch))
+    return parse_end_marker(record)

@@ -1,0 +1,63 @@
+"""Questions about a log other than "what stands at this offset": by time, by epoch, by abort."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import NamedTuple
+
+from penstock.storage.log import Log
+from penstock.storage.segment import Segment
+from penstock.storage.txn_index import AbortedTxn
+
+
+class TimedOffset(NamedTuple):
+    offset: int
+    timestamp: int
+    leader_epoch: int
+
+
+def offset_for_timestamp(log: Log, timestamp: int) -> TimedOffset | None:
+    """The first record that is as late as the timestamp."""
+    for segment in log.segments:
+        if segment.size and _newest(segment) >= timestamp:
+            found = segment.find_timestamp(timestamp, log.log_start_offset)
+            if found is not None:
+                return TimedOffset(*found, log.epochs.epoch_at(found[0]))
+    return None
+
+
+def max_timestamp_offset(log: Log) -> TimedOffset | None:
+    """The record with the largest timestamp, the earliest of several."""
+    newest = max((s for s in log.segments if s.size), key=_newest, default=None)
+    if newest is None or _newest(newest) < 0:
+        return None
+    found = newest.find_timestamp(_newest(newest), log.log_start_offset)
+    return TimedOffset(*found, log.epochs.epoch_at(found[0])) if found else None
+
+
+def end_offset_for_epoch(log: Log, epoch: int) -> tuple[int, int]:
+    """(largest known epoch not above, offset behind its last record); (-1, -1) if unknown."""
+    return log.epochs.end_offset(epoch, log.end_offset)
+
+
+def aborted_txns(log: Log, start_offset: int, end_offset: int) -> list[AbortedTxn]:
+    """Aborted transactions with records in the half-open range, by the end of each."""
+    found: list[AbortedTxn] = []
+    slot = max(bisect_right(log.bases, start_offset) - 1, 0)
+    for segment in log.segments[slot:]:
+        if segment.txn_index.collect(start_offset, end_offset, found):
+            break
+    return found
+
+
+def last_stable_offset(log: Log) -> int:
+    """Behind it stands nothing that could still be aborted."""
+    unstable = log.producers.first_unstable_offset()
+    if unstable is None or unstable >= log.high_watermark:
+        return log.high_watermark
+    return max(unstable, log.log_start_offset)
+
+
+def _newest(segment: Segment) -> int:
+    known = segment.max_timestamp
+    return segment.load_max_timestamp() if known is None else known

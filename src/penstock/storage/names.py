@@ -1,0 +1,59 @@
+"""File and directory names of a log, as Apache Kafka spells them. Touches no disk."""
+
+from __future__ import annotations
+
+import re
+from uuid import UUID
+
+from penstock.model.id import TopicPartition
+
+LOG = ".log"
+INDEX = ".index"
+TIME_INDEX = ".timeindex"
+TXN_INDEX = ".txnindex"
+SNAPSHOT = ".snapshot"
+DELETED = ".deleted"
+CLEANED = ".cleaned"
+SWAP = ".swap"
+
+LEADER_EPOCHS = "leader-epoch-checkpoint"
+PARTITION_METADATA = "partition.metadata"
+RECOVERY_POINTS = "recovery-point-offset-checkpoint"
+HIGH_WATERMARKS = "replication-offset-checkpoint"
+LOG_STARTS = "log-start-offset-checkpoint"
+CLEANER_OFFSETS = "cleaner-offset-checkpoint"
+CLEAN_SHUTDOWN = ".kafka_cleanshutdown"
+META_PROPERTIES = "meta.properties"
+LOCK = ".lock"
+
+DELETE_DIR = "-delete"
+FUTURE_DIR = "-future"
+STRAY_DIR = "-stray"
+
+_OFFSET_NAME = re.compile(r"^(\d{20})(\.[a-z]+)(\.[a-z]+)?$")
+
+
+def segment_path(directory: str, base_offset: int, kind: str, suffix: str = "") -> str:
+    return f"{directory}/{base_offset:020d}{kind}{suffix}"
+
+
+def parse_segment_name(name: str) -> tuple[int, str, str] | None:
+    """(base offset, kind, suffix) of `00000000000000000042.log.swap`; None for other files."""
+    match = _OFFSET_NAME.match(name)
+    if match is None:
+        return None
+    return int(match[1]), match[2], match[3] or ""
+
+
+def parse_partition_dir(name: str) -> TopicPartition | None:
+    """Topic names may hold dashes, so the last one splits; None for what is no partition."""
+    topic, dash, number = name.rpartition("-")
+    if not dash or not topic or not number.isdecimal():
+        return None
+    return TopicPartition(topic, int(number))
+
+
+def deleted_dir_name(partition: TopicPartition, unique: UUID) -> str:
+    """At most 255 bytes, the file system's limit: a long topic name loses its end."""
+    suffix = f"-{partition.partition}.{unique.hex}{DELETE_DIR}"
+    return partition.topic[: 255 - len(suffix)] + suffix

@@ -1,0 +1,63 @@
+"""The snapshot files of a log's producers: which exist, writing one, finding a good one.
+
+A snapshot stands at the offset up to which it covers the log. They are not synced: each carries
+a checksum, and a bad or missing one only means replaying from an earlier one.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_right, insort
+from collections.abc import Iterable
+
+from penstock.storage import names
+from penstock.storage.disk import Disk, read_whole, write_fully
+from penstock.storage.producer_entry import Stored, decode_snapshot, encode_snapshot
+
+
+class SnapshotFiles:
+    __slots__ = ("_disk", "directory", "offsets")
+
+    def __init__(self, disk: Disk, directory: str, offsets: Iterable[int]) -> None:
+        self._disk = disk
+        self.directory = directory
+        self.offsets = sorted(offsets)
+
+    def path(self, offset: int) -> str:
+        return names.segment_path(self.directory, offset, names.SNAPSHOT)
+
+    def write(self, offset: int, entries: Iterable[Stored]) -> None:
+        """Half a snapshot is as good as none, so a full disk only costs a longer replay."""
+        path = self.path(offset)
+        fd = self._disk.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+        try:
+            write_fully(self._disk, fd, encode_snapshot(entries), 0)
+        finally:
+            self._disk.close(fd)
+        if offset not in self.offsets:
+            insort(self.offsets, offset)
+
+    def load_latest(self, end_offset: int) -> tuple[int, list[Stored]] | None:
+        """The newest good one that covers nothing behind the offset; bad ones are removed."""
+        for slot in range(bisect_right(self.offsets, end_offset) - 1, -1, -1):
+            offset = self.offsets[slot]
+            entries = decode_snapshot(read_whole(self._disk, self.path(offset)))
+            if entries is not None:
+                return offset, entries
+            self.remove(offset)
+        return None
+
+    def remove(self, offset: int) -> None:
+        self.offsets.remove(offset)
+        if self._disk.exists(self.path(offset)):
+            self._disk.unlink(self.path(offset))
+
+    def keep_between(self, start: int, end: int) -> None:
+        """Drop what is of no use to a log in this range of offsets."""
+        for offset in [at for at in self.offsets if at <= start or at > end]:
+            self.remove(offset)
+
+    def keep_only(self, offsets: set[int]) -> None:
+        """Drop strays: snapshots that belong to no segment, save the newest of all."""
+        for offset in [at for at in self.offsets[:-1] if at not in offsets]:
+            self.remove(offset)

@@ -1,0 +1,289 @@
+"""One segment: a stretch of the log in one file, with its indexes.
+
+Owns the file of batches, both sparse indexes and the transaction index, and what is known of
+them in memory. Knows no producers, no epochs and no other segment, and never decides when to
+roll: it only says whether a limit is reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from penstock.records.header import BatchHeader
+from penstock.records.record import find_timestamp
+from penstock.storage import names
+from penstock.storage.batch_walk import LOOKUP_BYTES, read_batch, verified_end, walk_batches
+from penstock.storage.disk import Buffer, Disk, write_fully
+from penstock.storage.file_cache import CachedFile, FileCache
+from penstock.storage.offset_index import OffsetIndex
+from penstock.storage.time_index import TimeIndex
+from penstock.storage.txn_index import TxnIndex
+
+RELATIVE_OFFSET_MAX = 0x7FFFFFFF
+
+
+class Found(NamedTuple):
+    """A batch in a segment."""
+
+    position: int
+    size: int
+    base_offset: int
+    last_offset: int
+
+
+class Segment:
+    __slots__ = (
+        "_pwrite",
+        "base_offset",
+        "bytes_since_index",
+        "created_ms",
+        "directory",
+        "disk",
+        "file",
+        "first_timestamp",
+        "index",
+        "index_interval_bytes",
+        "max_timestamp",
+        "max_timestamp_offset",
+        "size",
+        "tail",
+        "time_index",
+        "txn_index",
+        "verified_from",
+        "verified_to",
+    )
+
+    def __init__(
+        self,
+        cache: FileCache,
+        directory: str,
+        base_offset: int,
+        *,
+        size: int,
+        created_ms: int,
+        index_interval_bytes: int,
+        create: bool = False,
+        suffix: str = "",
+    ) -> None:
+        self.disk: Disk = cache.disk
+        self._pwrite = cache.disk.pwrite
+        self.directory = directory
+        self.base_offset = base_offset
+        self.size = size
+        self.created_ms = created_ms
+        self.index_interval_bytes = index_interval_bytes
+        path = names.segment_path(directory, base_offset, names.LOG, suffix)
+        self.file: CachedFile = cache.file(path, create=create)
+        index_path = names.segment_path(directory, base_offset, names.INDEX, suffix)
+        self.index = OffsetIndex(cache, index_path, base_offset, None if size else 0)
+        time_path = names.segment_path(directory, base_offset, names.TIME_INDEX, suffix)
+        self.time_index = TimeIndex(cache, time_path, base_offset, None if size else 0)
+        txn_path = names.segment_path(directory, base_offset, names.TXN_INDEX, suffix)
+        self.txn_index = TxnIndex(cache, txn_path)
+        self.bytes_since_index = 0
+        # None: not known yet, read from the file when somebody asks.
+        self.first_timestamp: int | None = -1 if size == 0 else None
+        self.max_timestamp: int | None = -1 if size == 0 else None
+        self.max_timestamp_offset = base_offset
+        # The batch appended last: most reads of a live topic want exactly that one.
+        self.tail: Found | None = None
+        # Batches between these positions had a right checksum in this process's lifetime.
+        self.verified_from = self.verified_to = size
+
+    @property
+    def path(self) -> str:
+        return self.file.path
+
+    def create_files(self) -> None:
+        """Make the (empty) files exist, in the order in which a crash does least harm."""
+        for index in (self.index, self.time_index):
+            index.file.open_fd()
+            index.close()
+        self.file.open_fd()
+
+    def append(
+        self, data: Buffer, size: int, base_offset: int, last_offset: int, max_timestamp: int
+    ) -> None:
+        """Write one batch at the end; on an error the file is cut back to what it was."""
+        position = self.size
+        try:
+            if self._pwrite(self.file.open_fd(), data, position) != size:
+                write_fully(self.disk, self.file.open_fd(), data, position)
+        except OSError:
+            self.disk.ftruncate(self.file.open_fd(), position)
+            raise
+        if self.verified_to == position:
+            self.verified_to = position + size
+        self.note_batch(position, size, base_offset, last_offset, max_timestamp)
+        self.tail = Found(position, size, base_offset, last_offset)
+
+    def append_many(self, data: Buffer, headers: list[BatchHeader]) -> None:
+        """Write several whole batches at once, as replication brings them."""
+        position = self.size
+        try:
+            write_fully(self.disk, self.file.open_fd(), data, position)
+        except OSError:
+            self.disk.ftruncate(self.file.open_fd(), position)
+            raise
+        if self.verified_to == position:
+            self.verified_to = position + len(data)
+        for h in headers:
+            self.note_batch(self.size, h.size, h.base_offset, h.last_offset, h.max_timestamp)
+        last = headers[-1]
+        self.tail = Found(self.size - last.size, last.size, last.base_offset, last.last_offset)
+
+    def note_batch(
+        self, position: int, size: int, base_offset: int, last_offset: int, max_timestamp: int
+    ) -> None:
+        """Account for a batch that stands at the end of the file."""
+        if position == 0:
+            self.first_timestamp = max_timestamp
+        known = self.max_timestamp
+        if known is None:
+            known = self.load_max_timestamp()
+        if max_timestamp > known:
+            self.max_timestamp = max_timestamp
+            self.max_timestamp_offset = last_offset
+        if self.bytes_since_index > self.index_interval_bytes:
+            self.index.append(last_offset, position)
+            self.time_index.append_if_later(self.max_timestamp or 0, self.max_timestamp_offset)
+            self.bytes_since_index = 0
+        self.bytes_since_index += size
+        self.size = position + size
+
+    def find(self, offset: int) -> Found | None:
+        """The first batch whose last offset is not below the offset."""
+        tail = self.tail
+        if tail is not None and offset >= tail.base_offset:
+            return tail if offset <= tail.last_offset else None
+        start = self.index.position_before(offset)
+        for position, header in self._walk(start, LOOKUP_BYTES):
+            if header.last_offset >= offset:
+                return Found(position, header.size, header.base_offset, header.last_offset)
+        return None
+
+    def verify(self, start: int, end: int) -> int:
+        """How far the stretch may be served: to its end, or to where whole batches with right
+        checksums end. Each stretch is read once for this; what we wrote ourselves, never."""
+        if self.verified_from <= start and end <= self.verified_to:
+            return end
+        reached, damage = verified_end(self.disk, self.file.open_fd(), start, end)
+        if damage is not None and reached == start:
+            raise damage
+        if self.verified_from <= start <= self.verified_to:
+            self.verified_to = max(reached, self.verified_to)
+        else:
+            self.verified_from, self.verified_to = start, reached
+        return reached if damage is not None or reached > start else end
+
+    def next_offset(self) -> int:
+        """The offset behind the last batch, found through the index."""
+        if self.tail is not None:
+            return self.tail.last_offset + 1
+        start = self.index.last()
+        last: Found | None = None
+        for position, header in self._walk(start[1] if start else 0):
+            last = Found(position, header.size, header.base_offset, header.last_offset)
+        self.tail = last
+        return last.last_offset + 1 if last else self.base_offset
+
+    def load_max_timestamp(self) -> int:
+        """From the time index, whose last entry a sealed segment makes the largest one."""
+        timestamp, offset = self.time_index.last_entry()
+        if timestamp < 0:
+            return self.scan_max_timestamp()
+        self.max_timestamp, self.max_timestamp_offset = timestamp, offset
+        return timestamp
+
+    def scan_max_timestamp(self) -> int:
+        """From the time index and the batches behind its last entry."""
+        timestamp, offset = self.time_index.last_entry()
+        start = self.index.position_before(offset)
+        for _, header in self._walk(start):
+            if header.max_timestamp > timestamp:
+                timestamp, offset = header.max_timestamp, header.last_offset
+        self.max_timestamp, self.max_timestamp_offset = timestamp, offset
+        return timestamp
+
+    def largest_timestamp_ms(self) -> int:
+        """For retention: of the records, or of the file where no record has one."""
+        timestamp = self.load_max_timestamp() if self.max_timestamp is None else self.max_timestamp
+        return timestamp if timestamp >= 0 else self.modified_ms()
+
+    def modified_ms(self) -> int:
+        return self.disk.stat(self.path).st_mtime_ns // 1_000_000
+
+    def load_first_timestamp(self) -> int:
+        if self.first_timestamp is None:
+            first = next(self._walk(0, LOOKUP_BYTES), None)
+            self.first_timestamp = first[1].max_timestamp if first else -1
+        return self.first_timestamp
+
+    def waited_ms(self, now_ms: int, timestamp: int) -> int:
+        """How long the segment has been open, in time of the records where they carry one."""
+        first = self.load_first_timestamp()
+        return timestamp - first if first >= 0 else now_ms - self.created_ms
+
+    def find_timestamp(self, timestamp: int, start_offset: int) -> tuple[int, int] | None:
+        """(offset, time) of the first record at or behind the offset that is not older."""
+        offset = max(self.time_index.offset_before(timestamp), start_offset)
+        for position, header in self._walk(self.index.position_before(offset), LOOKUP_BYTES):
+            if header.max_timestamp >= timestamp and header.last_offset >= start_offset:
+                batch = read_batch(self.disk, self.file.open_fd(), position, header)
+                found = find_timestamp(batch, timestamp, start_offset)
+                if found is not None:
+                    return found
+        return None
+
+    def batches(self, start: int = 0) -> Iterator[tuple[int, BatchHeader]]:
+        return self._walk(start)
+
+    def truncate(self, offset: int, now_ms: int) -> int:
+        """Drop the batches that reach the offset; how many bytes went."""
+        found = self.find(offset)
+        for index in (self.index, self.time_index):
+            index.truncate(offset)
+        self.txn_index.truncate(offset)
+        before = self.size
+        if found is not None:
+            self.disk.ftruncate(self.file.open_fd(), found.position)
+            self.size = found.position
+        self.tail = None
+        self.verified_to = min(self.verified_to, self.size)
+        self.verified_from = min(self.verified_from, self.verified_to)
+        self.bytes_since_index = 0
+        self.scan_max_timestamp()
+        if self.size == 0:
+            self.created_ms, self.first_timestamp = now_ms, -1
+        return before - self.size
+
+    def seal(self) -> None:
+        """No more appends for now: complete the indexes and hold them no longer."""
+        if self.max_timestamp is not None and self.max_timestamp >= 0:
+            self.time_index.append_if_later(self.max_timestamp, self.max_timestamp_offset)
+        self.index.release()
+        self.time_index.release()
+
+    def close(self) -> None:
+        self.file.close()
+        self.index.close()
+        self.time_index.close()
+
+    def file_paths(self) -> list[str]:
+        """The batches last: while they are there, the rest can be rebuilt."""
+        paths = [self.index.path, self.time_index.path, self.txn_index.path, self.path]
+        return [path for path in paths if self.disk.exists(path)]
+
+    def rename_suffix(self, old: str, new: str) -> None:
+        """Readers that hold the file open go on reading it."""
+        for path in self.file_paths():
+            self.disk.rename(path, path.removesuffix(old) + new)
+        self.file.retire()
+        self.file.path = self.path.removesuffix(old) + new
+        for index in (self.index, self.time_index):
+            index.moved(index.path.removesuffix(old) + new)
+        self.txn_index.path = self.txn_index.path.removesuffix(old) + new
+
+    def _walk(self, start: int, chunk_bytes: int = 64 * 1024) -> Iterator[tuple[int, BatchHeader]]:
+        return walk_batches(self.disk, self.file.open_fd(), start, self.size, chunk_bytes)
