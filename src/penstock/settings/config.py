@@ -1,0 +1,223 @@
+"""A broker's configuration: what the file and the command line said, and dynamic changes on top.
+
+Immutable: `with_dynamic` gives a new one. Nothing here opens a socket, creates a directory or
+checks that one exists.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from os import PathLike
+from typing import Any, Final
+
+from penstock.settings.broker import BROKER_KEYS, find_broker_key
+from penstock.settings.error import SettingError
+from penstock.settings.key import Key, ValueProblem
+from penstock.settings.properties import PropertiesProblem, parse_properties
+
+_NONE: Final[Mapping[str, str]] = {}
+
+
+class Assignment:
+    """`key=value` and where it was found, for messages."""
+
+    __slots__ = ("key", "source", "value")
+
+    def __init__(self, key: str, value: str, source: str) -> None:
+        self.key = key
+        self.value = value
+        self.source = source
+
+
+class BrokerConfig:
+    """`static` holds what was set explicitly at the start; `dynamic` what was changed for this
+    broker, `dynamic_default` for every broker, by clients since then."""
+
+    __slots__ = ("_values", "dynamic", "dynamic_default", "static", "topic_cache")
+
+    def __init__(
+        self,
+        static: Mapping[str, str] = _NONE,
+        dynamic: Mapping[str, str] = _NONE,
+        dynamic_default: Mapping[str, str] = _NONE,
+    ) -> None:
+        self.static = static
+        self.dynamic = dynamic
+        self.dynamic_default = dynamic_default
+        self._values: dict[str, Any] = {}
+        self.topic_cache: dict[frozenset[tuple[str, str]], Any] = {}
+
+    @classmethod
+    def load(
+        cls, path: str | PathLike[str] | None = None, assignments: Iterable[str] = ()
+    ) -> BrokerConfig:
+        """From a properties file and `key=value` texts, the latter winning."""
+        read = [] if path is None else read_file(path)
+        read.extend(parse_assignment(text) for text in assignments)
+        return cls.from_assignments(read)
+
+    @classmethod
+    def from_assignments(cls, assignments: Iterable[Assignment]) -> BrokerConfig:
+        static: dict[str, str] = {}
+        sources: dict[str, str] = {}
+        for assignment in assignments:
+            _check(assignment)
+            static[assignment.key] = assignment.value
+            sources[assignment.key] = assignment.source
+        _align_node_id(static, sources)
+        return cls(static)
+
+    def with_dynamic(
+        self, dynamic: Mapping[str, str], dynamic_default: Mapping[str, str]
+    ) -> BrokerConfig:
+        return BrokerConfig(self.static, dict(dynamic), dict(dynamic_default))
+
+    def get(self, name: str) -> Any:
+        """The typed value in force; None where neither a value nor a default is there."""
+        try:
+            return self._values[name]
+        except KeyError:
+            value = self._values[name] = self._parse(name)
+            return value
+
+    def raw(self, name: str) -> str | None:
+        """The text in force, without the default."""
+        for layer in (self.dynamic, self.dynamic_default, self.static):
+            if name in layer:
+                return layer[name]
+        return None
+
+    def is_set(self, name: str) -> bool:
+        return self.raw(name) is not None
+
+    def _parse(self, name: str) -> Any:
+        key = find_broker_key(name)
+        if key is None:
+            raise KeyError(name)
+        text = self.raw(name)
+        if text is None:
+            text = key.default
+        return None if text is None else key.parse(text)
+
+    @property
+    def node_id(self) -> int:
+        return int(self.get("node.id"))
+
+    @property
+    def rack(self) -> str | None:
+        rack: str | None = self.get("broker.rack")
+        return rack
+
+    @property
+    def listeners(self) -> list[str]:
+        return list(self.get("listeners"))
+
+    @property
+    def advertised_listeners(self) -> list[str]:
+        return list(self.get("advertised.listeners") or self.get("listeners"))
+
+    @property
+    def log_dirs(self) -> list[str]:
+        return list(self.get("log.dirs") or self.get("log.dir"))
+
+    @property
+    def partition_count(self) -> int:
+        return int(self.get("num.partitions"))
+
+    @property
+    def creates_topics(self) -> bool:
+        return bool(self.get("auto.create.topics.enable"))
+
+    @property
+    def deletes_topics(self) -> bool:
+        return bool(self.get("delete.topic.enable"))
+
+    @property
+    def request_bytes_max(self) -> int:
+        return int(self.get("socket.request.max.bytes"))
+
+    @property
+    def request_memory_bytes(self) -> int:
+        return int(self.get("penstock.memory.request.bytes"))
+
+    @property
+    def open_files_max(self) -> int:
+        return int(self.get("penstock.open.files.max"))
+
+    @property
+    def idle_ms_max(self) -> int:
+        return int(self.get("connections.max.idle.ms"))
+
+    @property
+    def connections_max(self) -> int:
+        return int(self.get("max.connections"))
+
+    @property
+    def fetch_bytes_max(self) -> int:
+        return int(self.get("fetch.max.bytes"))
+
+    @property
+    def fetch_sessions_max(self) -> int:
+        return int(self.get("max.incremental.fetch.session.cache.slots"))
+
+    @property
+    def producer_expiration_ms(self) -> int:
+        return int(self.get("producer.id.expiration.ms"))
+
+    def replication_factor(self, broker_count: int) -> int:
+        """What a topic gets that asks for none: never more than there are brokers."""
+        factor = int(self.get("default.replication.factor"))
+        return max(1, min(factor, broker_count))
+
+
+def read_file(path: str | PathLike[str]) -> list[Assignment]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "not UTF-8 text"
+        raise SettingError(f"{path}: cannot read the configuration file: {reason}") from error
+    try:
+        return [Assignment(p.key, p.value, f"{path}:{p.line}") for p in parse_properties(text)]
+    except PropertiesProblem as problem:
+        raise SettingError(f"{path}:{problem.line}: {problem}") from None
+
+
+def parse_assignment(text: str, source: str = "--set") -> Assignment:
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise SettingError(f"{source} {text}: expected key=value")
+    return Assignment(key.strip(), value.strip(), source)
+
+
+def nearest_key(name: str) -> str | None:
+    from difflib import get_close_matches  # only a typing error needs it
+
+    matches = get_close_matches(name, BROKER_KEYS, n=1, cutoff=0.6)
+    return matches[0] if matches else None
+
+
+def _check(assignment: Assignment) -> Key:
+    key = find_broker_key(assignment.key)
+    if key is None:
+        near = nearest_key(assignment.key)
+        hint = f"; did you mean {near}?" if near else ""
+        raise SettingError(f"{assignment.source}: unknown setting {assignment.key}{hint}")
+    try:
+        key.parse(assignment.value)
+    except ValueProblem as problem:
+        raise SettingError(f"{assignment.source}: {problem}") from None
+    return key
+
+
+def _align_node_id(static: dict[str, str], sources: dict[str, str]) -> None:
+    """`broker.id` is the older name of `node.id`; where one is given, both have it."""
+    old, new = static.get("broker.id"), static.get("node.id")
+    if old is not None and old.strip() == "-1":
+        return
+    if old is not None and new is not None and int(old) != int(new):
+        raise SettingError(f"{sources['broker.id']}: broker.id {old} differs from node.id {new}")
+    if old is not None:
+        static["node.id"] = old
+    elif new is not None:
+        static["broker.id"] = new

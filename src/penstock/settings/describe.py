@@ -1,0 +1,113 @@
+"""What DescribeConfigs answers: every setting with its value, where that came from, and what it
+would fall back to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final, NamedTuple
+
+from penstock.settings.broker import BROKER_KEYS, find_broker_key
+from penstock.settings.config import BrokerConfig
+from penstock.settings.key import READ_ONLY, UNKNOWN, Key, render
+from penstock.settings.resolve import topic_value
+from penstock.settings.synonym import TOPIC_TO_BROKER, broker_chain
+from penstock.settings.topic import TOPIC_KEYS
+
+DYNAMIC_TOPIC_CONFIG: Final = 1
+DYNAMIC_BROKER_CONFIG: Final = 2
+DYNAMIC_DEFAULT_BROKER_CONFIG: Final = 3
+STATIC_BROKER_CONFIG: Final = 4
+DEFAULT_CONFIG: Final = 5
+
+
+class Synonym(NamedTuple):
+    name: str
+    value: str | None
+    source: int
+
+
+class Entry(NamedTuple):
+    name: str
+    value: str | None
+    source: int
+    is_sensitive: bool
+    read_only: bool
+    type: int
+    key: Key
+    synonyms: Sequence[Synonym]
+
+    @property
+    def documentation(self) -> str:
+        return self.key.documentation
+
+
+def describe_topic(config: BrokerConfig, overrides: Mapping[str, str]) -> list[Entry]:
+    return [_describe_topic_key(config, overrides, key) for key in TOPIC_KEYS.values()]
+
+
+def describe_broker(config: BrokerConfig) -> list[Entry]:
+    """Every declared setting, and those set under names that are not declared."""
+    names = dict.fromkeys(BROKER_KEYS)
+    for layer in (config.static, config.dynamic, config.dynamic_default):
+        names.update(dict.fromkeys(layer))
+    return [_describe_broker_key(config, find_broker_key(name) or Key(name, 0)) for name in names]
+
+
+def describe_broker_default(config: BrokerConfig) -> list[Entry]:
+    """The resource without a name: only what was changed for all brokers at once."""
+    entries = []
+    for name, text in config.dynamic_default.items():
+        key = find_broker_key(name) or Key(name, UNKNOWN)
+        value = _shown(key, text)
+        synonym = Synonym(name, value, DYNAMIC_DEFAULT_BROKER_CONFIG)
+        entries.append(_entry(key, value, False, [synonym]))
+    return entries
+
+
+def _describe_topic_key(config: BrokerConfig, overrides: Mapping[str, str], key: Key) -> Entry:
+    value = render(topic_value(config, overrides, key.name))
+    chain = TOPIC_TO_BROKER.get(key.name)
+    synonyms = [] if chain is None else _broker_synonyms(config, chain[0])
+    if key.name in overrides:
+        synonyms.insert(0, Synonym(key.name, value, DYNAMIC_TOPIC_CONFIG))
+    return _entry(key, value, False, synonyms)
+
+
+def _describe_broker_key(config: BrokerConfig, key: Key) -> Entry:
+    synonyms = _broker_synonyms(config, key.name)
+    text = config.raw(key.name)
+    value = _shown(key, key.default if text is None else text)
+    read_only = key.update_mode == READ_ONLY or key.name not in BROKER_KEYS
+    return _entry(key, value, read_only, synonyms)
+
+
+def _entry(key: Key, value: str | None, read_only: bool, synonyms: list[Synonym]) -> Entry:
+    source = synonyms[0].source if synonyms else DEFAULT_CONFIG
+    return Entry(key.name, value, source, key.is_sensitive, read_only, key.type, key, synonyms)
+
+
+def _broker_synonyms(config: BrokerConfig, name: str) -> list[Synonym]:
+    """Layer by layer, and within one by the chain.
+
+    Kafka lists nothing in front of the first appearance of the name itself, so that a setting
+    given only in other units has no synonyms at all.
+    """
+    keys = [find_broker_key(link) or Key(link, UNKNOWN) for link in broker_chain(name)]
+    defaults = {key.name: key.default for key in keys if key.default is not None}
+    found: list[Synonym] = []
+    for layer, source in (
+        (config.dynamic, DYNAMIC_BROKER_CONFIG),
+        (config.dynamic_default, DYNAMIC_DEFAULT_BROKER_CONFIG),
+        (config.static, STATIC_BROKER_CONFIG),
+        (defaults, DEFAULT_CONFIG),
+    ):
+        for key in keys:
+            if key.name in layer and (found or key.name == name):
+                found.append(Synonym(key.name, _shown(key, layer[key.name]), source))
+    return found
+
+
+def _shown(key: Key, text: str | None) -> str | None:
+    if text is None or key.is_sensitive:
+        return None
+    return render(key.parse(text))

@@ -1,0 +1,160 @@
+"""One sentence for each setting that deserves one. Loaded only when somebody reads them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+TOPIC_SENTENCES: Final = {
+    "cleanup.policy": (
+        "What happens to old data: delete drops whole segments by age and size, compact keeps the "
+        "latest record of every key, both together do both, and an empty list keeps everything."
+    ),
+    "compression.gzip.level": "How hard gzip tries where this node compresses; -1 is its default.",
+    "compression.lz4.level": "How hard lz4 tries where this node compresses; 9 means fast.",
+    "compression.type": (
+        "The codec that batches are stored in. With producer they stay as they were sent; any "
+        "other value has batches of another codec recompressed."
+    ),
+    "compression.zstd.level": "How hard zstd tries where this node compresses.",
+    "delete.retention.ms": (
+        "How long compaction keeps a tombstone, so that readers of a compacted topic learn of "
+        "the deletion."
+    ),
+    "file.delete.delay.ms": "How long a file of a dropped segment stays before it is removed.",
+    "flush.messages": (
+        "After how many records data is synced to disk. With 1 every acknowledgement waits for a "
+        "sync, which it shares with all that arrived meanwhile; the highest value turns waiting "
+        "off and leaves it to the operating system."
+    ),
+    "flush.ms": "The longest time that data stays unsynced.",
+    "follower.replication.throttled.replicas": (
+        "Replicas whose fetching is throttled while partitions move, or * for all."
+    ),
+    "index.interval.bytes": "How many bytes of the log lie between two entries of its indexes.",
+    "leader.replication.throttled.replicas": (
+        "Replicas that are served throttled while partitions move, or * for all."
+    ),
+    "local.retention.bytes": (
+        "How many bytes of a tiered partition stay on the local disk; -2 means retention.bytes."
+    ),
+    "local.retention.ms": (
+        "How long data of a tiered partition stays on the local disk; -2 means retention.ms."
+    ),
+    "max.compaction.lag.ms": "The longest time that a record waits to be compacted.",
+    "max.message.bytes": "The largest batch that is accepted, compressed as it was sent.",
+    "message.timestamp.after.max.ms": (
+        "How far ahead of the broker's clock a record's time may be before it is refused."
+    ),
+    "message.timestamp.before.max.ms": (
+        "How far behind the broker's clock a record's time may be before it is refused."
+    ),
+    "message.timestamp.type": (
+        "Whether records keep the time their producer gave them or get the time of the append."
+    ),
+    "min.cleanable.dirty.ratio": (
+        "The share of a log that has to be uncompacted before compaction looks at it."
+    ),
+    "min.compaction.lag.ms": "How long a record is safe from compaction after it was written.",
+    "min.insync.replicas": (
+        "How many replicas have to be in sync for a write with acks=all to be accepted."
+    ),
+    "preallocate": "Reserves the whole size of a segment file when it is created.",
+    "remote.log.copy.disable": "Stops copying segments of this topic to tiered storage.",
+    "remote.log.delete.on.disable": "Removes the tiered data when tiering is turned off.",
+    "remote.storage.enable": "Moves closed segments to tiered storage.",
+    "retention.bytes": (
+        "The size a partition may reach before its oldest segments go; -1 sets no limit."
+    ),
+    "retention.ms": "How long records are kept at least before their segment goes; -1 is forever.",
+    "segment.bytes": "The size at which a segment file is closed and the next one begun.",
+    "segment.index.bytes": "The size an index file may reach before its segment is closed.",
+    "segment.jitter.ms": "A random time taken off segment.ms, so that not all topics roll at once.",
+    "segment.ms": "The age at which a segment is closed, be it full or not.",
+    "unclean.leader.election.enable": (
+        "Lets a replica that is behind become leader when no other is left, losing records."
+    ),
+}
+
+BROKER_SENTENCES: Final = {
+    "advertised.listeners": (
+        "The addresses that clients are told to connect to; without it, those of listeners."
+    ),
+    "auto.create.topics.enable": "Creates a topic when a client asks for one that is missing.",
+    "background.threads": "Threads for background work of a Java broker.",
+    "broker.id": "The older name of node.id.",
+    "broker.rack": "Where the broker stands; replicas are spread over different racks.",
+    "connections.max.idle.ms": "After how long without a request a connection is closed.",
+    "controller.quorum.voters": "The controllers that vote, each as id@host:port.",
+    "default.replication.factor": (
+        "Replicas of a topic that asks for no number; never more than there are brokers."
+    ),
+    "delete.topic.enable": "Allows topics to be deleted.",
+    "fetch.max.bytes": "The most bytes that one fetch answer carries.",
+    "group.initial.rebalance.delay.ms": (
+        "How long a new group waits for more members before it assigns partitions."
+    ),
+    "group.max.session.timeout.ms": "The longest session timeout a group member may ask for.",
+    "group.max.size": "The most members a group may have.",
+    "group.min.session.timeout.ms": "The shortest session timeout a group member may ask for.",
+    "inter.broker.listener.name": "The listener that brokers use among themselves.",
+    "listener.security.protocol.map": "Which security protocol each listener name stands for.",
+    "listeners": "The addresses to listen on, each as NAME://host:port.",
+    "log.cleaner.backoff.ms": "How long the cleaner rests when there was nothing to clean.",
+    "log.cleaner.dedupe.buffer.size": "Memory for the map of keys while a log is compacted.",
+    "log.cleaner.enable": "Runs the cleaner that compacts topics.",
+    "log.cleaner.io.max.bytes.per.second": "The most bytes per second compaction reads and writes.",
+    "log.cleaner.threads": "How many logs are compacted at once.",
+    "log.dir": "The directory for data, used where log.dirs is not given.",
+    "log.dirs": "The directories for data, separated by commas.",
+    "log.flush.offset.checkpoint.interval.ms": (
+        "How often the recovery point is noted, behind which a restart trusts the files."
+    ),
+    "log.flush.scheduler.interval.ms": (
+        "How often logs are looked at for unsynced data; stands in for log.flush.interval.ms."
+    ),
+    "log.flush.start.offset.checkpoint.interval.ms": "How often log start offsets are noted.",
+    "log.retention.check.interval.ms": "How often logs are searched for segments to drop.",
+    "max.connections": "The most connections that are open at once.",
+    "max.connections.per.ip": "The most connections from one address.",
+    "max.incremental.fetch.session.cache.slots": "How many incremental fetch sessions are kept.",
+    "max.request.partition.size.limit": (
+        "The most partitions that one DescribeTopicPartitions answer lists."
+    ),
+    "metadata.log.dir": "The directory of the metadata log; without it, the first of log.dirs.",
+    "node.id": "The number that tells this node from all others of the cluster.",
+    "num.io.threads": "Request threads of a Java broker.",
+    "num.network.threads": "Network threads of a Java broker.",
+    "num.partitions": "Partitions of a topic that asks for no number.",
+    "num.recovery.threads.per.data.dir": "Threads that recover logs at the start.",
+    "num.replica.fetchers": "Fetchers per broker that is replicated from.",
+    "offset.metadata.max.bytes": "The longest text that may go with a committed offset.",
+    "offsets.commit.timeout.ms": "How long a commit waits for its replicas.",
+    "offsets.retention.check.interval.ms": "How often expired offsets are looked for.",
+    "offsets.retention.minutes": "How long the offsets of an empty group are kept.",
+    "offsets.topic.num.partitions": "Partitions of the topic that holds committed offsets.",
+    "offsets.topic.replication.factor": "Replicas of the topic that holds committed offsets.",
+    "offsets.topic.segment.bytes": "Segment size of the topic that holds committed offsets.",
+    "penstock.memory.request.bytes": (
+        "Memory for all requests being read or answered; further ones wait in their sockets."
+    ),
+    "penstock.open.files.max": "How many log files are kept open at once.",
+    "process.roles": "Whether the node is a broker, a controller, or both.",
+    "producer.id.expiration.ms": (
+        "How long the last sequence numbers of a silent producer are remembered."
+    ),
+    "queued.max.request.bytes": "Memory for queued requests of a Java broker.",
+    "queued.max.requests": "How many requests a Java broker queues.",
+    "replica.fetch.max.bytes": "Bytes that a follower asks for per partition.",
+    "replica.lag.time.max.ms": "How long a follower may be behind and still count as in sync.",
+    "request.timeout.ms": "How long this node waits for answers of others.",
+    "socket.listen.backlog.size": "Connections that may wait to be accepted.",
+    "socket.receive.buffer.bytes": "Receive buffer of a socket; -1 leaves it to the system.",
+    "socket.request.max.bytes": "The largest request that is read; more closes the connection.",
+    "socket.send.buffer.bytes": "Send buffer of a socket; -1 leaves it to the system.",
+    "transaction.max.timeout.ms": "The longest transaction timeout a producer may ask for.",
+    "transaction.state.log.min.isr": "In-sync replicas that the transaction topic needs.",
+    "transaction.state.log.num.partitions": "Partitions of the transaction topic.",
+    "transaction.state.log.replication.factor": "Replicas of the transaction topic.",
+    "transaction.state.log.segment.bytes": "Segment size of the transaction topic.",
+    "transactional.id.expiration.ms": "How long an unused transactional id is remembered.",
+}

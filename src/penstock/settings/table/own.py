@@ -1,0 +1,21 @@
+"""Settings that only Penstock has; all of them begin with `penstock.`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from penstock.settings.check import at_least
+from penstock.settings.key import INT, LONG, MEDIUM, READ_ONLY, Row
+
+ROWS: Final[tuple[Row, ...]] = (
+    (
+        "penstock.memory.request.bytes",
+        LONG,
+        "67108864",
+        at_least(1048576),
+        MEDIUM,
+        READ_ONLY,
+        True,
+    ),
+    ("penstock.open.files.max", INT, "512", at_least(16), MEDIUM, READ_ONLY, True),
+)
