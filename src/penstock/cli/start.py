@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import Any
 
-from penstock.cli.failure import UsageFailure
+from penstock.cli.failure import Failure, UsageFailure
 from penstock.cli.option import StartArguments, parse_start, start_help
+from penstock.model.error import InvariantError, PenstockError
+from penstock.settings.config import BrokerConfig
 
 
 def start(arguments: Sequence[str]) -> int:
@@ -18,24 +19,31 @@ def start(arguments: Sequence[str]) -> int:
         sys.stdout.write(start_help())
         return 0
     parsed = parse_start(arguments)
-    overrides = dict(_setting(each) for each in parsed.settings)
+    malformed = [each for each in parsed.settings if "=" not in each]
+    if malformed:
+        raise UsageFailure(f"--set takes KEY=VALUE, not {malformed[0]!r}")
     ready_fd = parsed.integer("--ready-fd")
-    return _run(parsed, overrides, ready_fd)
+    try:
+        config = BrokerConfig.load(parsed.values.get("--config"), parsed.settings)
+        return _run(parsed, config, ready_fd)
+    except InvariantError:
+        raise
+    except (PenstockError, OSError) as error:
+        raise Failure(_reason(error)) from error
 
 
-def _setting(text: str) -> tuple[str, str]:
-    key, equals, value = text.partition("=")
-    if not equals or not key.strip():
-        raise UsageFailure(f"--set takes KEY=VALUE, not {text!r}")
-    return key.strip(), value.strip()
+def _reason(error: Exception) -> str:
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    return str(error)
 
 
-def _run(parsed: StartArguments, overrides: dict[str, str], ready_fd: int | None) -> int:
+def _run(parsed: StartArguments, config: BrokerConfig, ready_fd: int | None) -> int:
     from penstock.node.main import run
 
     values = parsed.values
     return run(
-        _config(values.get("--config"), overrides),
+        config,
         listen=values.get("--listen"),
         advertise=values.get("--advertise"),
         data_dir=values.get("--data-dir"),
@@ -46,7 +54,3 @@ def _run(parsed: StartArguments, overrides: dict[str, str], ready_fd: int | None
         log_format=values.get("--log-format", "text"),
         log_level=values.get("--log-level", "info"),
     )
-
-
-def _config(file: str | None, overrides: dict[str, str]) -> Any:
-    raise NotImplementedError

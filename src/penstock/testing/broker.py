@@ -1,0 +1,195 @@
+"""A real broker for one test: started, stopped, killed and talked to."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from penstock.testing.nursery import Child, Nursery, shared_nursery
+
+if TYPE_CHECKING:
+    from penstock.testing.record import Content, Outgoing, Record
+
+_READY_S = 20.0
+_STOP_S = 20.0
+_LOG_SHOWN_CHARACTERS = 4000
+
+
+class BrokerError(RuntimeError):
+    pass
+
+
+class Broker:
+    """`bootstrap_servers` stays the same from the first start on, whatever happens between."""
+
+    def __init__(
+        self,
+        data_dir: Path,
+        settings: Mapping[str, object] | None = None,
+        *,
+        log_level: str = "info",
+        nursery: Nursery | None = None,
+    ) -> None:
+        self.data_dir = data_dir
+        self.log_file = data_dir.with_name(data_dir.name + ".log")
+        self.settings = {key: _setting(value) for key, value in (settings or {}).items()}
+        self.metrics: str | None = None
+        self._log_level = log_level
+        self._nursery = nursery
+        self._child: Child | None = None
+        self._listen: str | None = None
+
+    @property
+    def bootstrap_servers(self) -> str:
+        if self._listen is None:
+            raise BrokerError("the broker was never started")
+        return self._listen
+
+    @property
+    def pid(self) -> int:
+        return self._running().pid
+
+    @property
+    def running(self) -> bool:
+        return self._child is not None and not self._child.wait_exit(0)
+
+    @property
+    def log(self) -> str:
+        """What the broker has logged, from its first start on."""
+        return self.log_file.read_text(errors="replace") if self.log_file.exists() else ""
+
+    def __enter__(self) -> Broker:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def start(self) -> None:
+        if self.running:
+            raise BrokerError("the broker is running already")
+        self._forget()
+        self._nursery = self._nursery or shared_nursery()
+        self._child = self._nursery.spawn(
+            data_dir=self.data_dir,
+            log=self.log_file,
+            listen=self._listen or "127.0.0.1:0",
+            settings=self.settings,
+            log_level=self._log_level,
+        )
+        ready = self._child.wait_ready(_READY_S)
+        if ready is None:
+            self._end(signal.SIGKILL)
+            raise BrokerError(f"the broker did not start\n{self.log[-_LOG_SHOWN_CHARACTERS:]}")
+        self._listen, self.metrics = ready["listen"], ready.get("metrics")
+
+    def stop(self) -> int:
+        """Shut down cleanly, as SIGTERM does; the exit code."""
+        return 0 if self._child is None else self._end(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """A real SIGKILL: nothing is flushed, closed or said."""
+        if self._child is not None:
+            self._end(signal.SIGKILL)
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
+
+    def _end(self, number: signal.Signals) -> int:
+        child = self._running()
+        if not child.wait_exit(0):
+            os.kill(child.pid, number)
+        if not child.wait_exit(_STOP_S):
+            os.kill(child.pid, signal.SIGKILL)
+            child.wait_exit(_STOP_S)
+            self._forget()
+            raise BrokerError(f"the broker did not stop\n{self.log[-_LOG_SHOWN_CHARACTERS:]}")
+        return self._forget()
+
+    def _running(self) -> Child:
+        if self._child is None:
+            raise BrokerError("the broker is not running")
+        return self._child
+
+    def _forget(self) -> int:
+        """Take leave of a process that has ended; it keeps its number until then."""
+        child, self._child = self._child, None
+        if child is None or self._nursery is None:
+            return 0
+        return self._nursery.reap(child)
+
+    # Talking to it
+
+    def create_topic(
+        self,
+        name: str,
+        partitions: int = 1,
+        config: Mapping[str, object] | None = None,
+        *,
+        timeout_s: float = 10.0,
+    ) -> None:
+        from penstock.testing.record import create_topic
+
+        settings = {key: _setting(value) for key, value in (config or {}).items()}
+        create_topic(self.bootstrap_servers, name, partitions, settings, timeout_s)
+
+    def produce(
+        self,
+        topic: str,
+        values: Content | Iterable[Outgoing],
+        *,
+        key: Content = None,
+        partition: int | None = None,
+        headers: Sequence[tuple[str, bytes | None]] = (),
+        timestamp_ms: int | None = None,
+        timeout_s: float = 10.0,
+        settings: Mapping[str, Any] | None = None,
+    ) -> list[Record]:
+        """Send values, or (key, value) pairs, and wait for the acknowledgements.
+
+        `settings` are librdkafka's.
+        """
+        from penstock.testing.record import produce_records
+
+        return produce_records(
+            self.bootstrap_servers,
+            topic,
+            values,
+            key=key,
+            partition=partition,
+            headers=headers,
+            timestamp_ms=timestamp_ms,
+            timeout_s=timeout_s,
+            settings=settings,
+        )
+
+    def read(
+        self,
+        topic: str,
+        *,
+        partition: int | None = None,
+        start: int = 0,
+        count: int | None = None,
+        timeout_s: float = 10.0,
+        settings: Mapping[str, Any] | None = None,
+    ) -> list[Record]:
+        """All records there are, or wait for `count` of them; by partition, then by offset."""
+        from penstock.testing.record import read_records
+
+        return read_records(
+            self.bootstrap_servers,
+            topic,
+            partition=partition,
+            start=start,
+            count=count,
+            timeout_s=timeout_s,
+            settings=settings,
+        )
+
+
+def _setting(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
