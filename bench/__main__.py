@@ -1,0 +1,94 @@
+"""Penstock beside Apache Kafka, on this machine, in one run.
+
+python -m bench [--only produce,latency] [--rounds 3] [--quick]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+
+from bench import report
+from bench.case.scale import FULL, QUICK
+from bench.machine import describe
+from bench.peer import KAFKA, PENSTOCK, PENSTOCK_FSYNC, Broker, Peer, new_broker, topic_settings
+from bench.schedule import GROUPS, Schedule
+from tools.apache_kafka import missing_prerequisite
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def main() -> int:
+    options = _parse()
+    if sys.platform != "linux":
+        print("The benchmark reads /proc and runs on Linux only.", file=sys.stderr)
+        return 2
+    why_not = missing_prerequisite()
+    if why_not:
+        print(f"The benchmark needs Apache Kafka: {why_not}", file=sys.stderr)
+        return 2
+    began = time.monotonic()
+    with _peers(options.peers.split(","), options.scratch) as peers:
+        results = Schedule(
+            peers,
+            options.only.split(","),
+            options.rounds,
+            QUICK if options.quick else FULL,
+            lambda line: print(f"[{time.monotonic() - began:6.1f} s] {line}", flush=True),
+        ).run()
+    how = {"rounds": options.rounds, "quick": options.quick, "only": options.only}
+    machine = describe()
+    page = report.as_page(results, machine, how)
+    print("\n" + page)
+    answer = json.dumps(report.as_json(results, machine, how), indent=1) + "\n"
+    whole = set(options.only.split(",")) == set(GROUPS) and not options.quick
+    if whole or options.write:
+        (ROOT / "docs" / "benchmarks.md").write_text(page)
+        (ROOT / "bench" / "results").mkdir(exist_ok=True)
+        (ROOT / "bench" / "results" / "latest.json").write_text(answer)
+    elif options.json:
+        options.json.write_text(answer)
+    return 1 if results.failures else 0
+
+
+def _parse() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", default=",".join(GROUPS), help=f"some of {', '.join(GROUPS)}")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that it works")
+    parser.add_argument("--peers", default=f"{KAFKA},{PENSTOCK},{PENSTOCK_FSYNC}")
+    parser.add_argument("--write", action="store_true", help="write the page for a partial run too")
+    parser.add_argument("--json", type=Path, help="where a partial run writes its values")
+    parser.add_argument("--scratch", type=Path, help="where the brokers keep their data meanwhile")
+    options = parser.parse_args()
+    unknown = set(options.only.split(",")) - set(GROUPS)
+    if unknown:
+        parser.error(f"no such group: {', '.join(sorted(unknown))}")
+    return options
+
+
+@contextmanager
+def _peers(names: list[str], scratch: Path | None) -> Iterator[list[Peer]]:
+    """All brokers up at the same time, one process per system."""
+    brokers: dict[str, Broker] = {}
+    with ExitStack() as stack:
+        folder = Path(
+            stack.enter_context(tempfile.TemporaryDirectory(prefix="bench-", dir=scratch))
+        )
+        for name in names:
+            system = name.partition("-")[0]
+            if system not in brokers:
+                brokers[system] = new_broker(system, folder / system)
+                stack.callback(brokers[system].stop)
+                brokers[system].start()
+        yield [Peer(name, brokers[name.partition("-")[0]], topic_settings(name)) for name in names]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""The systems that are compared: Apache Kafka, and Penstock with and without fsync before ack.
+
+The two Penstock peers share one node and differ in their topics' settings only.
+"""
+
+from __future__ import annotations
+
+import itertools
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+from tools import wire
+from tools.apache_kafka import ApacheKafka
+from tools.penstock_broker import Penstock
+
+KAFKA = "kafka"
+PENSTOCK = "penstock"
+PENSTOCK_FSYNC = "penstock-fsync"
+
+# Kafka's own default: the operating system flushes when it likes.
+FLUSH_OFF = {"flush.messages": "9223372036854775807"}
+
+_serial = itertools.count()
+
+
+class Broker(Protocol):
+    data_dir: Path
+    port: int
+
+    @property
+    def bootstrap_servers(self) -> str: ...
+    @property
+    def pid(self) -> int: ...
+    def start(self) -> None: ...
+    def stop(self) -> None: ...
+    def kill(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Peer:
+    name: str
+    broker: Broker
+    topic_settings: Mapping[str, str] = field(default_factory=dict)
+
+    def create_topic(self, partitions: int, label: str = "bench") -> str:
+        name = f"{label}-{next(_serial)}"
+        topic = NewTopic(
+            name,
+            num_partitions=partitions,
+            replication_factor=1,
+            config=dict(self.topic_settings),
+        )
+        admin = AdminClient({"bootstrap.servers": self.broker.bootstrap_servers, "log_level": 3})
+        admin.create_topics([topic], request_timeout=120)[name].result(timeout=180)
+        self._await_leaders(admin, name, partitions)
+        return name
+
+    @contextmanager
+    def topic(self, partitions: int) -> Iterator[str]:
+        name = self.create_topic(partitions)
+        try:
+            yield name
+        finally:
+            admin = AdminClient({"bootstrap.servers": self.broker.bootstrap_servers})
+            admin.delete_topics([name])[name].result(timeout=60)
+
+    def end_offsets(self, topic: str, partitions: int) -> int:
+        """How many records the topic holds, by its high watermarks."""
+        client = Consumer(
+            {"bootstrap.servers": self.broker.bootstrap_servers, "group.id": "x", "log_level": 3}
+        )
+        try:
+            wanted = [TopicPartition(topic, partition) for partition in range(partitions)]
+            return sum(client.get_watermark_offsets(one, timeout=30)[1] for one in wanted)
+        finally:
+            client.close()
+
+    def _await_leaders(self, admin: AdminClient, name: str, partitions: int) -> None:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline:
+            found = admin.list_topics(name, timeout=60).topics[name]
+            leaders = [one.leader for one in found.partitions.values() if one.leader >= 0]
+            if len(leaders) == partitions:
+                return
+            time.sleep(0.05)
+        raise TimeoutError(f"{name} has no leaders")
+
+
+def new_broker(name: str, data_dir: Path) -> Broker:
+    if name == KAFKA:
+        broker = ApacheKafka(data_dir)
+        # Before the clock runs: other brokers need no such step.
+        broker.format()
+        return broker
+    return Penstock(data_dir)
+
+
+def topic_settings(name: str) -> Mapping[str, str]:
+    return FLUSH_OFF if name == PENSTOCK else {}
+
+
+def timed_start(broker: Broker) -> float:
+    """Seconds from the start of the process to its first answer to a request."""
+    began = time.monotonic()
+    answered: list[float] = []
+    given_up = threading.Event()
+
+    def poll() -> None:
+        while not given_up.is_set():
+            if wire.answers(broker.port):
+                answered.append(time.monotonic() - began)
+                return
+            time.sleep(0.002)
+
+    poller = threading.Thread(target=poll, daemon=True)
+    poller.start()
+    try:
+        broker.start()
+        poller.join(30)
+    finally:
+        given_up.set()
+    return answered[0]

@@ -1,0 +1,124 @@
+"""Turns results into docs/benchmarks.md and bench/results/latest.json. It measures nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from bench.metric import METRICS, Metric
+from bench.peer import KAFKA, PENSTOCK, PENSTOCK_FSYNC
+from bench.schedule import Results
+
+TITLES = {
+    PENSTOCK: "Flush left to the operating system, as in Kafka",
+    PENSTOCK_FSYNC: "Penstock with fsync before every ack (its default), Kafka without",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    metric: Metric
+    peer: str
+    kafka: float | None
+    value: float | None
+
+    @property
+    def ratio(self) -> float | None:
+        return self.value / self.kafka if self.value is not None and self.kafka else None
+
+    @property
+    def is_met(self) -> bool | None:
+        bar = self.metric.bars.get(self.peer)
+        if bar is None or self.value is None:
+            return None
+        return bar.is_met(self.value, self.kafka)
+
+    @property
+    def verdict(self) -> str:
+        return {True: "met", False: "**missed**", None: ""}[self.is_met]
+
+
+def rows(results: Results) -> Iterator[Row]:
+    for peer in (PENSTOCK, PENSTOCK_FSYNC):
+        for metric in METRICS:
+            value = results.figure(metric, peer)
+            if value is not None or (peer in metric.bars and metric.key in results.values):
+                yield Row(metric, peer, results.figure(metric, KAFKA), value)
+
+
+def as_json(results: Results, machine: Mapping[str, str], how: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "machine": dict(machine),
+        "run": dict(how),
+        "rows": [
+            {
+                "metric": row.metric.key,
+                "unit": row.metric.unit,
+                "peer": row.peer,
+                "kafka": row.kafka,
+                "value": row.value,
+                "ratio": row.ratio,
+                "met": row.is_met,
+            }
+            for row in rows(results)
+        ],
+        "values": results.values,
+        "failures": results.failures,
+    }
+
+
+def as_page(results: Results, machine: Mapping[str, str], how: Mapping[str, Any]) -> str:
+    lines = [*_INTRODUCTION.format(**how).splitlines(), ""]
+    lines += [f"- {name}: {value}" for name, value in machine.items()]
+    everything = list(rows(results))
+    for peer, title in TITLES.items():
+        mine = [row for row in everything if row.peer == peer]
+        if mine:
+            lines += ["", f"## {title}", "", *_table(mine)]
+    bars = [row for row in everything if row.is_met is not None]
+    missed = [row for row in bars if not row.is_met]
+    lines += ["", f"{len(bars) - len(missed)} of {len(bars)} bars met."]
+    lines += [f"Missed: {row.metric.title} ({TITLES[row.peer]})." for row in missed]
+    if results.failures:
+        lines += ["", "## Could not be measured", ""]
+        lines += [f"- {failure.splitlines()[0]}" for failure in results.failures]
+    return "\n".join(lines) + "\n"
+
+
+def _table(mine: list[Row]) -> list[str]:
+    lines = [
+        "| work | Apache Kafka | Penstock | ratio | bar | |",
+        "| --- | ---: | ---: | ---: | --- | --- |",
+    ]
+    for row in mine:
+        unit = row.metric.unit
+        bar = row.metric.bars.get(row.peer)
+        cells = [
+            row.metric.title,
+            _quantity(row.kafka, unit),
+            _quantity(row.value, unit),
+            "" if row.ratio is None else f"{row.ratio:.2f}",
+            bar.text(unit) if bar else "",
+            row.verdict,
+        ]
+        lines.append("| " + " | ".join(cells) + " |")
+    return lines
+
+
+def _quantity(value: float | None, unit: str) -> str:
+    if value is None:
+        return "-"
+    number = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+    return f"{number} {unit}"
+
+
+_INTRODUCTION = """# Benchmarks
+
+Written by `make bench`, which starts Apache Kafka and Penstock side by side on this machine, lets
+them take turns at each piece of work ({rounds} rounds) and takes the median. The clients are the
+same for both and run in processes of their own: librdkafka through its batch calls, Kafka's Java
+producer through `kafka-producer-perf-test`, Kafka's Java consumer with its partitions assigned.
+Produce uses acks=all and three partitions. Memory is resident memory; under load it is the highest
+of all rounds. CPU per request is the node's processor time over single small Produce, Fetch and
+Metadata requests that name one partition."""
