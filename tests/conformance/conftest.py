@@ -19,12 +19,17 @@ from typing import Any
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
+from tests.conformance.clients.admin import Admin
+from tests.conformance.clients.admin_aio import AioAdmin
+from tests.conformance.clients.admin_confluent import ConfluentAdmin
+from tests.conformance.clients.admin_kafka_python import KafkaPythonAdmin
 from tests.conformance.clients.aio import AioClient
 from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.kafka_python import KafkaPythonClient
 from tests.conformance.clients.record import PATIENCE_SECONDS, Client
 from tools import apache_kafka
 
+ADMINS = {kind.name: kind for kind in (ConfluentAdmin, KafkaPythonAdmin, AioAdmin)}
 CLIENTS = {kind.name: kind for kind in (ConfluentClient, KafkaPythonClient, AioClient)}
 
 # Both targets start with these, so that their defaults agree where Kafka's sample file differs.
@@ -80,7 +85,8 @@ def _client_name(item: pytest.Item) -> str:
     marker = item.get_closest_marker("client")
     if marker is not None:
         return str(marker.args[0])
-    return str(item.callspec.params["client"])  # type: ignore[attr-defined]
+    params = item.callspec.params  # type: ignore[attr-defined]
+    return str(params.get("client") or params["admin_client"])
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
@@ -180,6 +186,13 @@ def client(request: pytest.FixtureRequest, cluster: Cluster) -> Client:
     return CLIENTS[request.param](cluster.bootstrap_servers)
 
 
+@pytest.fixture(params=list(ADMINS))
+def admin_client(request: pytest.FixtureRequest, cluster: Cluster) -> Iterator[Admin]:
+    client = ADMINS[request.param](cluster.bootstrap_servers)
+    yield client
+    client.close()
+
+
 _numbers = itertools.count(1)
 
 
@@ -211,11 +224,16 @@ def topic(make_topic: Callable[..., str]) -> str:
     return make_topic()
 
 
-def wait_for_leaders(admin: AdminClient, topic: str, partitions: int) -> None:
+def wait_until(condition: Callable[[], bool]) -> None:
     deadline = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < deadline:
-        known = admin.list_topics(topic, timeout=PATIENCE_SECONDS).topics[topic].partitions
-        if len(known) == partitions and all(p.leader >= 0 for p in known.values()):
-            return
+    while not condition():
+        assert time.monotonic() < deadline, "it did not happen in time"
         time.sleep(0.02)
-    pytest.fail(f"{topic} had no leaders in time")
+
+
+def wait_for_leaders(admin: AdminClient, topic: str, partitions: int) -> None:
+    def led() -> bool:
+        known = admin.list_topics(topic, timeout=PATIENCE_SECONDS).topics[topic].partitions
+        return len(known) == partitions and all(p.leader >= 0 for p in known.values())
+
+    wait_until(led)

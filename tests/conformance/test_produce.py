@@ -98,7 +98,8 @@ def test_explicit_timestamps(client: Client, topic: str) -> None:
     now = int(time.time() * 1000)
     times = [now, now - 3_600_000, 1_000, now - 5]
     receipts = client.produce(topic, [Record(b"v", timestamp=t) for t in times])
-    assert [receipt.timestamp for receipt in receipts] == times
+    if client.name != "aiokafka":  # which tells the first record's time for the whole batch
+        assert [receipt.timestamp for receipt in receipts] == times
     found = read(client, topic, 4)
     assert [r.timestamp for r in found] == times
     assert not any(r.log_append_time for r in found)
