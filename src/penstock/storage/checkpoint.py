@@ -56,9 +56,11 @@ def write_topic_id(disk: Disk, path: str, topic_id: TopicId) -> None:
 
 
 def read_topic_id(disk: Disk, path: str) -> TopicId | None:
-    if not disk.exists(path):
+    text = read_whole(disk, path).decode() if disk.exists(path) else ""
+    if not text:
+        # Missing, or created just before a crash: then nothing was ever synced beside it.
         return None
-    for line in read_whole(disk, path).decode().splitlines():
+    for line in text.splitlines():
         key, _, value = line.partition(":")
         if key.strip() == "topic_id":
             try:

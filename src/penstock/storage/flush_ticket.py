@@ -6,6 +6,7 @@ descriptors that stay open meanwhile, so that neither a roll nor a full cache pu
 
 from __future__ import annotations
 
+from errno import EDQUOT, ENOSPC
 from typing import TYPE_CHECKING
 
 from penstock.storage import names
@@ -23,6 +24,7 @@ class FlushTicket:
         "directory",
         "end_offset",
         "epoch_lines",
+        "epochs_unwritten",
         "fds",
         "files",
         "generation",
@@ -38,6 +40,7 @@ class FlushTicket:
         self.fds: list[int] = []
         self.directories: list[str] = []
         self.epoch_lines: list[str] | None = None
+        self.epochs_unwritten = False
 
     def add_file(self, file: CachedFile) -> None:
         if file not in self.files:
@@ -49,9 +52,18 @@ class FlushTicket:
         for fd in self.fds:
             disk.fdatasync(fd)
         if self.epoch_lines is not None:
-            write_lines(disk, f"{self.directory}/{names.LEADER_EPOCHS}", self.epoch_lines)
+            self._write_epochs(disk, self.epoch_lines)
         for path in self.directories:
             disk.fsync_dir(path)
+
+    def _write_epochs(self, disk: Disk, lines: list[str]) -> None:
+        try:
+            write_lines(disk, f"{self.directory}/{names.LEADER_EPOCHS}", lines)
+        except OSError as error:
+            # A full disk is no damaged disk: the records are safe, the epochs are tried again.
+            if error.errno not in (ENOSPC, EDQUOT):
+                raise
+            self.epochs_unwritten = True
 
     def release(self) -> None:
         for file in self.files:

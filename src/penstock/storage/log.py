@@ -28,6 +28,7 @@ from penstock.records.header import (
     check_batch,
 )
 from penstock.records.record import iter_records
+from penstock.storage import names
 from penstock.storage.append_check import AppendCheck, Origin
 from penstock.storage.config import LogConfig
 from penstock.storage.disk import Disk
@@ -96,6 +97,7 @@ class Log:
         self.producers = producers
         self.snapshots = snapshots
         self.on_dirty: Callable[[Log], None] | None = None
+        self.on_failure: Callable[[StorageError], None] | None = None
         self.dirty_since_ms = -1
         self.size_bytes = sum(segment.size for segment in segments)
         self._directory_synced = not created
@@ -152,8 +154,10 @@ class Log:
             append_time = timestamp = now_ms
             assign_append_time(records, 0, now_ms)
         size = header.batch_length + LOG_OVERHEAD
-        segment = self._segment_for(size, first_offset, last_offset, timestamp, now_ms)
         try:
+            segment = self._segment_for(size, first_offset, last_offset, timestamp, now_ms)
+            if marker is not None and not marker.commit:
+                self._note_abort(segment, header, first_offset)
             segment.append(records, size, first_offset, last_offset, timestamp)
         except OSError as error:
             self._fail_write(error)
@@ -171,10 +175,10 @@ class Log:
         headers = self._check_replicated(records)
         first, last = headers[0], headers[-1]
         newest = max(header.max_timestamp for header in headers)
-        segment = self._segment_for(
-            len(records), first.base_offset, last.last_offset, newest, now_ms
-        )
         try:
+            segment = self._segment_for(
+                len(records), first.base_offset, last.last_offset, newest, now_ms
+            )
             segment.append_many(records, headers)
         except OSError as error:
             self._fail_write(error)
@@ -246,17 +250,24 @@ class Log:
         if not header.attributes & CONTROL_BIT:
             self.producers.apply(header, offset, timestamp)
         elif marker is not None:
-            completed = self.producers.apply_marker(header, marker, offset)
-            if completed is not None and completed.aborted:
-                stable = self.producers.stable_offset_after(completed)
-                txn = AbortedTxn(*completed[:3], stable)
-                self.segment_at(offset).txn_index.append(txn)
+            self.producers.apply_marker(header, marker, offset)
+
+    def _note_abort(self, segment: Segment, header: BatchHeader, offset: int) -> None:
+        """Before the marker itself: a marker without its entry would pass for a commit."""
+        entry = self.producers.get(header.producer_id)
+        if entry is not None and entry.txn_first_offset >= 0:
+            first = entry.txn_first_offset
+            stable = self.producers.stable_offset_without(first, offset)
+            segment.txn_index.truncate(offset)
+            segment.txn_index.append(AbortedTxn(header.producer_id, first, offset, stable))
 
     def _replay_producer(self, records: Buffer, position: int, header: BatchHeader) -> None:
         marker = None
         if header.attributes & CONTROL_BIT:
             batch = memoryview(records)[position : position + header.size]
             marker = read_marker(batch, header)
+            if marker is not None and not marker.commit:
+                self._note_abort(self.active, header, header.base_offset)
         self._update_producer(header, header.base_offset, header.max_timestamp, marker)
 
     def _fail_write(self, error: OSError) -> NoReturn:
@@ -265,7 +276,13 @@ class Log:
                 ErrorCode.KAFKA_STORAGE_ERROR,
                 f"no space left for {self.partition} on the disk of {self.directory}",
             ) from error
-        raise StorageError(f"cannot write to {self.directory}: {error}") from error
+        self._fail(f"cannot write to {self.directory}: {error}", error)
+
+    def _fail(self, message: str, cause: OSError) -> NoReturn:
+        failure = StorageError(message)
+        if self.on_failure is not None:
+            self.on_failure(failure)
+        raise failure from cause
 
     # --- segments -------------------------------------------------------------------------
 
@@ -312,7 +329,7 @@ class Log:
             self.snapshots.write(offset, self.producers.freeze())
         except OSError as error:
             if error.errno not in (ENOSPC, EDQUOT):
-                raise StorageError(f"cannot write to {self.directory}: {error}") from error
+                self._fail(f"cannot write to {self.directory}: {error}", error)
 
     # --- read -----------------------------------------------------------------------------
 
@@ -332,12 +349,15 @@ class Log:
                 f"[{self.log_start_offset}, {self.end_offset}]",
             )
         slot = max(bisect_right(self.bases, offset) - 1, 0)
-        while slot < len(self.segments) and offset < upper_bound:
-            segment = self.segments[slot]
-            found = segment.find(offset)
-            if found is not None:
-                return self._slice(segment, slot, found, max_bytes, upper_bound, min_one)
-            slot += 1
+        try:
+            while slot < len(self.segments) and offset < upper_bound:
+                segment = self.segments[slot]
+                found = segment.find(offset)
+                if found is not None:
+                    return self._slice(segment, slot, found, max_bytes, upper_bound, min_one)
+                slot += 1
+        except OSError as error:
+            self._fail(f"cannot read {self.directory}: {error}", error)
         return EMPTY_READ
 
     def _slice(
@@ -396,10 +416,14 @@ class Log:
             ticket.directories = [self.directory]
             if not self._directory_synced:
                 ticket.directories.append(self.directory.rpartition("/")[0])
+                metadata = f"{self.directory}/{names.PARTITION_METADATA}"
+                if self.disk.exists(metadata):
+                    ticket.add_file(self.cache.file(metadata))
             self._segment_synced = self._directory_synced = True
 
     def flush_done(self, ticket: FlushTicket) -> None:
         ticket.release()
+        self.epochs.changed |= ticket.epochs_unwritten
         # Records that a truncation replaced meanwhile were not the ones that were synced.
         if ticket.generation == self._generation:
             self.recovery_point = max(self.recovery_point, ticket.end_offset)
@@ -422,7 +446,7 @@ class Log:
             ticket.sync(self.disk)
         except OSError as error:
             self.flush_failed(ticket)
-            raise StorageError(f"cannot sync {self.directory}: {error}") from error
+            self._fail(f"cannot sync {self.directory}: {error}", error)
         self.flush_done(ticket)
 
     def close(self) -> None:

@@ -142,6 +142,11 @@ class ProducerState:
         """The last stable offset once this transaction, already taken out, is complete."""
         return next(iter(self._ongoing), txn.last_offset + 1)
 
+    def stable_offset_without(self, first_offset: int, last_offset: int) -> int:
+        """The same, while the transaction is still counted among the open ones."""
+        others = (at for at in self._ongoing if at != first_offset)
+        return next(others, last_offset + 1)
+
     def first_unstable_offset(self) -> int | None:
         """Where the earliest transaction begins that is open, or whose end is unreplicated."""
         firsts = [next(iter(txns)) for txns in (self._ongoing, self._unreplicated) if txns]

@@ -1,0 +1,109 @@
+"""Group commit: one thread syncs everything that became dirty while it was syncing.
+
+Owns the thread and the tickets on their way through it. The event loop asks with `request`;
+results come back to it through the callable it was built with. One failed sync ends the matter
+for that log: the kernel may have dropped the pages, so a second try could succeed and lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from queue import SimpleQueue
+from threading import Lock, Thread
+
+from penstock.model.error import StorageError
+from penstock.storage.disk import Disk
+from penstock.storage.flush_ticket import FlushTicket
+from penstock.storage.log import Log
+
+CallSoon = Callable[[Callable[[], None]], object]
+
+
+class Flusher:
+    def __init__(
+        self,
+        disk: Disk,
+        call_soon_threadsafe: CallSoon,
+        on_flushed: Callable[[Log], None],
+        on_failed: Callable[[Log, StorageError], None],
+        threads: int = 1,
+    ) -> None:
+        self._disk = disk
+        self._call_soon = call_soon_threadsafe
+        self._on_flushed = on_flushed
+        self._on_failed = on_failed
+        self._pending: dict[Log, FlushTicket] = {}
+        self._lock = Lock()
+        # A token for each thread that has something to do; None ends one.
+        self._wake: SimpleQueue[bool | None] = SimpleQueue()
+        self._threads = [
+            Thread(target=self._run, name=f"flusher-{number}", daemon=True)
+            for number in range(threads)
+        ]
+        self.sync_count = 0
+        self._failed: dict[str, StorageError] = {}
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def request(self, log: Log) -> None:
+        """Have the log synced up to its present end; `on_flushed` follows on the event loop."""
+        with self._lock:
+            ticket = self._pending.get(log)
+            if ticket is not None:
+                log.flush_extend(ticket)
+                return
+            self._pending[log] = log.flush_start()
+            idle = len(self._pending) == 1
+        if idle:
+            self._wake.put(True)
+
+    def close(self) -> None:
+        """Sync what was asked for, then end the threads. Completions are still delivered."""
+        for _ in self._threads:
+            self._wake.put(None)
+        for thread in self._threads:
+            if thread.is_alive():
+                thread.join()
+
+    def _run(self) -> None:
+        while True:
+            token = self._wake.get()
+            with self._lock:
+                tickets, self._pending = list(self._pending.values()), {}
+            if tickets:
+                self._sync(tickets)
+            if token is None:
+                return
+
+    def _sync(self, tickets: list[FlushTicket]) -> None:
+        results: list[tuple[FlushTicket, OSError | None]] = []
+        for ticket in tickets:
+            failure = None
+            try:
+                ticket.sync(self._disk)
+            except OSError as error:
+                failure = error
+            results.append((ticket, failure))
+        self.sync_count += len(results)
+        self._call_soon(lambda: self._settle(results))
+
+    def _settle(self, results: list[tuple[FlushTicket, OSError | None]]) -> None:
+        for ticket, failure in results:
+            if failure is not None:
+                message = f"cannot sync {ticket.directory}: {failure}"
+                self._failed.setdefault(_parent(ticket), StorageError(message))
+        for ticket, _ in results:
+            error = self._failed.get(_parent(ticket)) if self._failed else None
+            if error is None:
+                ticket.log.flush_done(ticket)
+                self._on_flushed(ticket.log)
+            else:
+                # One disk: where one sync failed, no other counts either.
+                ticket.log.flush_failed(ticket)
+                self._on_failed(ticket.log, error)
+
+
+def _parent(ticket: FlushTicket) -> str:
+    return ticket.directory.rpartition("/")[0]
