@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from penstock.cli.failure import UsageFailure
@@ -38,10 +37,11 @@ START_OPTIONS = (
 _BY_FLAG = {option.flag: option for option in START_OPTIONS}
 
 
-@dataclass(slots=True)
 class StartArguments:
-    values: dict[str, str] = field(default_factory=dict)
-    settings: list[str] = field(default_factory=list)
+    # No dataclass: importing `dataclasses` takes longer than everything else here together.
+    def __init__(self) -> None:
+        self.values: dict[str, str] = {}
+        self.settings: list[str] = []
 
     def take(self, option: StartOption, value: str) -> None:
         if option.choices and value not in option.choices:

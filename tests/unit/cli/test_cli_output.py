@@ -1,0 +1,111 @@
+"""Tables, sizes, addresses and printed records."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from penstock.cli.cluster import key_values, parse_address
+from penstock.cli.failure import UsageFailure
+from penstock.cli.output import human_bytes, plain_table, plural
+from penstock.cli.printer import RecordPrinter
+from penstock.cli.value import Format
+
+
+class FakeMessage:
+    def __init__(self, key: bytes | None, value: bytes | None, headers: Any = None) -> None:
+        self._key, self._value, self._headers = key, value, headers
+
+    def topic(self) -> str:
+        return "orders"
+
+    def partition(self) -> int:
+        return 2
+
+    def offset(self) -> int:
+        return 7
+
+    def timestamp(self) -> tuple[int, int]:
+        return 1, 1_600_000_000_123
+
+    def key(self) -> bytes | None:
+        return self._key
+
+    def value(self) -> bytes | None:
+        return self._value
+
+    def headers(self) -> Any:
+        return self._headers
+
+
+def test_numbers_stand_right_and_words_left() -> None:
+    assert plain_table(("name", "size"), [("a", 5), ("longer", 100)]) == [
+        "NAME    SIZE",
+        "a          5",
+        "longer   100",
+    ]
+
+
+def test_a_table_without_rows_is_its_header() -> None:
+    assert plain_table(("a", "b"), []) == ["A  B"]
+
+
+def test_missing_cells_are_dashes() -> None:
+    assert plain_table(("leader",), [(None,)]) == ["LEADER", "-"]
+
+
+@pytest.mark.parametrize(
+    ("count", "text"), [(0, "0 B"), (1023, "1023 B"), (1536, "1.5 KiB"), (1 << 30, "1.0 GiB")]
+)
+def test_human_bytes(count: int, text: str) -> None:
+    assert human_bytes(count) == text
+
+
+def test_plural() -> None:
+    assert (plural(1, "record"), plural(2000, "record")) == ("1 record", "2,000 records")
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [("h:1", ("h", 1)), ("h", ("h", 9092)), ("[::1]:9", ("::1", 9)), (" a:2 ", ("a", 2))],
+)
+def test_addresses(text: str, address: tuple[str, int]) -> None:
+    assert parse_address(text) == address
+
+
+@pytest.mark.parametrize("text", ["h:x", ":1", ""])
+def test_malformed_addresses(text: str) -> None:
+    with pytest.raises(UsageFailure, match="HOST:PORT"):
+        parse_address(text)
+
+
+def test_key_values() -> None:
+    assert key_values(["a=b=c", " d = e "], "--set") == {"a": "b=c", "d": "e"}
+    with pytest.raises(UsageFailure, match="--set takes KEY=VALUE, not 'a'"):
+        key_values(["a"], "--set")
+
+
+def test_a_line_is_the_value_as_it_is() -> None:
+    assert RecordPrinter().line(FakeMessage(b"k", b"\xff\x00")) == b"\xff\x00"
+
+
+def test_a_line_with_everything() -> None:
+    printer = RecordPrinter(keys=True, headers=True, meta=True, separator=b"|")
+    message = FakeMessage(None, b"v", [("h", b"1"), ("n", None)])
+    assert printer.line(message) == b"2:7|2020-09-13T12:26:40.123Z|h=1,n|null|v"
+
+
+def test_a_json_line() -> None:
+    printer = RecordPrinter(as_json=True, value_format=Format.json)
+    line = printer.json_line(FakeMessage(b"k", b'{"a":1}', [("h", b"1")]))
+    assert json.loads(line) == {
+        "topic": "orders",
+        "partition": 2,
+        "offset": 7,
+        "timestamp": 1_600_000_000_123,
+        "key": "k",
+        "value": {"a": 1},
+        "headers": [{"name": "h", "value": "1"}],
+    }
