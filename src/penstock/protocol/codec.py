@@ -10,8 +10,9 @@ from collections.abc import Callable, Sized
 from typing import Any, TypeAlias, TypeVar
 
 from penstock.protocol.decoder import compile_decoder
-from penstock.protocol.encoder import compile_encoder, compile_parts_encoder, has_records
+from penstock.protocol.encoder import compile_encoder, compile_parts_encoder
 from penstock.protocol.entity import Entity
+from penstock.protocol.source import has_records
 from penstock.protocol.wire import Buffer
 
 T = TypeVar("T", bound=Entity)
@@ -36,7 +37,8 @@ def decoder(cls: type[T], version: int) -> Callable[[Buffer, int], tuple[T, int]
 def decode(cls: type[T], version: int, buf: Buffer, pos: int = 0) -> tuple[T, int]:
     """Gives the entity and the position behind it; raises ProtocolError on malformed bytes.
 
-    A memoryview must be of plain bytes. Records stay views into buf.
+    buf holds one frame or record: it may be copied whole. Records stay views into it. A memoryview
+    must be one of plain bytes.
     """
     return decoder(cls, version)(buf, pos)
 

@@ -12,25 +12,27 @@ from struct import error, pack
 from typing import TypeVar, cast
 
 from penstock.protocol.entity import Entity, Field
-from penstock.protocol.source import FIXED, Code, Function, default_of, is_flexible
+from penstock.protocol.source import (
+    FEW,
+    FIXED,
+    Code,
+    Function,
+    array_packers,
+    default_of,
+    is_flexible,
+)
 from penstock.protocol.wire import join_tags, reject_field, varint
 
 T = TypeVar("T", bound=Entity)
 
 _NAMES: dict[str, object] = {
+    "BYTE": tuple(bytes([value]) for value in range(128)),
     "UNFIT": (error, AttributeError, TypeError),
     "join_tags": join_tags,
     "pack": pack,
     "reject_field": reject_field,
     "varint": varint,
 }
-
-
-def has_records(cls: type[Entity]) -> bool:
-    return any(
-        field.type == "records" or (not isinstance(field.type, str) and has_records(field.type))
-        for field in cls.SCHEMA
-    )
 
 
 def compile_encoder(cls: type[T], version: int) -> Callable[[T], bytes]:
@@ -81,7 +83,9 @@ class EncoderWriter:
             self._add_run(function, *function.take_run())
 
     def _add_run(self, function: Function, formats: str, values: list[str]) -> None:
-        if formats:
+        if formats == "B":
+            function.line(f"add(BYTE[{values[0]}])")
+        elif formats:
             function.line(f"add({self.code.packer(formats)}({', '.join(values)}))")
 
     def _flush_with_byte(self, function: Function, test: str, byte: str, otherwise: str) -> None:
@@ -249,4 +253,7 @@ class EncoderWriter:
         if form == "16s":
             function.line(f"add(pack('>' + '16s' * len({items}), *{items}))")
         else:
-            function.line(f"add(pack(f'>{{len({items})}}{form}', *{items}))")
+            few = self.code.bind(f"few_{form}", array_packers(form))
+            function.line(f"n = len({items})")
+            packed = f"{few}[n](*{items}) if n < {FEW} else pack(f'>{{n}}{form}', *{items})"
+            function.line(f"add({packed})")

@@ -12,9 +12,9 @@ from penstock.model.error import ProtocolError
 from penstock.protocol.api import API_VERSIONS_KEY, ApiSpec
 from penstock.protocol.api_table import APIS
 from penstock.protocol.codec import Part, decoder, encoder, parts_encoder
-from penstock.protocol.encoder import has_records
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.header import RequestHeader
+from penstock.protocol.source import has_records
 from penstock.protocol.wire import Buffer, skip_tags
 
 API_BY_KEY: dict[int, ApiSpec] = {spec.key: spec for spec in APIS}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from struct import Struct
 
 from penstock.protocol.entity import ZERO_OF_TYPE, Entity, Field
@@ -44,6 +45,27 @@ def default_of(field: Field) -> object:
     if field.type == "records" and field.nullable:
         return None
     return _ZEROS.get(field.type, 0)
+
+
+FEW = 17
+"""Arrays shorter than this have a ready struct, which saves formatting and looking one up."""
+
+
+@cache
+def array_packers(form: str) -> tuple[Callable[..., bytes], ...]:
+    return tuple(Struct(f">{count}{form}").pack for count in range(FEW))
+
+
+@cache
+def array_unpackers(form: str) -> tuple[Callable[..., tuple[object, ...]], ...]:
+    return tuple(Struct(f">{count}{form}").unpack_from for count in range(FEW))
+
+
+def has_records(cls: type[Entity]) -> bool:
+    return any(
+        field.type == "records" or (not isinstance(field.type, str) and has_records(field.type))
+        for field in cls.SCHEMA
+    )
 
 
 def is_flexible(cls: type[Entity], version: int) -> bool:
