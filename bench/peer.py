@@ -58,7 +58,7 @@ class Peer:
             replication_factor=1,
             config=dict(self.topic_settings),
         )
-        admin = AdminClient({"bootstrap.servers": self.broker.bootstrap_servers, "log_level": 3})
+        admin = self._admin()
         admin.create_topics([topic], request_timeout=120)[name].result(timeout=180)
         self._await_leaders(admin, name, partitions)
         return name
@@ -69,7 +69,7 @@ class Peer:
         try:
             yield name
         finally:
-            admin = AdminClient({"bootstrap.servers": self.broker.bootstrap_servers})
+            admin = self._admin()
             admin.delete_topics([name])[name].result(timeout=60)
 
     def end_offsets(self, topic: str, partitions: int) -> int:
@@ -82,6 +82,9 @@ class Peer:
             return sum(client.get_watermark_offsets(one, timeout=30)[1] for one in wanted)
         finally:
             client.close()
+
+    def _admin(self) -> AdminClient:
+        return AdminClient({"bootstrap.servers": self.broker.bootstrap_servers, "log_level": 3})
 
     def _await_leaders(self, admin: AdminClient, name: str, partitions: int) -> None:
         deadline = time.monotonic() + 60

@@ -7,6 +7,7 @@ import re
 from bench.case.scale import Scale
 from bench.load.child import LoadFailedError, run_load
 from bench.peer import Peer
+from bench.process import cpu_seconds
 from tools.apache_kafka import run_tool
 
 PARTITIONS = 3
@@ -26,11 +27,19 @@ def native(peer: Peer, size: int, scale: Scale) -> dict[str, float]:
     count = scale.native_records[size]
     with peer.topic(PARTITIONS) as topic:
         spec = {"bootstrap": peer.broker.bootstrap_servers, "topic": topic}
+        before = cpu_seconds(peer.broker.pid)
         answer = run_load("produce", spec | {"size": size, "count": count}, timeout_s=180)
+        broker_cpu = cpu_seconds(peer.broker.pid) - before
         stored = peer.end_offsets(topic, PARTITIONS)
     if stored != count + 1:
         raise LoadFailedError(f"{stored} records stored of {count + 1} sent")
-    return {f"produce.librdkafka.{size}": _rate(count / answer["seconds"], size)}
+    key, seconds = f"produce.librdkafka.{size}", answer["seconds"]
+    return {
+        key: _rate(count / seconds, size),
+        # Beside the rate, to see which side of the wire is the limit.
+        f"{key}.client_cores": answer["client_cpu_seconds"] / seconds,
+        f"{key}.broker_cores": broker_cpu / seconds,
+    }
 
 
 def java(peer: Peer, size: int, scale: Scale) -> dict[str, float]:
