@@ -4,7 +4,7 @@ Owns the vocabulary between a machine and the runtime that drives it. Does no wo
 clock, no disk, no loop.
 """
 
-from penstock.machine.decision import Decision, TimerCancel, TimerChange, TimerSet
+from penstock.machine.decision import Decision, Parked, TimerCancel, TimerChange, TimerSet
 from penstock.machine.journal import Journal
 from penstock.machine.state import StateMachine
 from penstock.machine.timers import TimerKey, Timers
@@ -12,6 +12,7 @@ from penstock.machine.timers import TimerKey, Timers
 __all__ = [
     "Decision",
     "Journal",
+    "Parked",
     "StateMachine",
     "TimerCancel",
     "TimerChange",

@@ -31,12 +31,28 @@ TimerChange = TimerSet | TimerCancel
 
 
 @dataclass(frozen=True, slots=True)
+class Parked:
+    """No reply yet: a later decision answers under this key, which no other caller waits on.
+
+    A member that joins a group waits so until the others have joined too.
+    """
+
+    key: Hashable
+
+
+@dataclass(frozen=True, slots=True)
 class Decision(Generic[RecordT, ReplyT]):
     """`records` are written and replayed in order, all or none; `reply` is given at commit.
 
-    Timers are soft state: they are not written, and a machine sets them anew after a load.
+    `answers` go to callers parked earlier, also at commit. Timers are soft state: they are not
+    written, and a machine sets them anew after a load.
+
+    `adopt` lets the machine take over what the decision means for its soft state. It is called
+    once, right after the records were written and replayed, and never when the write fails.
     """
 
     records: Sequence[RecordT]
-    reply: ReplyT
+    reply: ReplyT | Parked
     timers: Sequence[TimerChange] = ()
+    answers: Sequence[tuple[Hashable, object]] = ()
+    adopt: Callable[[], None] | None = None

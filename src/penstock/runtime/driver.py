@@ -1,0 +1,226 @@
+"""Drives one pure machine over one journal.
+
+Owns the order of things: decide, write, replay, and the reply once the records are committed.
+Knows nothing of what the machine is about.
+
+Records are replayed as soon as they are written, before they are committed, so that the next
+request decides on them and many requests share one flush. Replies wait: nobody outside learns of a
+record that could still be lost. Also a reply without records waits for what was written before it,
+since it may have been decided on that.
+
+There is no way back for a record once it is written. When a commit fails, the machine holds what
+may never have happened: the driver stops, every caller gets JournalError, and the owner builds a
+new machine and loads it from the journal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from penstock.machine.decision import Decision, Parked
+from penstock.machine.journal import Journal
+from penstock.machine.state import StateMachine
+from penstock.machine.timers import TimerKey, Timers
+from penstock.model.clock import Clock
+from penstock.model.error import ApiError, InvariantError, StorageError
+
+MachineT = TypeVar("MachineT", bound=StateMachine[Any])
+RecordT = TypeVar("RecordT")
+ReplyT = TypeVar("ReplyT")
+
+_TIMER_WAIT_MAX_S = 60.0
+"""Deadlines are wall-clock times, and a wall clock may be set: look again now and then."""
+
+_TIMER_RETRY_MS = 1000
+
+
+class JournalError(StorageError):
+    """What was decided may not be kept; the machine has to be loaded anew."""
+
+
+@dataclass(slots=True)
+class _Pending(Generic[RecordT]):
+    base_offset: int
+    end_offset: int
+    decision: Decision[RecordT, Any]
+    future: asyncio.Future[Any] | None
+
+
+class Runtime(Generic[MachineT, RecordT]):
+    """`on_commit(records, base_offset)` is told of records in order, before their replies go out:
+    whatever a client may ask for after its reply must be in place by then."""
+
+    def __init__(
+        self,
+        machine: MachineT,
+        journal: Journal[RecordT],
+        clock: Clock,
+        on_commit: Callable[[Sequence[RecordT], int], None] | None = None,
+    ) -> None:
+        self.machine = machine
+        self._journal = journal
+        self._clock = clock
+        self._on_commit = on_commit
+        self._timers = Timers()
+        self._alarm: asyncio.TimerHandle | None = None
+        self._pending: deque[_Pending[RecordT]] = deque()
+        self._parked: dict[Hashable, asyncio.Future[Any]] = {}
+        self._committer: asyncio.Task[None] | None = None
+        self._failure: BaseException | None = None
+
+    @property
+    def failure(self) -> BaseException | None:
+        return self._failure
+
+    @property
+    def pending_count(self) -> int:
+        return len(self._pending)
+
+    def load(self) -> int:
+        """Replay the journal into the machine; the number of records it held."""
+        count = 0
+        for offset, record in self._journal.load():
+            self.machine.replay(record, offset)
+            count += 1
+        return count
+
+    async def submit(self, decide: Callable[[MachineT], Decision[RecordT, ReplyT]]) -> ReplyT:
+        """Decide now, answer at commit. A caller that stops waiting does not undo anything."""
+        self._check_running()
+        decision = decide(self.machine)
+        future: asyncio.Future[ReplyT] = asyncio.get_running_loop().create_future()
+        if not isinstance(decision.reply, Parked):
+            self._take(decision, future)
+            return await future
+        self._park(decision.reply.key, future)
+        try:
+            self._take(decision, None)
+            return await future
+        finally:
+            self._unpark(decision.reply.key, future)
+
+    async def close(self) -> None:
+        """Let what was written be committed and answered, then take nothing more."""
+        while self._committer is not None:
+            await asyncio.wait([self._committer])
+        self._fail(JournalError("stopped"))
+
+    # --- taking a decision ---
+
+    def _check_running(self) -> None:
+        if self._failure is not None:
+            raise JournalError(f"not running: {self._failure}") from self._failure
+
+    def _take(self, decision: Decision[RecordT, Any], future: asyncio.Future[Any] | None) -> None:
+        base_offset = self._write(decision.records)
+        end_offset = base_offset + len(decision.records)
+        if decision.timers:
+            self._timers.apply(decision.timers)
+            self._set_alarm()
+        pending = _Pending(base_offset, end_offset, decision, future)
+        if not decision.records and not self._pending:
+            self._settle(pending)
+            return
+        self._pending.append(pending)
+        if self._committer is None:
+            self._committer = asyncio.create_task(self._commit(), name="journal-commit")
+
+    def _write(self, records: Sequence[RecordT]) -> int:
+        """A refused append, such as on a full disk, changes nothing and is the caller's alone."""
+        if not records:
+            return self._journal.end_offset
+        try:
+            base_offset = self._journal.append(records)
+            for offset, record in enumerate(records, base_offset):
+                self.machine.replay(record, offset)
+        except ApiError:
+            raise
+        except Exception as error:
+            self._fail(error)
+            raise
+        return base_offset
+
+    # --- committing ---
+
+    async def _commit(self) -> None:
+        """Lives while something is uncommitted; what arrives during one wait shares the next."""
+        try:
+            while self._pending and self._failure is None:
+                end_offset = self._pending[-1].end_offset
+                await self._journal.wait_committed(end_offset)
+                while self._pending and self._pending[0].end_offset <= end_offset:
+                    self._settle(self._pending[0])
+                    self._pending.popleft()
+        except Exception as error:
+            self._fail(error)
+        finally:
+            self._committer = None
+
+    def _settle(self, pending: _Pending[RecordT]) -> None:
+        decision = pending.decision
+        if decision.records and self._on_commit is not None:
+            self._on_commit(decision.records, pending.base_offset)
+        if pending.future is not None and not pending.future.done():
+            pending.future.set_result(decision.reply)
+        for key, reply in decision.answers:
+            waiting = self._parked.pop(key, None)
+            if waiting is not None and not waiting.done():
+                waiting.set_result(reply)
+
+    def _park(self, key: Hashable, future: asyncio.Future[Any]) -> None:
+        if key in self._parked:
+            raise InvariantError(f"two callers parked on {key!r}")
+        self._parked[key] = future
+
+    def _unpark(self, key: Hashable, future: asyncio.Future[Any]) -> None:
+        if self._parked.get(key) is future:
+            del self._parked[key]
+
+    def _fail(self, error: BaseException) -> None:
+        if self._failure is not None:
+            return
+        self._failure = error
+        if self._alarm is not None:
+            self._alarm.cancel()
+        waiting = [one.future for one in self._pending if one.future is not None]
+        waiting += self._parked.values()
+        self._pending.clear()
+        for future in waiting:
+            if not future.done():
+                stopped = JournalError(f"not committed: {error}")
+                stopped.__cause__ = error
+                future.set_exception(stopped)
+
+    # --- timers ---
+
+    def _set_alarm(self) -> None:
+        if self._alarm is not None:
+            self._alarm.cancel()
+            self._alarm = None
+        deadline_ms = self._timers.next_deadline_ms()
+        if deadline_ms is None or self._failure is not None:
+            return
+        wait_s = max(0.0, (deadline_ms - self._clock.now_ms()) / 1000)
+        loop = asyncio.get_running_loop()
+        self._alarm = loop.call_later(min(wait_s, _TIMER_WAIT_MAX_S), self._ring)
+
+    def _ring(self) -> None:
+        self._alarm = None
+        now_ms = self._clock.now_ms()
+        for key in self._timers.pop_due(now_ms):
+            if self._failure is None:
+                self._expire(key, now_ms)
+        self._set_alarm()
+
+    def _expire(self, key: TimerKey, now_ms: int) -> None:
+        try:
+            self._take(self.machine.expire(key, now_ms), None)
+        except ApiError:
+            # The disk had no room for it: the machine is as before, and is asked again.
+            self._timers.schedule(key, now_ms + _TIMER_RETRY_MS)
+        except Exception as error:
+            self._fail(error)
