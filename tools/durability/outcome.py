@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from statistics import median
 
-from tools.durability.checker import Violation
+from tools.durability.checker import Cleanup, Violation
 from tools.durability.ledger import Ledger
 from tools.durability.topic import LoadedTopic
 
@@ -34,6 +34,16 @@ class Outcome:
             f"{acknowledged} records acknowledged, median restart {recovery} s, "
             f"seed {self.seed}: {verdict}"
         )
+
+    @property
+    def unharmed(self) -> list[str]:
+        """Topics whose cleanup never happened, so that the kills cannot have met it."""
+        return [
+            f"{topic.name}: nothing was cleaned up"
+            for topic in self.topics
+            if topic.cleanup is not Cleanup.NOTHING
+            and self.found[topic.name] >= self.ledger.acknowledged_count(topic.name)
+        ]
 
     def count(self, topic: str, *kinds: str) -> int:
         return sum(

@@ -40,6 +40,7 @@ TOPICS: Final = (
         {**_SMALL_SEGMENT, "retention.bytes": "2097152", "file.delete.delay.ms": "100"},
         Cleanup.OLD_SEGMENTS,
         record_bytes=2000,
+        partitions=1,
     ),
     LoadedTopic(
         "compacted",
@@ -52,6 +53,7 @@ TOPICS: Final = (
         },
         Cleanup.OLDER_VALUES,
         record_bytes=2000,
+        partitions=1,
     ),
 )
 
@@ -59,6 +61,7 @@ TOPICS: Final = (
 BROKER_SETTINGS: Final = {
     "log.retention.check.interval.ms": "300",
     "log.cleaner.backoff.ms": "300",
-    "log.initial.task.delay.ms": "300",
     "log.segment.delete.delay.ms": "100",
 }
+# Apache Kafka otherwise waits half a minute before its first look.
+KAFKA_SETTINGS: Final = {**BROKER_SETTINGS, "log.initial.task.delay.ms": "300"}
