@@ -24,6 +24,7 @@ _VARINT_BITS_MAX: Final = 63
 _INT64_MIN: Final = -(1 << 63)
 _INT64_MAX: Final = (1 << 63) - 1
 _UINT64_MASK: Final = (1 << 64) - 1
+_ZIGZAG: Final = tuple((byte >> 1) ^ -(byte & 1) for byte in range(0x80))
 
 RecordSpan = tuple[int, bytes | None, bool, int, int, int]
 """(offset, key, value is null, timestamp, start, end): start and end of the encoded record,
@@ -83,16 +84,27 @@ def iter_records(batch: Buffer, limit_bytes: int = DECOMPRESSED_BYTES_MAX) -> It
     """The records of the one batch at the beginning of the buffer."""
     header = read_header(batch)
     body = read_body(batch, header, limit_bytes)
-    # Slices of bytes are bytes: one copy here spares a conversion for each field.
-    body = bytes(body)
-    for offset, key, value_is_null, timestamp, start, end in iter_keys(header, body):
-        value, pos = _read_value(body, start, value_is_null)
+    body = bytes(body)  # so that the slices below are bytes
+    for offset, key, value_length, timestamp, _, pos, end in _walk(header, body):
+        value = None
+        if value_length >= 0:
+            value = body[pos : pos + value_length]
+            pos += value_length
         yield Record(offset, timestamp, key, value, _read_headers(body, pos, end))
 
 
 def iter_keys(header: BatchHeader, body: Buffer) -> Iterator[RecordSpan]:
     """Walk a decompressed body (see `read_body`) and build nothing but the keys."""
-    base_offset, base_timestamp = header.base_offset, header.base_timestamp
+    for offset, key, value_length, timestamp, start, _, end in _walk(header, body):
+        yield offset, key, value_length < 0, timestamp, start, end
+
+
+def _walk(
+    header: BatchHeader, body: Buffer
+) -> Iterator[tuple[int, bytes | None, int, int, int, int, int]]:
+    """(offset, key, value length, timestamp, start, start of the value, end) of each record."""
+    # One copy of the whole spares a conversion of every key, and bytes are indexed fastest.
+    body = bytes(body)
     append_time = header.max_timestamp if header.timestamp_type == LOG_APPEND_TIME else None
     pos = 0
     for _ in range(header.record_count):
@@ -103,8 +115,10 @@ def iter_keys(header: BatchHeader, body: Buffer) -> Iterator[RecordSpan]:
             timestamp_delta, pos = read_varint(body, pos + 1)
             offset_delta, pos = read_varint(body, pos)
             key_length, pos = read_varint(body, pos)
-            key = None if key_length < 0 else bytes(body[pos : pos + key_length])
-            pos += max(key_length, 0)
+            key = None
+            if key_length >= 0:
+                key = body[pos : pos + key_length]
+                pos += key_length
             value_length, pos = read_varint(body, pos)
         except IndexError:
             raise InvalidRecord("record ends in the middle of a field") from None
@@ -112,10 +126,12 @@ def iter_keys(header: BatchHeader, body: Buffer) -> Iterator[RecordSpan]:
             raise InvalidRecord(f"record of {length} bytes does not hold its key and value")
         if not 0 <= offset_delta <= header.last_offset_delta:
             raise InvalidRecord(f"offset delta {offset_delta} lies outside of its batch")
-        timestamp = base_timestamp + timestamp_delta if append_time is None else append_time
+        timestamp = append_time
+        if timestamp is None:
+            timestamp = header.base_timestamp + timestamp_delta
         if not _INT64_MIN <= timestamp <= _INT64_MAX:
             raise InvalidRecord("record timestamp is out of range")
-        yield base_offset + offset_delta, key, value_length < 0, timestamp, start, end
+        yield header.base_offset + offset_delta, key, value_length, timestamp, start, pos, end
         pos = end
     if pos != len(body):
         raise InvalidRecord(f"{len(body) - pos} bytes behind the last record of the batch")
@@ -133,36 +149,25 @@ def find_timestamp(batch: Buffer, timestamp: int, offset: int = 0) -> tuple[int,
 def read_varint(buf: Buffer, pos: int) -> tuple[int, int]:
     """Zigzag value and the position behind it; IndexError where the buffer ends too early."""
     byte = buf[pos]
-    pos += 1
     if byte < 0x80:
-        return (byte >> 1) ^ -(byte & 1), pos
+        return _ZIGZAG[byte], pos + 1
     value = byte & 0x7F
     shift = 7
     while True:
-        byte = buf[pos]
         pos += 1
+        byte = buf[pos]
         value |= (byte & 0x7F) << shift
         if byte < 0x80:
             value &= _UINT64_MASK
-            return (value >> 1) ^ -(value & 1), pos
+            return (value >> 1) ^ -(value & 1), pos + 1
         shift += 7
         if shift > _VARINT_BITS_MAX:
             raise InvalidRecord("variable-length number has more than ten bytes")
 
 
-def _read_value(body: bytes, start: int, is_null: bool) -> tuple[bytes | None, int]:
-    """Positions were checked by `iter_keys`; walk to the value once more."""
-    _, pos = read_varint(body, start)
-    _, pos = read_varint(body, pos + 1)
-    _, pos = read_varint(body, pos)
-    key_length, pos = read_varint(body, pos)
-    length, pos = read_varint(body, pos + max(key_length, 0))
-    if is_null:
-        return None, pos
-    return body[pos : pos + length], pos + length
-
-
 def _read_headers(body: bytes, pos: int, end: int) -> list[tuple[str, bytes | None]]:
+    if body[pos] == 0 and pos + 1 == end:
+        return []
     try:
         count, pos = read_varint(body, pos)
         if count < 0 or count > end - pos:
