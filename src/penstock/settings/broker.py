@@ -19,6 +19,7 @@ from penstock.settings.synonym import without_listener
 from penstock.settings.table import (
     cluster,
     group,
+    hidden,
     log,
     network,
     operation,
@@ -43,12 +44,14 @@ BROKER_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for rows in _TABLES for 
 DYNAMIC_ONLY_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in operation.DYNAMIC_ROWS}
 """Set by tools while replicas move; neither read from a file nor described unless set."""
 
+HIDDEN_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in hidden.ROWS}
+
 OPEN_PREFIXES: Final = ("listener.name.", "rsm.config.", "rlmm.config.", "config.providers.")
 """Below these any name is taken: plug-ins and authentication mechanisms bring their own."""
 
 
 def find_broker_key(name: str) -> Key | None:
-    key = BROKER_KEYS.get(name) or DYNAMIC_ONLY_KEYS.get(name)
+    key = BROKER_KEYS.get(name) or DYNAMIC_ONLY_KEYS.get(name) or HIDDEN_KEYS.get(name)
     if key is not None or not name.startswith(OPEN_PREFIXES):
         return key
     general = BROKER_KEYS.get(without_listener(name) or "")

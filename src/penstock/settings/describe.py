@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from penstock.settings.broker import BROKER_KEYS, find_broker_key
+from penstock.settings.broker import BROKER_KEYS, HIDDEN_KEYS, find_broker_key
 from penstock.settings.config import BrokerConfig
 from penstock.settings.key import READ_ONLY, UNKNOWN, Key, render
 from penstock.settings.resolve import topic_value
@@ -49,7 +49,7 @@ def describe_broker(config: BrokerConfig) -> list[Entry]:
     """Every declared setting, and those set under names that are not declared."""
     names = dict.fromkeys(BROKER_KEYS)
     for layer in (config.static, config.dynamic, config.dynamic_default):
-        names.update(dict.fromkeys(layer))
+        names.update(dict.fromkeys(name for name in layer if name not in HIDDEN_KEYS))
     return [_describe_broker_key(config, find_broker_key(name) or Key(name, 0)) for name in names]
 
 

@@ -103,12 +103,12 @@ def topic_value(config: BrokerConfig, overrides: Mapping[str, str], name: str) -
 
 
 def _build(config: BrokerConfig, overrides: Mapping[str, str]) -> TopicConfig:
-    for name in overrides:
-        parse_topic_override(name, overrides[name])
+    own = {name: parse_topic_override(name, text) for name, text in overrides.items()}
     values: dict[str, Any] = {
         name.replace(".", "_"): topic_value(config, overrides, name) for name in TOPIC_KEYS
     }
     for name, value in values.items():
         if isinstance(value, list):
             values[name] = frozenset(value) if name == "cleanup_policy" else tuple(value)
+    values["segment_bytes"] = own.get("internal.segment.bytes", values["segment_bytes"])
     return TopicConfig(**values)

@@ -7,13 +7,16 @@ from typing import Any, Final
 
 from penstock.model.error import ApiError, ErrorCode
 from penstock.settings.key import Key, ValueProblem
+from penstock.settings.table.hidden import TOPIC_ROWS
 from penstock.settings.table.topic import ROWS
 
 TOPIC_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in ROWS}
 
+HIDDEN_TOPIC_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in TOPIC_ROWS}
+
 
 def parse_topic_override(name: str, text: str | None) -> Any:
-    key = TOPIC_KEYS.get(name)
+    key = TOPIC_KEYS.get(name) or HIDDEN_TOPIC_KEYS.get(name)
     if key is None:
         raise _invalid(f"Unknown topic config name: {name}")
     if text is None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from penstock.settings.broker import BROKER_KEYS, DYNAMIC_ONLY_KEYS, find_broker_key
+from penstock.settings.broker import BROKER_KEYS, DYNAMIC_ONLY_KEYS, HIDDEN_KEYS, find_broker_key
 from penstock.settings.document import NO_EFFECT
 from penstock.settings.key import CLUSTER_WIDE, PER_BROKER, READ_ONLY, Key
 from penstock.settings.resolve import TopicConfig
@@ -61,7 +61,7 @@ def test_nothing_else_is_declared_without_our_prefix() -> None:
     assert TOPIC_KEYS.keys() == {fact["name"] for fact in facts("topic_configs.json")}
 
 
-@pytest.mark.parametrize("keys", [TOPIC_KEYS, BROKER_KEYS, DYNAMIC_ONLY_KEYS])
+@pytest.mark.parametrize("keys", [TOPIC_KEYS, BROKER_KEYS, DYNAMIC_ONLY_KEYS, HIDDEN_KEYS])
 def test_defaults_are_valid(keys: dict[str, Key]) -> None:
     for key in keys.values():
         if key.default is not None:

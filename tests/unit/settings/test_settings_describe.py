@@ -233,3 +233,9 @@ def test_the_default_of_all_brokers_lists_only_what_was_changed() -> None:
     assert (entry.name, entry.value, entry.source) == ("min.insync.replicas", "1", 3)
     assert list(entry.synonyms) == [("min.insync.replicas", "1", 3)]
     assert not entry.read_only
+
+
+def test_hidden_settings_are_taken_but_not_described() -> None:
+    config = BrokerConfig.load(None, ["log.initial.task.delay.ms=5"])
+    assert config.get("log.initial.task.delay.ms") == 5
+    assert by_name(describe_broker(config)).keys() == BROKER_KEYS.keys()

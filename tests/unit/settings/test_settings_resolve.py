@@ -6,6 +6,7 @@ import pytest
 
 from penstock.model.error import ApiError, ErrorCode
 from penstock.settings.config import BrokerConfig
+from penstock.settings.describe import describe_topic
 from penstock.settings.resolve import resolve_topic
 from penstock.settings.topic import validate_topic_overrides
 
@@ -131,3 +132,12 @@ def test_accepted_overrides() -> None:
 def test_resolving_refuses_what_is_unknown() -> None:
     with pytest.raises(ApiError):
         resolve_topic(BrokerConfig(), {"foo.bar": "1"})
+
+
+def test_tests_may_have_tiny_segments() -> None:
+    overrides = {"internal.segment.bytes": "2048", "segment.bytes": "1048576"}
+    validate_topic_overrides(dict(overrides))
+    assert resolve_topic(BrokerConfig(), overrides).segment_bytes == 2048
+    described = {entry.name: entry.value for entry in describe_topic(BrokerConfig(), overrides)}
+    assert described["segment.bytes"] == "1048576"
+    assert "internal.segment.bytes" not in described
