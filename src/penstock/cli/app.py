@@ -62,10 +62,14 @@ def root(
 def run(arguments: list[str]) -> int:
     command = typer.main.get_command(app)
     try:
-        outcome = command.main(arguments, prog_name="penstock", standalone_mode=False)
+        # Not `command.main`: it has its own mind about a reader that went away.
+        with command.make_context("penstock", arguments) as context:
+            outcome = command.invoke(context)
         return outcome if isinstance(outcome, int) else 0
     except (Failure, KeyboardInterrupt, BrokenPipeError):
         raise
+    except typer.Exit as done:
+        return done.exit_code
     except typer.Abort:
         return 130
     except Exception as error:

@@ -50,3 +50,7 @@ def _abandon_stdout() -> None:
     null = os.open(os.devnull, os.O_WRONLY)
     os.dup2(null, sys.stdout.fileno())
     os.close(null)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

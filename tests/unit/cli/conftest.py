@@ -1,0 +1,81 @@
+"""The command as a user runs it: a process with arguments, input, output and an exit code."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.unit.cluster_target import TARGETS, bootstrap_servers
+
+PENSTOCK = str(Path(sys.executable).with_name("penstock"))
+_numbers = itertools.count(1)
+
+
+@dataclass(frozen=True)
+class Answer:
+    code: int
+    out: bytes
+    err: str
+
+    @property
+    def lines(self) -> list[str]:
+        return self.out.decode().splitlines()
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@dataclass(frozen=True)
+class Command:
+    servers: str
+
+    def environment(self) -> dict[str, str]:
+        return os.environ | {"PENSTOCK_BOOTSTRAP_SERVERS": self.servers}
+
+    def try_run(self, *arguments: str, stdin: bytes = b"") -> Answer:
+        done = subprocess.run(
+            [PENSTOCK, *arguments],
+            input=stdin,
+            capture_output=True,
+            timeout=60,
+            check=False,
+            env=self.environment(),
+        )
+        return Answer(done.returncode, done.stdout, done.stderr.decode())
+
+    def run(self, *arguments: str, stdin: bytes = b"") -> Answer:
+        """A run that must succeed, and say nothing on stderr."""
+        answer = self.try_run(*arguments, stdin=stdin)
+        assert (answer.code, answer.err) == (0, "")
+        return answer
+
+    def fail(self, *arguments: str, code: int = 1, stdin: bytes = b"") -> str:
+        """A run that must fail, with one line on stderr: the line."""
+        answer = self.try_run(*arguments, stdin=stdin)
+        assert answer.code == code, answer
+        assert answer.err.startswith("penstock: ")
+        assert answer.err.count("\n") == 1
+        return answer.err.removeprefix("penstock: ").rstrip()
+
+
+@pytest.fixture(params=TARGETS)
+def command(request: pytest.FixtureRequest) -> Command:
+    return Command(bootstrap_servers(request.param))
+
+
+@pytest.fixture
+def nowhere() -> Command:
+    return Command("127.0.0.1:1")
+
+
+@pytest.fixture
+def topic() -> str:
+    return f"topic-{os.getpid()}-{next(_numbers)}"
