@@ -43,7 +43,7 @@ def main() -> int:
             _keep_log(broker)
     for violation in outcome.violations[:100]:
         print(violation)
-    if options.target == "penstock" and outcome.kills >= LONG_KILLS and not options.no_page:
+    if options.target == "penstock" and outcome.kills.total() >= LONG_KILLS and not options.no_page:
         PAGE.write_text(render(outcome))
         print(f"wrote {PAGE.name}")
     for topic in outcome.unharmed:

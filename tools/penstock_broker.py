@@ -91,11 +91,15 @@ class Penstock:
                 raise PenstockFailedError(f"Penstock {why}\n{tail}")
             time.sleep(0.002)
 
+    def terminate(self) -> None:
+        """Ask the node to stop without waiting for it."""
+        self._running().send_signal(signal.SIGTERM)
+
     def stop(self, timeout: float = 60.0) -> None:
         """Shut down cleanly; a node that takes too long is killed."""
         if self._process is None:
             return
-        self._process.send_signal(signal.SIGTERM)
+        self.terminate()
         try:
             self._process.wait(timeout)
             self._process = None

@@ -12,7 +12,7 @@ from tools.penstock_broker import Penstock
 def test_a_loaded_node_killed_five_times_keeps_what_it_acknowledged(tmp_path: Path) -> None:
     node = Penstock(tmp_path / "data", BROKER_SETTINGS)
     outcome = run("penstock", node, Plan(kills=5, seed=20, rate=600, longest_life_s=1.2))
-    assert outcome.kills == 5
+    assert outcome.kills.total() >= 5
     assert outcome.violations == []
     for topic in outcome.topics:
         assert outcome.ledger.acknowledged_count(topic.name) > 0, f"{topic.name} was not loaded"

@@ -99,22 +99,36 @@ def _start_loads(broker: Broker, plan: Plan, ledger: Ledger) -> list[Load]:
 
 def _kill_repeatedly(broker: Broker, plan: Plan, outcome: Outcome, say: Say) -> None:
     dice = random.Random(plan.seed)
-    while outcome.kills < plan.kills:
+    while outcome.kills.total() < plan.kills:
         time.sleep(dice.uniform(0.05, plan.longest_life_s))
-        broker.kill()
-        outcome.kills += 1
-        if isinstance(broker, Penstock) and dice.random() < 0.2 and outcome.kills < plan.kills:
-            broker.spawn()
-            time.sleep(dice.uniform(0.0, 0.4))
-            broker.kill()
-            outcome.kills += 1
-            outcome.kills_while_starting += 1
+        _kill(broker, dice, outcome)
         began = time.monotonic()
         broker.start()
-        outcome.recovery_s.append(time.monotonic() - began)
+        took = time.monotonic() - began
+        outcome.recovery_s.append(took)
         acknowledged = sum(len(acks) for acks in list(outcome.ledger.acknowledged.values()))
-        took = outcome.recovery_s[-1]
-        say(f"kill {outcome.kills}/{plan.kills}: back in {took:.2f} s, {acknowledged} acknowledged")
+        done = f"kill {outcome.kills.total()}/{plan.kills}"
+        say(f"{done}: back in {took:.2f} s, {acknowledged} acknowledged")
+
+
+def _kill(broker: Broker, dice: random.Random, outcome: Outcome) -> None:
+    """Mostly while it serves; now and then while it stops, or again while it starts."""
+    roll = dice.random()
+    if not isinstance(broker, Penstock) or roll < 0.6:
+        broker.kill()
+        outcome.kills["serving"] += 1
+    elif roll < 0.8:
+        broker.terminate()
+        time.sleep(dice.uniform(0.0, 0.05))
+        broker.kill()
+        outcome.kills["stopping"] += 1
+    else:
+        broker.kill()
+        broker.spawn()
+        time.sleep(dice.uniform(0.0, 0.4))
+        broker.kill()
+        outcome.kills["serving"] += 1
+        outcome.kills["starting"] += 1
 
 
 def _end_loads(loads: list[Load], churn: Churn | None, plan: Plan, outcome: Outcome) -> None:
@@ -186,9 +200,8 @@ def _judge_files(broker: Broker, outcome: Outcome, say: Say) -> None:
     if why_not:
         say(f"files not judged by Kafka's DumpLogSegments: {why_not}")
         return
-    for topic in outcome.topics:
-        say(f"DumpLogSegments on {topic.name}")
-        for partition in range(topic.partitions):
-            directory = broker.data_dir / f"{topic.name}-{partition}"
-            outcome.violations += dump.check_directory(directory)
-            outcome.directories_judged += 1
+    loaded = [f"{topic.name}-{n}" for topic in outcome.topics for n in range(topic.partitions)]
+    for name in ["__cluster_metadata-0", *loaded]:
+        say(f"DumpLogSegments on {name}")
+        outcome.violations += dump.check_directory(broker.data_dir / name)
+        outcome.directories_judged += 1

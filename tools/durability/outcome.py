@@ -17,8 +17,8 @@ class Outcome:
     seed: int
     topics: tuple[LoadedTopic, ...]
     ledger: Ledger
-    kills: int = 0
-    kills_while_starting: int = 0
+    # By what the broker was doing.
+    kills: Counter[str] = field(default_factory=Counter)
     recovery_s: list[float] = field(default_factory=list)
     found: Counter[str] = field(default_factory=Counter)
     churned: Counter[str] = field(default_factory=Counter)
@@ -30,7 +30,7 @@ class Outcome:
         recovery = f"{median(self.recovery_s):.2f}" if self.recovery_s else "-"
         verdict = f"{len(self.violations)} violations" if self.violations else "nothing wrong"
         return (
-            f"{self.kills} kills ({self.kills_while_starting} while starting), "
+            f"{self.kills.total()} kills ({_by_moment(self.kills)}), "
             f"{acknowledged} records acknowledged, median restart {recovery} s, "
             f"seed {self.seed}: {verdict}"
         )
@@ -53,6 +53,10 @@ class Outcome:
         )
 
 
+def _by_moment(kills: Counter[str]) -> str:
+    return ", ".join(f"{count} while {moment}" for moment, count in kills.most_common())
+
+
 def render(outcome: Outcome) -> str:
     """The page docs/reliability.md."""
     lines = [*_INTRODUCTION.splitlines(), "", "## The last long run", ""]
@@ -71,8 +75,7 @@ def _figures(outcome: Outcome) -> list[str]:
     wrong = Counter(violation.kind for violation in outcome.violations)
     figures = {
         "target": f"{outcome.target}; seed {outcome.seed}",
-        "kill -9 under load": outcome.kills,
-        "of which while starting up": outcome.kills_while_starting,
+        "kill -9 under load": f"{outcome.kills.total()} ({_by_moment(outcome.kills)})",
         "restart to first answer": f"median {median(recovery):.2f} s, longest {recovery[-1]:.2f} s",
         "topic creations acknowledged meanwhile": outcome.churned["created"],
         "topic deletions acknowledged meanwhile": outcome.churned["deleted"],
@@ -108,7 +111,7 @@ _INTRODUCTION = """# Reliability
 `make crash` loads a node with idempotent librdkafka producers, which keep many records in flight
 and retry on their own, and with producers on plain sockets that send one record at a time and never
 retry. Meanwhile topics are created and deleted. The node is killed with `kill -9` at random
-moments, some of them while it is still starting, and is started again on the same directory. In the
+moments, some of them while it starts or stops, and is started again on the same directory. In the
 end everything is read back and held against the list of what was acknowledged:
 
 - every acknowledged record is there once, at the offset that the acknowledgement named;
