@@ -27,7 +27,11 @@ class LoadedTopic:
 TOPICS: Final = (
     LoadedTopic("steady", "default settings: an acknowledgement waits for the disk"),
     LoadedTopic(
-        "rolling", "small segments that roll under load", _SMALL_SEGMENT, record_bytes=2000
+        "rolling",
+        "small segments that roll meanwhile",
+        _SMALL_SEGMENT,
+        record_bytes=2000,
+        partitions=2,
     ),
     LoadedTopic(
         "flushless",
