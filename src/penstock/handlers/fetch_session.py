@@ -40,6 +40,11 @@ class FetchTarget:
         self.topic = topic
         self.topic_id = topic_id
         self.index = index
+        self.offset = 0
+        self.max_bytes = 0
+        self.current_leader_epoch = -1
+        self.last_fetched_epoch = -1
+        self.log_start_offset = -1
         self.told_high_watermark = -1
         self.told_log_start_offset = -1
 

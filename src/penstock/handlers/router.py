@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sized
 from types import CoroutineType
-from typing import Any
+from typing import Any, cast
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Call, ClientState
 from penstock.handlers.table import HOT, MODULES, Handler, load
 from penstock.model.error import ProtocolError
 from penstock.network.part import Part, Reply, Served
-from penstock.protocol.api import APIS
 from penstock.protocol.codec import decoder
 from penstock.protocol.frame import (
-    RequestHeader,
+    API_BY_KEY,
     UnsupportedVersion,
     decode_request_header,
     encode_response,
 )
+from penstock.protocol.messages.header import RequestHeader
 from penstock.telemetry.metric import Histogram
 
 API_VERSIONS = 18
@@ -46,7 +46,7 @@ class Router:
     def warm_up(self) -> None:
         """Loads what every client asks for first, so that the first one does not wait for it."""
         for key in HOT:
-            self._route(key, APIS[key].max_version)
+            self._route(key, API_BY_KEY[key].max_version)
 
     def serve(self, client: ClientState, frame: memoryview) -> Served:
         started = self._monotonic()
@@ -55,11 +55,11 @@ class Router:
         except UnsupportedVersion as error:
             return self._answer_unsupported(error)
         client.client_id = header.client_id
-        route = self._routes.get((header.api_key, header.api_version))
+        route = self._routes.get((header.request_api_key, header.request_api_version))
         if route is None:
-            route = self._route(header.api_key, header.api_version)
+            route = self._route(header.request_api_key, header.request_api_version)
         request, _ = route.decode(frame, pos)
-        answer = route.handle(self._broker, request, Call(client, header.api_version))
+        answer = route.handle(self._broker, request, Call(client, header.request_api_version))
         if type(answer) is CoroutineType:
             return self._finish(answer, header, route, started)
         route.latency_s.observe(self._monotonic() - started)
@@ -78,8 +78,8 @@ class Router:
 
     def _route(self, api_key: int, version: int) -> Route:
         if api_key not in MODULES:
-            raise ProtocolError(f"API {APIS[api_key].name} is not served")
-        spec = APIS[api_key]
+            raise ProtocolError(f"API {API_BY_KEY[api_key].name} is not served")
+        spec = API_BY_KEY[api_key]
         route = Route(
             decoder(spec.request_class(), version),
             load(api_key),
@@ -91,14 +91,23 @@ class Router:
     def _answer_unsupported(self, error: UnsupportedVersion) -> list[Part]:
         """A newer client asks for ApiVersions in a version of its own time and learns from an
         answer in version 0 what this node speaks (KIP-511). Any other API closes."""
-        if error.header.api_key != API_VERSIONS:
+        if error.header.request_api_key != API_VERSIONS:
             raise error
         from penstock.handlers.api.api_versions import unsupported
 
-        return encode_response(
-            error.header.correlation_id, API_VERSIONS, 0, unsupported(self._broker)
+        return _parts(
+            encode_response(error.header.correlation_id, API_VERSIONS, 0, unsupported(self._broker))
         )
 
 
 def _encode(header: RequestHeader, answer: Any) -> list[Part]:
-    return encode_response(header.correlation_id, header.api_key, header.api_version, answer)
+    return _parts(
+        encode_response(
+            header.correlation_id, header.request_api_key, header.request_api_version, answer
+        )
+    )
+
+
+def _parts(encoded: list[Sized]) -> list[Part]:
+    """The protocol passes records through untouched: here they are bytes or file slices."""
+    return cast(list[Part], encoded)

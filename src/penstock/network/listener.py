@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from penstock.model.error import PenstockError
 from penstock.network.budget import FrameBudget
 from penstock.network.connection import Connection, Serve
 from penstock.telemetry.log import get_logger
@@ -31,8 +32,8 @@ class Limits:
     idle_ms_max: int = 600_000
 
 
-class AddressInUse(Exception):
-    pass
+class AddressInUse(PenstockError):
+    """Another process listens there."""
 
 
 class Listener:
@@ -58,15 +59,18 @@ class Listener:
         self._sock: socket.socket | None = None
         self._sweep: asyncio.TimerHandle | None = None
 
-    def open(self, host: str, port: int) -> tuple[str, int]:
-        sock = _bind(host, port)
+    def bind(self, host: str, port: int) -> tuple[str, int]:
+        """Takes the address, so that a second process fails at once. Nobody is let in yet."""
+        self._sock = sock = _bind(host, port)
         sock.setblocking(False)
-        sock.listen(BACKLOG)
-        self._sock = sock
-        self.loop.add_reader(sock.fileno(), self._on_acceptable)
-        self._schedule_sweep()
         name = sock.getsockname()
         return name[0], name[1]
+
+    def start(self) -> None:
+        assert self._sock is not None
+        self._sock.listen(BACKLOG)
+        self.loop.add_reader(self._sock.fileno(), self._on_acceptable)
+        self._schedule_sweep()
 
     @property
     def sent_bytes(self) -> int:
@@ -149,6 +153,8 @@ def _bind(host: str, port: int) -> socket.socket:
     except OSError as error:
         sock.close()
         if error.errno == errno.EADDRINUSE:
-            raise AddressInUse(f"{host}:{port} is in use by another process") from None
+            raise AddressInUse(
+                f"{host}:{port} is in use by another process: stop it or choose another --listen"
+            ) from None
         raise
     return sock

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from penstock.model.error import ApiError, ErrorCode
 from penstock.storage.log import AppendResult, Log, ReadResult
+from penstock.storage.lookup import last_stable_offset
 
 READ_UNCOMMITTED = 0
 READ_COMMITTED = 1
@@ -31,7 +32,6 @@ class Partition:
         "_log",
         "_open_log",
         "_watchers",
-        "high_watermark",
         "index",
         "leader_epoch",
         "topic",
@@ -45,13 +45,12 @@ class Partition:
         index: int,
         leader_epoch: int,
         open_log: Callable[[Partition], Log],
-        flush: Callable[[Partition], None],
+        flush: Callable[[Log], None],
     ) -> None:
         self.topic = topic
         self.topic_id = topic_id
         self.index = index
         self.leader_epoch = leader_epoch
-        self.high_watermark = 0
         self._open_log = open_log
         self._flush = flush
         self._log: Log | None = None
@@ -63,13 +62,22 @@ class Partition:
         """Opened at first use: a node holds many more partitions than it touches."""
         log = self._log
         if log is None:
-            log = self._log = self._open_log(self)
-            self.high_watermark = log.log_end_offset
+            log = self._open_log(self)
+            # What recovery kept was written before and may have been acknowledged: it counts,
+            # and is made safe before anybody sees it.
+            if log.recovery_point < log.end_offset and _acks_wait(log):
+                log.flush()
+            log.high_watermark = log.end_offset
+            self._log = log
         return log
 
     @property
     def is_open(self) -> bool:
         return self._log is not None
+
+    @property
+    def high_watermark(self) -> int:
+        return self.log.high_watermark
 
     def check_epoch(self, epoch: int) -> None:
         """-1 means that the client does not know and does not care."""
@@ -84,20 +92,20 @@ class Partition:
     def append(self, records: memoryview, now_ms: int) -> AppendResult:
         log = self._log or self.log
         result = log.append(records, self.leader_epoch, now_ms)
-        if log.acks_wait_for_flush:
-            if result.last_offset >= log.flushed_offset:
-                self._flush(self)
+        flush_messages = log.config.flush_messages
+        if flush_messages == 1:
+            if result.last_offset >= log.recovery_point:
+                self._flush(log)
         else:
-            if log.flush_is_due(now_ms):
-                self._flush(self)
-            if not result.duplicate:
-                self.commit_to(log.log_end_offset)
+            if log.end_offset - log.recovery_point >= flush_messages:
+                self._flush(log)
+            self.commit_to(log.end_offset)
         return result
 
     def must_wait(self, result: AppendResult) -> bool:
         """Whether an acknowledgement of this append has to wait for a flush."""
         log = self.log
-        return log.acks_wait_for_flush and result.last_offset >= log.flushed_offset
+        return result.last_offset >= log.recovery_point and _acks_wait(log)
 
     def wait_flushed(
         self, loop: asyncio.AbstractEventLoop, end_offset: int
@@ -124,9 +132,11 @@ class Partition:
                 future.set_exception(error)
 
     def commit_to(self, end_offset: int) -> None:
-        if end_offset <= self.high_watermark:
+        log = self._log
+        if log is None or end_offset <= log.high_watermark:
             return
-        self.high_watermark = end_offset
+        log.high_watermark = end_offset
+        log.producers.advance_high_watermark(end_offset)
         if self._watchers:
             for watcher in tuple(self._watchers):
                 watcher.on_commit(self)
@@ -136,12 +146,10 @@ class Partition:
     def bound(self, isolation: int) -> int:
         """Up to where a consumer may read, exclusive."""
         log = self._log or self.log
-        if isolation == READ_COMMITTED:
-            return log.last_stable_offset(self.high_watermark)
-        return self.high_watermark
+        return last_stable_offset(log) if isolation == READ_COMMITTED else log.high_watermark
 
-    def read(self, offset: int, max_bytes: int, isolation: int, min_one: bool) -> ReadResult:
-        return self.log.read(offset, max_bytes, self.bound(isolation), min_one)
+    def read(self, offset: int, max_bytes: int, bound: int, min_one: bool) -> ReadResult:
+        return (self._log or self.log).read(offset, max_bytes, bound, min_one)
 
     def watch(self, watcher: Watcher) -> None:
         if self._watchers is None:
@@ -154,10 +162,14 @@ class Partition:
 
     # The log's life
 
-    def end(self) -> Log | None:
+    def end(self) -> None:
         """The partition is gone or moves away; whoever waits for it looks again."""
-        log, self._log = self._log, None
+        self._log = None
         self.on_flush_failed(ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
         for watcher in tuple(self._watchers or ()):
             watcher.on_commit(self)
-        return log
+
+
+def _acks_wait(log: Log) -> bool:
+    """`flush.messages=1`: every acknowledgement waits for the disk."""
+    return log.config.flush_messages == 1

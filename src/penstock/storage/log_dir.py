@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from errno import EDQUOT, ENOSPC
@@ -92,7 +93,7 @@ class LogDir:
         """After a crash, open every log and repair it; how many there were."""
         if self.was_clean:
             return 0
-        partitions = sorted(self._known)
+        partitions = sorted(self._known - self.logs.keys())
         with ThreadPoolExecutor(max(threads, 1), "recovery") as pool:
             for done, log in enumerate(pool.map(self._open_log, partitions), 1):
                 self._adopt(log)
@@ -117,6 +118,12 @@ class LogDir:
             self.cache.close_all()
             if self._lock is not None:
                 self._lock.release()
+
+    def abandon(self) -> None:
+        """Let go of it as it is, as a crash would: nothing is written, no clean stop is noted."""
+        self.cache.close_all()
+        if self._lock is not None:
+            self._lock.release()
 
     def fail(self, error: StorageError) -> None:
         """Take the directory offline, for good: only a restart looks at the disk again."""
@@ -188,6 +195,40 @@ class LogDir:
         directory = self._directory(partition)
         found = (name for name in self.disk.listdir(directory) if name.endswith(names.LOG))
         return sum(self.disk.stat(f"{directory}/{name}").st_size for name in found)
+
+    def set_aside(self, partition: TopicPartition) -> str:
+        """Take a directory out of use without deleting anything; where it is now."""
+        log = self.logs.pop(partition, None)
+        if log is not None:
+            log.close()
+            self.dirty.pop(log, None)
+        target = f"{self._directory(partition)}.{uuid4().hex}{names.STRAY_DIR}"
+        self.disk.rename(self._directory(partition), target)
+        self._known.discard(partition)
+        return target
+
+    def may_have_expired(self, partition: TopicPartition, now_ms: int) -> bool:
+        """Whether retention could find anything in a log that nobody has opened."""
+        if partition not in self._known:
+            return False
+        config = self.config_of(partition)
+        if config.retention_bytes >= 0:
+            return True
+        directory = self._directory(partition)
+        oldest = min(
+            (
+                self.disk.stat(f"{directory}/{name}").st_mtime
+                for name in self.disk.listdir(directory)
+                if name.endswith(names.LOG)
+            ),
+            default=0.0,
+        )
+        return config.retention_ms >= 0 and now_ms - oldest * 1000 > config.retention_ms
+
+    def space(self) -> tuple[int, int]:
+        """Bytes of the file system the directory is on: in all, and free for us."""
+        found = os.statvfs(self.path)
+        return found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize
 
     # --- checkpoints ----------------------------------------------------------------------
 

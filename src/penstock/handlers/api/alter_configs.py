@@ -8,4 +8,4 @@ from penstock.protocol.messages.alter_configs import AlterConfigsRequest
 
 
 def handle(broker: Broker, request: AlterConfigsRequest, call: Call) -> Answer:
-    return broker.controller.alter_configs(request, call.version)
+    return broker.controller.alter_configs(request)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from penstock.controller.config import SUPPORTED_FEATURES
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.table import MODULES
 from penstock.model.error import ErrorCode
-from penstock.protocol.api import APIS
+from penstock.protocol.frame import API_BY_KEY
 from penstock.protocol.messages.api_versions import (
     ApiVersion,
     ApiVersionsRequest,
@@ -16,6 +17,8 @@ from penstock.protocol.messages.api_versions import (
 )
 
 SOFTWARE_NAMED_FROM = 3
+ZERO_LEVEL_FROM = 4
+"""Older clients take a feature whose lowest level is 0 for a malformed answer."""
 
 
 def handle(broker: Broker, request: ApiVersionsRequest, call: Call) -> Answer:
@@ -41,9 +44,10 @@ def _describe(broker: Broker, version: int) -> ApiVersionsResponse:
         image = broker.image
         response.supported_features = [
             SupportedFeatureKey(name=name, min_version=low, max_version=high)
-            for name, (low, high) in image.supported_features(version).items()
+            for name, (low, high) in SUPPORTED_FEATURES.items()
+            if low > 0 or version >= ZERO_LEVEL_FROM
         ]
-        response.finalized_features_epoch = image.applied_offset
+        response.finalized_features_epoch = max(image.next_offset - 1, 0)
         response.finalized_features = [
             FinalizedFeatureKey(name=name, min_version_level=level, max_version_level=level)
             for name, level in image.features.items()
@@ -56,8 +60,8 @@ def _api_keys() -> list[ApiVersion]:
     return [
         ApiVersion(
             api_key=key,
-            min_version=APIS[key].advertised_min_version,
-            max_version=APIS[key].max_version,
+            min_version=API_BY_KEY[key].advertised_min_version,
+            max_version=API_BY_KEY[key].max_version,
         )
         for key in sorted(MODULES)
     ]

@@ -8,4 +8,4 @@ from penstock.protocol.messages.create_partitions import CreatePartitionsRequest
 
 
 def handle(broker: Broker, request: CreatePartitionsRequest, call: Call) -> Answer:
-    return broker.controller.create_partitions(request, call.version)
+    return broker.controller.create_partitions(request)

@@ -8,4 +8,4 @@ from penstock.protocol.messages.create_topics import CreateTopicsRequest
 
 
 def handle(broker: Broker, request: CreateTopicsRequest, call: Call) -> Answer:
-    return broker.controller.create_topics(request, call.version)
+    return broker.controller.create_topics(request)

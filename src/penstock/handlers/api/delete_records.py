@@ -12,6 +12,7 @@ from penstock.protocol.messages.delete_records import (
     DeleteRecordsResponse,
     DeleteRecordsTopicResult,
 )
+from penstock.storage.trim import delete_records_before
 
 HIGH_WATERMARK = -1
 
@@ -40,7 +41,7 @@ def _delete(
         offset = partition.high_watermark if asked.offset == HIGH_WATERMARK else asked.offset
         if not 0 <= offset <= partition.high_watermark or offset < log.log_start_offset:
             raise ApiError(ErrorCode.OFFSET_OUT_OF_RANGE)
-        log.delete_records_before(offset)
+        delete_records_before(log, offset)
     except ApiError as error:
         return DeleteRecordsPartitionResult(
             partition_index=index, low_watermark=-1, error_code=error.code

@@ -8,4 +8,4 @@ from penstock.protocol.messages.delete_topics import DeleteTopicsRequest
 
 
 def handle(broker: Broker, request: DeleteTopicsRequest, call: Call) -> Answer:
-    return broker.controller.delete_topics(request, call.version)
+    return broker.controller.delete_topics(request)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.model.error import ErrorCode
+from penstock.model.id import TopicPartition
 from penstock.protocol.messages.describe_log_dirs import (
     DescribableLogDirTopic,
     DescribeLogDirsPartition,
@@ -18,11 +19,11 @@ from penstock.replication.partition import Partition
 
 def handle(broker: Broker, request: DescribeLogDirsRequest, call: Call) -> Answer:
     log_dir = broker.log_dir
-    if log_dir.is_offline:
+    if log_dir.offline is not None:
         return DescribeLogDirsResponse(
             results=[
                 DescribeLogDirsResult(
-                    log_dir=str(log_dir.path), error_code=ErrorCode.KAFKA_STORAGE_ERROR
+                    log_dir=log_dir.path, error_code=ErrorCode.KAFKA_STORAGE_ERROR
                 )
             ]
         )
@@ -30,7 +31,7 @@ def handle(broker: Broker, request: DescribeLogDirsRequest, call: Call) -> Answe
     return DescribeLogDirsResponse(
         results=[
             DescribeLogDirsResult(
-                log_dir=str(log_dir.path),
+                log_dir=log_dir.path,
                 topics=_topics(broker, request.topics),
                 total_bytes=total_bytes,
                 usable_bytes=usable_bytes,
@@ -49,7 +50,7 @@ def _topics(
     topics = []
     for name, indexes in wanted:
         found = [
-            _partition(partition)
+            _partition(broker, partition)
             for index, partition in broker.partitions.of_topic(name).items()
             if indexes is None or index in indexes
         ]
@@ -58,7 +59,9 @@ def _topics(
     return topics
 
 
-def _partition(partition: Partition) -> DescribeLogDirsPartition:
+def _partition(broker: Broker, partition: Partition) -> DescribeLogDirsPartition:
+    key = TopicPartition(partition.topic, partition.index)
+    size = broker.log_dir.size_bytes(key) if key in broker.log_dir else 0
     return DescribeLogDirsPartition(
-        partition_index=partition.index, partition_size=partition.log.size_bytes, offset_lag=0
+        partition_index=partition.index, partition_size=size, offset_lag=0
     )

@@ -40,12 +40,12 @@ def _describe(broker: Broker, topic: str, index: int) -> PartitionResponse:
         active_producers=[
             ProducerState(
                 producer_id=producer.producer_id,
-                producer_epoch=producer.producer_epoch,
-                last_sequence=producer.last_sequence,
+                producer_epoch=producer.epoch,
+                last_sequence=producer.batches[-1].last_sequence if producer.batches else -1,
                 last_timestamp=producer.last_timestamp,
                 coordinator_epoch=producer.coordinator_epoch,
-                current_txn_start_offset=producer.current_txn_start_offset,
+                current_txn_start_offset=producer.txn_first_offset,
             )
-            for producer in log.active_producers()
+            for producer in log.producers.active()
         ],
     )

@@ -41,8 +41,7 @@ def handle(broker: Broker, request: DescribeTopicPartitionsRequest, call: Call) 
 
 
 def _limit_of(broker: Broker) -> int:
-    value = broker.config.get("max.request.partition.size.limit")
-    return int(value)  # type: ignore[call-overload, no-any-return]
+    return int(broker.config.get("max.request.partition.size.limit"))
 
 
 def _pages(broker: Broker, request: DescribeTopicPartitionsRequest) -> Iterator[tuple[str, int]]:

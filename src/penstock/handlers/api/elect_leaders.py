@@ -8,4 +8,4 @@ from penstock.protocol.messages.elect_leaders import ElectLeadersRequest
 
 
 def handle(broker: Broker, request: ElectLeadersRequest, call: Call) -> Answer:
-    return broker.controller.elect_leaders(request, call.version)
+    return broker.controller.elect_leaders(request)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
+from typing import cast
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
@@ -18,6 +19,7 @@ from penstock.protocol.messages.fetch import (
     PartitionData,
 )
 from penstock.replication.partition import READ_COMMITTED, Partition
+from penstock.storage.lookup import aborted_txns, end_offset_for_epoch, last_stable_offset
 
 ZSTD_FROM = 10
 
@@ -60,7 +62,7 @@ class Fetch:
         self._version = version
         self._context = context
         self._isolation = request.isolation_level
-        self._max_bytes = min(request.max_bytes, broker.config.fetch_max_bytes)
+        self._max_bytes = min(request.max_bytes, broker.config.fetch_bytes_max)
         self._min_bytes = min(request.min_bytes, self._max_bytes)
         self._outcomes: list[Outcome] = []
         self._bytes = 0
@@ -79,7 +81,7 @@ class Fetch:
             if data is None:
                 continue
             self._outcomes.append((target, data))
-            if data.error_code or data.diverging_epoch.epoch != -1:
+            if data.error_code or data.diverging_epoch is not None:
                 answerable = True
         self.is_answerable = answerable or self._bytes >= self._min_bytes
 
@@ -95,7 +97,7 @@ class Fetch:
             bound = partition.bound(self._isolation)
             if target.offset == bound:
                 return None
-            return self._locate(partition, target)
+            return self._locate(partition, target, bound)
         except ApiError as error:
             self._broker.metrics.count_error("Fetch", error.code.name)
             return _failed(target, error.code)
@@ -114,7 +116,7 @@ class Fetch:
 
     def _diverging(self, partition: Partition, target: FetchTarget) -> PartitionData | None:
         """Tells a client whose history is not ours where the two parted (KIP-595)."""
-        epoch, end_offset = partition.log.end_offset_for_epoch(target.last_fetched_epoch)
+        epoch, end_offset = end_offset_for_epoch(partition.log, target.last_fetched_epoch)
         if epoch == target.last_fetched_epoch and end_offset >= target.offset:
             return None
         if epoch < 0:
@@ -123,24 +125,25 @@ class Fetch:
         data.diverging_epoch = EpochEndOffset(epoch=epoch, end_offset=end_offset)
         return data
 
-    def _locate(self, partition: Partition, target: FetchTarget) -> PartitionData | None:
+    def _locate(
+        self, partition: Partition, target: FetchTarget, bound: int
+    ) -> PartitionData | None:
         left = self._max_bytes - self._bytes
         if left <= 0 and self._bytes:
             return None
         result = partition.read(
-            target.offset, min(target.max_bytes, left), self._isolation, min_one=not self._bytes
+            target.offset, min(target.max_bytes, left), bound, min_one=not self._bytes
         )
-        if result.slice is None or not len(result.slice):
+        if not result.size_bytes:
             return None
         data = _described(partition, target, self._isolation)
-        data.records = result.slice  # type: ignore[assignment]
-        self._bytes += len(result.slice)
+        # A stretch of the segment file: the writer hands it to the socket undecoded.
+        data.records = cast(memoryview, result.slices[0])
+        self._bytes += result.size_bytes
         if self._isolation == READ_COMMITTED:
             data.aborted_transactions = [
-                AbortedTransaction(
-                    producer_id=aborted.producer_id, first_offset=aborted.first_offset
-                )
-                for aborted in partition.log.aborted_transactions(target.offset, result.end_offset)
+                AbortedTransaction(producer_id=txn.producer_id, first_offset=txn.first_offset)
+                for txn in aborted_txns(partition.log, target.offset, bound)
             ]
         return data
 
@@ -254,8 +257,8 @@ def _described(partition: Partition, target: FetchTarget, isolation: int) -> Par
     log = partition.log
     return PartitionData(
         partition_index=target.index,
-        high_watermark=partition.high_watermark,
-        last_stable_offset=log.last_stable_offset(partition.high_watermark),
+        high_watermark=log.high_watermark,
+        last_stable_offset=last_stable_offset(log),
         log_start_offset=log.log_start_offset,
         aborted_transactions=[] if isolation == READ_COMMITTED else None,
         records=b"",

@@ -8,4 +8,4 @@ from penstock.protocol.messages.incremental_alter_configs import IncrementalAlte
 
 
 def handle(broker: Broker, request: IncrementalAlterConfigsRequest, call: Call) -> Answer:
-    return broker.controller.incremental_alter_configs(request, call.version)
+    return broker.controller.incremental_alter_configs(request)

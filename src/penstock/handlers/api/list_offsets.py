@@ -13,6 +13,7 @@ from penstock.protocol.messages.list_offsets import (
     ListOffsetsTopicResponse,
 )
 from penstock.replication.partition import Partition
+from penstock.storage.lookup import max_timestamp_offset, offset_for_timestamp
 
 LATEST = -1
 EARLIEST = -2
@@ -65,15 +66,15 @@ def find(partition: Partition, timestamp: int, isolation: int) -> Found:
         return -1, partition.bound(isolation), partition.leader_epoch
     if timestamp in (EARLIEST, EARLIEST_LOCAL, EARLIEST_PENDING_UPLOAD):
         start = log.log_start_offset
-        return -1, start, log.epoch_for_offset(start)
+        return -1, start, log.epochs.epoch_at(start)
     if timestamp == LATEST_TIERED:
         return UNKNOWN
     if timestamp == MAX_TIMESTAMP:
-        found = log.max_timestamp()
+        found = max_timestamp_offset(log)
     elif timestamp >= 0:
-        found = log.offset_for_timestamp(timestamp)
+        found = offset_for_timestamp(log, timestamp)
     else:
         raise ApiError(ErrorCode.UNSUPPORTED_VERSION)
     if found is None or found.offset >= partition.bound(isolation):
         return UNKNOWN
-    return found.timestamp, found.offset, log.epoch_for_offset(found.offset)
+    return found.timestamp, found.offset, found.leader_epoch

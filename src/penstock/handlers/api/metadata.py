@@ -43,7 +43,7 @@ def _wants_all(request: MetadataRequest, version: int) -> bool:
 def _to_create(
     broker: Broker, request: MetadataRequest, wanted: Iterable[MetadataRequestTopic]
 ) -> list[str]:
-    if not request.allow_auto_topic_creation or not broker.config.auto_create_topics_enable:
+    if not request.allow_auto_topic_creation or not broker.config.creates_topics:
         return []
     return [
         topic.name

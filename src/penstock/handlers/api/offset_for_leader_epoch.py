@@ -12,6 +12,7 @@ from penstock.protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderPartition,
     OffsetForLeaderTopicResult,
 )
+from penstock.storage.lookup import end_offset_for_epoch
 
 
 def handle(broker: Broker, request: OffsetForLeaderEpochRequest, call: Call) -> Answer:
@@ -33,7 +34,7 @@ def _answer(broker: Broker, topic: str, asked: OffsetForLeaderPartition) -> Epoc
     except ApiError as error:
         return EpochEndOffset(partition=asked.partition, error_code=error.code)
     if asked.leader_epoch == partition.leader_epoch:
-        epoch, end_offset = partition.leader_epoch, partition.log.log_end_offset
+        epoch, end_offset = partition.leader_epoch, partition.log.end_offset
     else:
-        epoch, end_offset = partition.log.end_offset_for_epoch(asked.leader_epoch)
+        epoch, end_offset = end_offset_for_epoch(partition.log, asked.leader_epoch)
     return EpochEndOffset(partition=asked.partition, leader_epoch=epoch, end_offset=end_offset)

@@ -16,7 +16,14 @@ from penstock.protocol.messages.produce import (
     TopicProduceData,
     TopicProduceResponse,
 )
-from penstock.records.header import ATTRIBUTES, BATCH_OVERHEAD, CODEC_MASK, MAGIC, MAGIC_V2
+from penstock.records.header import (
+    ATTRIBUTES,
+    BATCH_OVERHEAD,
+    CODEC_MASK,
+    MAGIC,
+    MAGIC_V2,
+    Buffer,
+)
 from penstock.replication.partition import Partition
 from penstock.storage.log import AppendResult
 
@@ -51,7 +58,8 @@ def handle(broker: Broker, request: ProduceRequest, call: Call) -> Answer:
         ]
     )
     if request.acks == 0:
-        return _answer_nothing(response)
+        _hang_up_on_error(response)
+        return None
     if waiting:
         return _wait_safe(broker, response, waiting)
     return response
@@ -90,8 +98,8 @@ def _append(
     return answer
 
 
-def _checked(records: memoryview | None, version: int) -> memoryview:
-    if records is None or len(records) < BATCH_OVERHEAD:
+def _checked(records: Buffer | None, version: int) -> memoryview:
+    if not isinstance(records, memoryview) or len(records) < BATCH_OVERHEAD:
         raise ApiError(
             ErrorCode.INVALID_RECORD,
             f"Produce requests with version {version} must have exactly one record batch "
@@ -160,7 +168,7 @@ def _turn_into_failure(answer: PartitionProduceResponse, error: ApiError) -> Non
     answer.log_start_offset = -1
 
 
-def _answer_nothing(response: ProduceResponse) -> None:
+def _hang_up_on_error(response: ProduceResponse) -> None:
     for topic in response.responses:
         for partition in topic.partition_responses:
             if partition.error_code:

@@ -1,0 +1,100 @@
+"""The controller as handlers see it: ask, and get the answer when it is committed.
+
+In a cluster of one the controller runs in this process. With more, this is where a request is
+sent on to the one that leads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from penstock.controller.outcome import Outcome
+from penstock.controller.shard import ControllerShard
+from penstock.controller.topic_name import check_topic_name
+from penstock.metadata.record import MetadataRecord
+from penstock.model.error import ApiError, ErrorCode
+from penstock.protocol.entity import Entity
+from penstock.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
+from penstock.protocol.messages.alter_configs import AlterConfigsRequest
+from penstock.protocol.messages.create_partitions import CreatePartitionsRequest
+from penstock.protocol.messages.create_topics import CreateTopicsRequest
+from penstock.protocol.messages.delete_topics import DeleteTopicsRequest
+from penstock.protocol.messages.elect_leaders import ElectLeadersRequest
+from penstock.protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest
+from penstock.runtime.driver import Runtime
+
+ReplyT = TypeVar("ReplyT")
+
+
+@dataclass(frozen=True, slots=True)
+class QuorumView:
+    epoch: int
+    end_offset: int
+    committed_offset: int
+    directory_id: bytes
+
+
+class ControllerLink:
+    def __init__(
+        self,
+        runtime: Runtime[ControllerShard, MetadataRecord],
+        node_id: int,
+        quorum: Callable[[], QuorumView],
+    ) -> None:
+        self._runtime = runtime
+        self._node_id = node_id
+        self.quorum = quorum
+
+    def name_error(self, name: str) -> ErrorCode | None:
+        """Why no topic can have this name, if so."""
+        try:
+            check_topic_name(name)
+        except ApiError as error:
+            return error.code
+        return None
+
+    async def create_missing_topics(self, names: Iterable[str]) -> dict[str, ErrorCode]:
+        """Creates topics that were used before they were made; the errors of those that failed."""
+        response = await self._runtime.submit(lambda shard: shard.decide_auto_create_topics(names))
+        return {
+            topic.name: ErrorCode(topic.error_code)
+            for topic in response.topics
+            if topic.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS)
+        }
+
+    async def allocate_producer_ids(self, broker_epoch: int) -> range:
+        request = AllocateProducerIdsRequest(broker_id=self._node_id, broker_epoch=broker_epoch)
+        response = await self._runtime.submit(
+            lambda shard: shard.decide_allocate_producer_ids(request)
+        )
+        if response.error_code:
+            raise ApiError(ErrorCode(response.error_code), "no producer ids from the controller")
+        start = response.producer_id_start
+        return range(start, start + response.producer_id_len)
+
+    def create_topics(self, request: CreateTopicsRequest) -> Awaitable[Entity]:
+        return self._submit(lambda shard: shard.decide_create_topics(request))
+
+    def delete_topics(self, request: DeleteTopicsRequest) -> Awaitable[Entity]:
+        return self._submit(lambda shard: shard.decide_delete_topics(request))
+
+    def create_partitions(self, request: CreatePartitionsRequest) -> Awaitable[Entity]:
+        return self._submit(lambda shard: shard.decide_create_partitions(request))
+
+    def alter_configs(self, request: AlterConfigsRequest) -> Awaitable[Entity]:
+        return self._submit(lambda shard: shard.decide_alter_configs(request, self._node_id))
+
+    def incremental_alter_configs(
+        self, request: IncrementalAlterConfigsRequest
+    ) -> Awaitable[Entity]:
+        return self._submit(
+            lambda shard: shard.decide_incremental_alter_configs(request, self._node_id)
+        )
+
+    def elect_leaders(self, request: ElectLeadersRequest) -> Awaitable[Entity]:
+        return self._submit(lambda shard: shard.decide_elect_leaders(request))
+
+    def _submit(self, decide: Callable[[ControllerShard], Outcome[ReplyT]]) -> Awaitable[ReplyT]:
+        return self._runtime.submit(decide)

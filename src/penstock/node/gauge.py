@@ -1,0 +1,57 @@
+"""What the node can tell about itself at any moment, for whoever scrapes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from penstock.network.listener import Listener
+from penstock.replication.partition_set import PartitionSet
+from penstock.storage.log_dir import LogDir
+from penstock.telemetry.metric import Gauge, LabelledGauge
+
+
+def gauges(
+    listener: Listener, partitions: PartitionSet, log_dir: LogDir
+) -> tuple[list[Gauge], list[LabelledGauge]]:
+    def log_sizes() -> Iterator[tuple[tuple[str, ...], float]]:
+        for partition in partitions:
+            if partition.is_open:
+                yield (partition.topic, str(partition.index)), partition.log.size_bytes
+
+    def end_offsets() -> Iterator[tuple[tuple[str, ...], float]]:
+        for partition in partitions:
+            if partition.is_open:
+                yield (partition.topic, str(partition.index)), partition.log.end_offset
+
+    single: list[Gauge] = [
+        ("penstock_connections", "Open client connections", lambda: len(listener.connections)),
+        ("penstock_connections_accepted", "Since start", lambda: listener.accepted_count),
+        ("penstock_received_bytes", "From clients, all of it", lambda: listener.received_bytes),
+        ("penstock_sent_bytes", "To clients, all of it", lambda: listener.sent_bytes),
+        (
+            "penstock_request_memory_bytes",
+            "Held by large requests under way",
+            lambda: listener.budget.used_bytes,
+        ),
+        ("penstock_partitions", "Partitions this node leads", lambda: len(partitions)),
+        ("penstock_log_dir_offline", "1 after a disk failure", lambda: _offline(log_dir)),
+    ]
+    labelled: list[LabelledGauge] = [
+        (
+            "penstock_log_size_bytes",
+            "Size of the logs in use since start",
+            ("topic", "partition"),
+            log_sizes,
+        ),
+        (
+            "penstock_log_end_offset",
+            "Next offset of the logs in use since start",
+            ("topic", "partition"),
+            end_offsets,
+        ),
+    ]
+    return single, labelled
+
+
+def _offline(log_dir: LogDir) -> float:
+    return 0.0 if log_dir.offline is None else 1.0

@@ -1,0 +1,139 @@
+"""The cluster's metadata on this node: its log, the controller over it, and the runtime between.
+
+A node alone is a cluster of one: the same log, records and machine as with many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from penstock.controller.config import SUPPORTED_FEATURES, ControllerConfig
+from penstock.controller.shard import ControllerShard
+from penstock.handlers.controller_link import ControllerLink, QuorumView
+from penstock.metadata.delta import MetadataDelta
+from penstock.metadata.image import ClusterImage
+from penstock.metadata.record import MetadataRecord
+from penstock.metadata.snapshot import image_records
+from penstock.model.clock import Clock
+from penstock.model.id import TopicPartition
+from penstock.node.config_schema import DeclaredSettings
+from penstock.node.identity import Identity
+from penstock.protocol.messages.broker_registration import (
+    BrokerRegistrationRequest,
+    Feature,
+    Listener,
+)
+from penstock.runtime.driver import Runtime
+from penstock.runtime.log_file import StorageLogFile
+from penstock.runtime.metadata_journal import MetadataJournal
+from penstock.runtime.metadata_snapshot import read_bootstrap
+from penstock.settings.config import BrokerConfig
+from penstock.storage.log_dir import LogDir
+from penstock.telemetry.log import get_logger
+
+METADATA_PARTITION = TopicPartition("__cluster_metadata", 0)
+METADATA_TOPIC_ID = bytes(15) + b"\x01"
+PLAINTEXT = 0
+
+log = get_logger("metadata")
+
+
+class MetadataPlane:
+    """`on_delta` is told what committed records changed, before their requests are answered."""
+
+    def __init__(
+        self,
+        image: ClusterImage,
+        log_dir: LogDir,
+        clock: Clock,
+        identity: Identity,
+        config: Callable[[], BrokerConfig],
+        new_id: Callable[[], bytes],
+        on_delta: Callable[[MetadataDelta], None],
+    ) -> None:
+        self.image = image
+        self.broker_epoch = -1
+        self._log_dir = log_dir
+        self._identity = identity
+        self._on_delta = on_delta
+        self._config = config
+        self._new_id = new_id
+        storage_log = log_dir.create_log(METADATA_PARTITION, METADATA_TOPIC_ID)
+        self._journal = MetadataJournal(
+            StorageLogFile(storage_log), log_dir.disk, storage_log.directory, clock
+        )
+        shard = ControllerShard(
+            _controller_config(config()), DeclaredSettings(config), new_id, self.image
+        )
+        self._runtime: Runtime[ControllerShard, MetadataRecord] = Runtime(
+            shard, self._journal, clock, self._committed
+        )
+        self.controller = ControllerLink(self._runtime, identity.node_id, self._quorum)
+
+    def load(self) -> int:
+        """Replays the metadata log; whatever it says is then in the image."""
+        count = self._runtime.load()
+        self.image.take_delta()
+        return count
+
+    async def join(self, host: str, port: int) -> None:
+        """Takes over the metadata log and lets this broker in."""
+        self._journal.begin_epoch(self._identity.node_id)
+        bootstrap = read_bootstrap(self._log_dir.disk, self._log_dir.path)
+        await self._runtime.submit(lambda shard: shard.decide_activate(bootstrap))
+        request = self._registration(host, port)
+        response = await self._runtime.submit(lambda shard: shard.decide_register_broker(request))
+        self.broker_epoch = response.broker_epoch
+        await self._runtime.submit(
+            lambda shard: shard.decide_unfence_broker(self._identity.node_id, self.broker_epoch)
+        )
+
+    async def snapshot_if_due(self) -> None:
+        if self._journal.wants_snapshot and not self.image.has_open_transaction:
+            if self._journal.committed_offset < self.image.next_offset:
+                return
+            written = await self._journal.write_snapshot(
+                list(image_records(self.image)), self.image.next_offset
+            )
+            log.info("metadata snapshot written", offset=written.offset, epoch=written.epoch)
+
+    async def close(self) -> None:
+        await self._runtime.close()
+
+    def _registration(self, host: str, port: int) -> BrokerRegistrationRequest:
+        return BrokerRegistrationRequest(
+            broker_id=self._identity.node_id,
+            cluster_id=self._identity.cluster_id,
+            incarnation_id=self._new_id(),
+            listeners=[
+                Listener(name="PLAINTEXT", host=host, port=port, security_protocol=PLAINTEXT)
+            ],
+            features=[
+                Feature(name=name, min_supported_version=low, max_supported_version=high)
+                for name, (low, high) in SUPPORTED_FEATURES.items()
+            ],
+            rack=self._config().rack,
+            log_dirs=[self._identity.directory_id],
+        )
+
+    def _committed(self, records: object, base_offset: int) -> None:
+        delta = self.image.take_delta()
+        if delta:
+            self._on_delta(delta)
+
+    def _quorum(self) -> QuorumView:
+        return QuorumView(
+            self._journal.epoch,
+            self._journal.end_offset,
+            self._journal.committed_offset,
+            self._identity.directory_id,
+        )
+
+
+def _controller_config(config: BrokerConfig) -> ControllerConfig:
+    return ControllerConfig(
+        num_partitions=config.partition_count,
+        default_replication_factor=int(config.get("default.replication.factor")),
+        delete_topic_enable=config.deletes_topics,
+        min_insync_replicas=int(config.get("min.insync.replicas")),
+    )

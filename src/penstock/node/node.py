@@ -1,0 +1,250 @@
+"""One broker: everything it is made of, started in order and stopped in the reverse."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from penstock.handlers.broker import Broker, Endpoint
+from penstock.handlers.call import ClientState
+from penstock.handlers.fetch_session import FetchSessions
+from penstock.handlers.producer_id import ProducerIds
+from penstock.handlers.router import Router
+from penstock.metadata.config import ResourceType
+from penstock.metadata.delta import MetadataDelta
+from penstock.metadata.image import ClusterImage
+from penstock.model.clock import Clock
+from penstock.model.id import ZERO_ID, TopicPartition
+from penstock.network.listener import Limits, Listener
+from penstock.network.part import Served
+from penstock.node.address import Address
+from penstock.node.gauge import gauges
+from penstock.node.identity import Identity, establish
+from penstock.node.metadata_plane import MetadataPlane
+from penstock.node.metrics_server import MetricsServer
+from penstock.node.partition_keeper import PartitionKeeper
+from penstock.node.upkeep import Upkeep
+from penstock.replication.partition_set import PartitionSet
+from penstock.settings.config import BrokerConfig
+from penstock.storage.config import LogConfig
+from penstock.storage.disk import Disk, RealDisk
+from penstock.storage.file_cache import FileCache
+from penstock.storage.flusher import Flusher
+from penstock.storage.log_dir import LogDir
+from penstock.telemetry.log import get_logger
+from penstock.telemetry.metric import BrokerMetrics, Exporter
+
+DRAIN_TIMEOUT_S = 5.0
+RECOVERY_REPORT_EVERY = 1000
+GC_THRESHOLD = 50_000
+
+log = get_logger("node")
+
+
+@dataclass(frozen=True, slots=True)
+class NodeOptions:
+    listen: Address
+    advertise: Address | None
+    data_dir: str
+    metrics: Address | None = None
+
+
+class Node:
+    """`new_id` and `disk` are given so that a run can be repeated exactly."""
+
+    def __init__(
+        self,
+        config: BrokerConfig,
+        options: NodeOptions,
+        clock: Clock,
+        *,
+        new_id: Callable[[], bytes] = lambda: os.urandom(16),
+        disk: Disk | None = None,
+    ) -> None:
+        self.options = options
+        self.metrics = BrokerMetrics()
+        self.listen_address = options.listen
+        self.metrics_address: Address | None = None
+        self.identity = Identity("", -1, ZERO_ID)
+        self._config = config
+        self._clock = clock
+        self._new_id = new_id
+        self._disk = disk or RealDisk()
+        self._image = ClusterImage()
+        self._partitions = PartitionSet()
+        self.log_dir = LogDir(
+            options.data_dir,
+            clock,
+            self._log_config,
+            disk=self._disk,
+            cache=FileCache(self._disk, config.open_files_max),
+        )
+
+    # Start
+
+    async def start(self) -> None:
+        self.log_dir.open()
+        try:
+            await self._start(asyncio.get_running_loop())
+        except BaseException:
+            self.log_dir.abandon()
+            raise
+
+    async def _start(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.identity = establish(self.log_dir, self._config, self._new_id)
+        self._listener = Listener(loop, self._limits(), self._serve, ClientState, lambda _: None)
+        self.listen_address = Address(*self._listener.bind(*self.options.listen))
+        self._build_storage(loop)
+        self._metadata.load()
+        self._refresh_config()
+        await self._recover()
+        advertised = self._advertised()
+        await self._metadata.join(advertised.host, advertised.port)
+        self._keeper.adopt_image()
+        self._build_broker(loop, advertised)
+        await self._open_metrics()
+        self._upkeep.start()
+        self._router.warm_up()
+        _settle_memory()
+        self._listener.start()
+
+    def _build_storage(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._flusher = Flusher(
+            self._disk,
+            loop.call_soon_threadsafe,
+            lambda flushed: self._keeper.on_flushed(flushed),
+            lambda failed, error: self._keeper.on_flush_failed(failed, error),
+        )
+        self._flusher.start()
+        self._keeper = PartitionKeeper(
+            self.identity.node_id,
+            self._image,
+            self._current_config,
+            self.log_dir,
+            self._flusher,
+            self._partitions,
+        )
+        self._metadata = MetadataPlane(
+            self._image,
+            self.log_dir,
+            self._clock,
+            self.identity,
+            self._current_config,
+            self._new_id,
+            self._on_delta,
+        )
+        self._upkeep = Upkeep(
+            self._current_config,
+            self._clock,
+            self.log_dir,
+            self._partitions,
+            self._flusher,
+            self._metadata,
+        )
+
+    def _build_broker(self, loop: asyncio.AbstractEventLoop, advertised: Address) -> None:
+        self._broker = Broker(
+            node_id=self.identity.node_id,
+            cluster_id=self.identity.cluster_id,
+            config=self._config,
+            clock=self._clock,
+            loop=loop,
+            image=self._image,
+            partitions=self._partitions,
+            controller=self._metadata.controller,
+            producer_ids=ProducerIds(self._allocate_producer_ids),
+            fetch_sessions=FetchSessions(self._config.fetch_sessions_max),
+            metrics=self.metrics,
+            log_dir=self.log_dir,
+            endpoint=Endpoint(advertised.host, advertised.port),
+        )
+        self._router = Router(self._broker)
+
+    async def _recover(self) -> None:
+        """After a crash, before anybody is let in: logs are cut to what is whole."""
+        if self.log_dir.was_clean:
+            return
+
+        def report(done: int, total: int) -> None:
+            if done == total or done % RECOVERY_REPORT_EVERY == 0:
+                log.info("logs recovered", done=done, total=total)
+
+        await asyncio.to_thread(self.log_dir.recover, report)
+
+    async def _open_metrics(self) -> None:
+        self._metrics_server = None
+        if self.options.metrics is None:
+            return
+        exporter = Exporter(self.metrics, *gauges(self._listener, self._partitions, self.log_dir))
+        self._metrics_server = MetricsServer(exporter.render)
+        self.metrics_address = Address(*await self._metrics_server.open(*self.options.metrics))
+
+    # Run
+
+    def _serve(self, client: ClientState, frame: memoryview) -> Served:
+        return self._router.serve(client, frame)
+
+    def _on_delta(self, delta: MetadataDelta) -> None:
+        if any(resource.type == ResourceType.BROKER for resource in delta.configs_changed):
+            self._refresh_config()
+        self._keeper.apply(delta)
+
+    def _refresh_config(self) -> None:
+        configs = self._image.configs
+        self._config = self._config.with_dynamic(
+            configs.broker(self.identity.node_id), configs.broker(None)
+        )
+        if hasattr(self, "_broker"):
+            self._broker.config = self._config
+        self._keeper.refresh_all()
+
+    async def _allocate_producer_ids(self) -> range:
+        return await self._metadata.controller.allocate_producer_ids(self._metadata.broker_epoch)
+
+    # Stop
+
+    async def stop(self) -> None:
+        """Answers what was asked, makes everything safe, and leaves nothing to recover."""
+        self._listener.stop_accepting()
+        await self._listener.drain(DRAIN_TIMEOUT_S)
+        await self._upkeep.stop()
+        if self._metrics_server is not None:
+            await self._metrics_server.close()
+        await self._metadata.close()
+        await asyncio.to_thread(self._flusher.close)
+        # The last completions come back to this loop; nothing may be closed before they have.
+        await asyncio.sleep(0)
+        self.log_dir.close(broker_epoch=self._metadata.broker_epoch)
+
+    # Settings
+
+    def _current_config(self) -> BrokerConfig:
+        return self._config
+
+    def _log_config(self, partition: TopicPartition) -> LogConfig:
+        return self._keeper.log_config(partition)
+
+    def _limits(self) -> Limits:
+        config = self._config
+        return Limits(
+            frame_bytes_max=config.request_bytes_max,
+            total_frame_bytes_max=config.request_memory_bytes,
+            connections_max=config.connections_max,
+            idle_ms_max=config.idle_ms_max,
+        )
+
+    def _advertised(self) -> Address:
+        advertised = self.options.advertise
+        if advertised is None:
+            return self.listen_address
+        return Address(advertised.host, advertised.port or self.listen_address.port)
+
+
+def _settle_memory() -> None:
+    """What is there now stays: keep the garbage collector from looking at it again and again."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(GC_THRESHOLD, 20, 50)

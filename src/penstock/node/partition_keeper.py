@@ -1,0 +1,140 @@
+"""Keeps this node's partitions and logs in step with the cluster image."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from penstock.metadata.config import ResourceType
+from penstock.metadata.delta import MetadataDelta
+from penstock.metadata.image import ClusterImage
+from penstock.metadata.topic import TopicImage
+from penstock.model.error import StorageError
+from penstock.model.id import TopicPartition
+from penstock.node.metadata_plane import METADATA_PARTITION
+from penstock.replication.partition import Partition
+from penstock.replication.partition_set import PartitionSet
+from penstock.runtime.log_file import MetadataLogConfig
+from penstock.settings.config import BrokerConfig
+from penstock.settings.resolve import resolve_topic
+from penstock.storage.config import LogConfig
+from penstock.storage.flusher import Flusher
+from penstock.storage.log import Log
+from penstock.storage.log_dir import LogDir
+from penstock.telemetry.log import get_logger
+
+log = get_logger("partition")
+
+_METADATA_LOG_CONFIG = MetadataLogConfig()
+
+
+class PartitionKeeper:
+    def __init__(
+        self,
+        node_id: int,
+        image: ClusterImage,
+        config: Callable[[], BrokerConfig],
+        log_dir: LogDir,
+        flusher: Flusher,
+        partitions: PartitionSet,
+    ) -> None:
+        self._node_id = node_id
+        self._image = image
+        self._config = config
+        self._log_dir = log_dir
+        self._flusher = flusher
+        self._partitions = partitions
+
+    # What a log is told about its settings, also before its partition is known here.
+
+    def log_config(self, partition: TopicPartition) -> LogConfig:
+        if partition == METADATA_PARTITION:
+            return _METADATA_LOG_CONFIG
+        return resolve_topic(self._config(), self._image.configs.topic(partition.topic))
+
+    def adopt_image(self) -> None:
+        """At start: every partition of the image that this node leads, none of them opened."""
+        for topic in self._image.topics:
+            for index in topic.partitions:
+                self._put(topic, index)
+        self._set_strays_aside()
+
+    def apply(self, delta: MetadataDelta) -> None:
+        for topic in delta.topics_deleted.values():
+            self._remove(topic)
+        for topic_id, indexes in delta.partitions_created.items():
+            topic = self._image.topics.require(topic_id)
+            for index in sorted(indexes):
+                self._put(topic, index)
+        for topic_id, indexes in delta.partitions_changed.items():
+            topic = self._image.topics.require(topic_id)
+            for index in indexes:
+                self._put(topic, index)
+        for resource in delta.configs_changed:
+            if resource.type == ResourceType.TOPIC:
+                self.refresh_topic(resource.name)
+
+    def refresh_topic(self, topic: str) -> None:
+        for index, partition in self._partitions.of_topic(topic).items():
+            if partition.is_open:
+                partition.log.update_config(self.log_config(TopicPartition(topic, index)))
+
+    def refresh_all(self) -> None:
+        """The broker's own settings changed, and with them the defaults of every topic."""
+        for partition in self._partitions:
+            if partition.is_open:
+                key = TopicPartition(partition.topic, partition.index)
+                partition.log.update_config(self.log_config(key))
+
+    def on_flushed(self, flushed: Log) -> None:
+        partition = self._partitions.get(*flushed.partition)
+        if partition is not None and partition.is_open and partition.log is flushed:
+            partition.on_flushed(flushed.recovery_point)
+
+    def on_flush_failed(self, failed: Log, error: StorageError) -> None:
+        self._log_dir.fail(error)
+        for partition in self._partitions:
+            partition.on_flush_failed(error)
+
+    def _put(self, topic: TopicImage, index: int) -> None:
+        image = topic.partitions[index]
+        partition = self._partitions.get(topic.name, index)
+        if partition is not None and partition.topic_id == topic.id:
+            partition.leader_epoch = image.leader_epoch
+            return
+        if image.leader == self._node_id:
+            self._partitions.add(
+                Partition(
+                    topic.name,
+                    topic.id,
+                    index,
+                    image.leader_epoch,
+                    self._open_log,
+                    self._flusher.request,
+                )
+            )
+
+    def _open_log(self, partition: Partition) -> Log:
+        key = TopicPartition(partition.topic, partition.index)
+        if key in self._log_dir:
+            stored_id = self._log_dir.topic_id(key)
+            if stored_id is not None and stored_id != partition.topic_id:
+                # An earlier topic of that name, deleted while its directory could not be.
+                self._log_dir.set_aside(key)
+        return self._log_dir.create_log(key, partition.topic_id)
+
+    def _remove(self, topic: TopicImage) -> None:
+        for partition in self._partitions.remove_topic(topic.name):
+            partition.end()
+        for index in topic.partitions:
+            self._log_dir.delete_log(TopicPartition(topic.name, index))
+
+    def _set_strays_aside(self) -> None:
+        """Directories of topics that the metadata log does not know are kept, but not used."""
+        strays = [
+            key
+            for key in self._log_dir.partitions()
+            if key != METADATA_PARTITION and self._image.topics.partition(*key) is None
+        ]
+        for key in strays:
+            path = self._log_dir.set_aside(key)
+            log.warning("directory of an unknown partition set aside", partition=key, path=path)

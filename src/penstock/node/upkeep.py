@@ -1,0 +1,105 @@
+"""What a node does on its own from time to time: retention, checkpoints, trash, timed flushes."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+from penstock.model.clock import Clock
+from penstock.model.error import ApiError, StorageError
+from penstock.model.id import TopicPartition
+from penstock.node.metadata_plane import MetadataPlane
+from penstock.replication.partition_set import PartitionSet
+from penstock.settings.config import BrokerConfig
+from penstock.storage.flusher import Flusher
+from penstock.storage.log_dir import LogDir
+from penstock.storage.retention import apply_retention
+from penstock.telemetry.log import get_logger
+
+log = get_logger("upkeep")
+
+FLUSH_CHECK_S = 0.1
+TRASH_CHECK_S = 1.0
+SNAPSHOT_CHECK_S = 1.0
+PARTITIONS_PER_STEP = 16
+
+
+class Upkeep:
+    def __init__(
+        self,
+        config: Callable[[], BrokerConfig],
+        clock: Clock,
+        log_dir: LogDir,
+        partitions: PartitionSet,
+        flusher: Flusher,
+        metadata: MetadataPlane,
+    ) -> None:
+        self._config = config
+        self._clock = clock
+        self._log_dir = log_dir
+        self._partitions = partitions
+        self._flusher = flusher
+        self._metadata = metadata
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def start(self) -> None:
+        for job, interval_s in (
+            (self._retain, lambda: self._ms("log.retention.check.interval.ms")),
+            (self._checkpoint, lambda: self._ms("log.flush.offset.checkpoint.interval.ms")),
+            (self._empty_trash, lambda: TRASH_CHECK_S),
+            (self._flush_due, lambda: FLUSH_CHECK_S),
+            (self._expire_producers, lambda: self._ms("producer.id.expiration.check.interval.ms")),
+            (self._metadata.snapshot_if_due, lambda: SNAPSHOT_CHECK_S),
+        ):
+            self._tasks.append(asyncio.create_task(self._repeat(job, interval_s)))
+
+    async def stop(self) -> None:
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _ms(self, key: str) -> float:
+        return int(self._config().get(key)) / 1000
+
+    async def _repeat(
+        self, job: Callable[[], Awaitable[None]], interval_s: Callable[[], float]
+    ) -> None:
+        while True:
+            await asyncio.sleep(max(0.01, interval_s()))
+            if self._log_dir.offline is not None:
+                continue
+            try:
+                await job()
+            except StorageError as error:
+                self._log_dir.fail(error)
+            except (ApiError, OSError) as error:
+                log.warning("upkeep put off", job=job.__name__, error=str(error))
+
+    async def _retain(self) -> None:
+        """In small steps, so that no request waits for a thousand logs."""
+        for count, partition in enumerate(list(self._partitions), 1):
+            if partition.is_open or self._log_dir.may_have_expired(
+                TopicPartition(partition.topic, partition.index), self._clock.now_ms()
+            ):
+                apply_retention(partition.log, self._clock.now_ms())
+            if count % PARTITIONS_PER_STEP == 0:
+                await asyncio.sleep(0)
+
+    async def _checkpoint(self) -> None:
+        self._log_dir.checkpoint()
+
+    async def _empty_trash(self) -> None:
+        self._log_dir.empty_trash()
+
+    async def _flush_due(self) -> None:
+        for due in self._log_dir.flush_due(self._clock.now_ms()):
+            self._log_dir.dirty.pop(due, None)
+            self._flusher.request(due)
+
+    async def _expire_producers(self) -> None:
+        expiration_ms = self._config().producer_expiration_ms
+        for count, partition in enumerate(list(self._partitions), 1):
+            if partition.is_open:
+                partition.log.producers.expire(self._clock.now_ms(), expiration_ms)
+            if count % PARTITIONS_PER_STEP == 0:
+                await asyncio.sleep(0)
