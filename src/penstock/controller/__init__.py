@@ -9,6 +9,7 @@ from penstock.controller.config import (
     ControllerConfig,
     TopicConfigEntry,
 )
+from penstock.controller.schema import SettingsSchema, controller_config
 from penstock.controller.shard import ControllerShard
 from penstock.controller.topic_name import check_topic_name
 
@@ -20,6 +21,8 @@ __all__ = [
     "ConfigSchema",
     "ControllerConfig",
     "ControllerShard",
+    "SettingsSchema",
     "TopicConfigEntry",
     "check_topic_name",
+    "controller_config",
 ]

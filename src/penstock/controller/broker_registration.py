@@ -5,13 +5,11 @@ A registered broker is fenced until it has caught up; what it may lead is settle
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-
 from penstock.controller.config import ControllerContext
-from penstock.controller.election import active_in, elect_leader
+from penstock.controller.election import elect_leader, min_isr, retire_replica
 from penstock.controller.outcome import Outcome, conclude
 from penstock.metadata.broker import BrokerImage
-from penstock.metadata.partition import NO_LEADER, PartitionImage
+from penstock.metadata.partition import NO_LEADER
 from penstock.metadata.record import MetadataRecord
 from penstock.model.error import ApiError, ErrorCode
 from penstock.model.id import id_to_str
@@ -22,7 +20,6 @@ from penstock.protocol.messages.broker_registration import (
 from penstock.protocol.messages.records.broker_registration_change_record import (
     BrokerRegistrationChangeRecord,
 )
-from penstock.protocol.messages.records.partition_change_record import PartitionChangeRecord
 from penstock.protocol.messages.records.register_broker_record import (
     BrokerEndpoint,
     BrokerFeature,
@@ -130,13 +127,13 @@ def decide_unfence_broker(
             broker_id=broker_id, broker_epoch=broker_epoch, fenced=_UNFENCE
         )
     ]
-    is_active = active_in(context.image)
-    for topic_id, index, partition in _partitions(context):
-        if partition.leader == NO_LEADER and broker_id in partition.replicas:
-            change = elect_leader(
-                topic_id, index, partition, None, lambda one: one == broker_id or is_active(one)
-            )
-            records += [change] if change is not None else []
+    active = {broker_id, *(one.id for one in context.image.active_brokers)}
+    for topic in context.image.topics:
+        for index, partition in topic.partitions.items():
+            if partition.leader == NO_LEADER and broker_id in partition.replicas:
+                enough = min_isr(context, topic.name, partition)
+                change = elect_leader(topic.id, index, partition, None, active, enough)
+                records += [change] if change is not None else []
     return conclude(context.config, records, None)
 
 
@@ -147,10 +144,13 @@ def decide_fence_broker(
     broker = check_epoch(context, broker_id, broker_epoch)
     if broker.fenced:
         return conclude(context.config, [], None)
-    is_active = active_in(context.image)
+    active = {one.id for one in context.image.active_brokers if one.id != broker_id}
     records: list[MetadataRecord] = [
-        _without(topic_id, index, partition, broker_id, is_active)
-        for topic_id, index, partition in _partitions(context)
+        retire_replica(
+            topic.id, index, partition, broker_id, active, min_isr(context, topic.name, partition)
+        )
+        for topic in context.image.topics
+        for index, partition in topic.partitions.items()
         if broker_id in partition.isr or partition.leader == broker_id
     ]
     records.append(
@@ -159,29 +159,6 @@ def decide_fence_broker(
         )
     )
     return conclude(context.config, records, None)
-
-
-def _without(
-    topic_id: bytes,
-    index: int,
-    partition: PartitionImage,
-    broker_id: int,
-    is_active: Callable[[int], bool],
-) -> PartitionChangeRecord:
-    isr = [one for one in partition.isr if one != broker_id]
-    record = PartitionChangeRecord(partition_id=index, topic_id=topic_id, isr=isr)
-    if partition.leader == broker_id:
-        record.leader = next((one for one in isr if is_active(one)), NO_LEADER)
-    if not isr:
-        record.eligible_leader_replicas = list({*partition.elr, broker_id})
-        record.last_known_elr = [broker_id]
-    return record
-
-
-def _partitions(context: ControllerContext) -> Iterator[tuple[bytes, int, PartitionImage]]:
-    for topic in context.image.topics:
-        for index, partition in topic.partitions.items():
-            yield topic.id, index, partition
 
 
 def check_epoch(context: ControllerContext, broker_id: int, broker_epoch: int) -> BrokerImage:
@@ -193,6 +170,6 @@ def check_epoch(context: ControllerContext, broker_id: int, broker_epoch: int) -
     if broker.epoch != broker_epoch:
         raise ApiError(
             ErrorCode.STALE_BROKER_EPOCH,
-            f"Expected broker epoch {broker_epoch}, but found broker epoch {broker.epoch}",
+            f"Expected broker epoch {broker.epoch}, but got broker epoch {broker_epoch}",
         )
     return broker

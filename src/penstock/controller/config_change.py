@@ -11,7 +11,12 @@ from enum import IntEnum
 from typing import TypeVar
 
 from penstock.controller.config import ControllerContext
-from penstock.controller.config_resource import check_exists, check_name, check_receiver
+from penstock.controller.config_resource import (
+    check_broker_keys,
+    check_exists,
+    check_name,
+    check_receiver,
+)
 from penstock.controller.outcome import Outcome, conclude
 from penstock.metadata.config import ConfigResource, ResourceType
 from penstock.metadata.record import MetadataRecord
@@ -105,6 +110,7 @@ def _check(
     if resource.type == ResourceType.TOPIC:
         context.schema.check_topic(values)
     elif resource.type == ResourceType.BROKER:
+        check_broker_keys(resource, changes)
         context.schema.check_broker(values, changes)
     else:
         context.schema.check_other(resource.type, resource.name, values)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from penstock.controller.topic_name import check_topic_name
 from penstock.metadata.config import ConfigResource, ResourceType
 from penstock.metadata.image import ClusterImage
 from penstock.model.error import ApiError, ErrorCode
+from penstock.settings.broker import find_broker_key
+from penstock.settings.key import PER_BROKER
 
 _STORED: Final = frozenset(
     (ResourceType.TOPIC, ResourceType.BROKER, ResourceType.CLIENT_METRICS, ResourceType.GROUP)
@@ -51,6 +54,19 @@ def _check_broker_name(name: str) -> None:
         raise _invalid("Unable to parse broker name as a base 10 number.") from None
     if broker_id < 0:
         raise _invalid("Invalid negative broker ID.")
+
+
+def check_broker_keys(resource: ConfigResource, altered: Iterable[str]) -> None:
+    """Some settings, such as the path of a key file, make sense for one broker only."""
+    if resource.name:
+        return
+    keys = {name: find_broker_key(name) for name in altered}
+    own = sorted(name for name, key in keys.items() if key and key.update_mode == PER_BROKER)
+    if own:
+        raise _invalid(
+            "Cannot update these configs at default cluster level, broker id must be specified: "
+            f"[{', '.join(own)}]"
+        )
 
 
 def check_exists(image: ClusterImage, resource: ConfigResource) -> None:

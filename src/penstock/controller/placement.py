@@ -32,7 +32,7 @@ def place_partitions(
 def _check_placeable(replication_factor: int, broker_count: int, active_count: int) -> None:
     problem = None
     if active_count == 0:
-        problem = "All brokers are currently fenced or have all their log directories cordoned."
+        problem = "All brokers are currently fenced, or have all their log directories cordoned."
     elif replication_factor > broker_count:
         problem = (
             f"The target replication factor of {replication_factor} cannot be reached because "

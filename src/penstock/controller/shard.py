@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from penstock.controller import activation, config_change, election, producer_id
+from penstock.controller import activation, config_change, producer_id
 from penstock.controller.broker_registration import (
     decide_fence_broker,
     decide_register_broker,
     decide_unfence_broker,
 )
 from penstock.controller.config import ConfigSchema, ControllerConfig, ControllerContext
+from penstock.controller.leader_election import decide_elect_leaders
 from penstock.controller.outcome import Outcome
 from penstock.controller.partition_creation import decide_create_partitions
 from penstock.controller.topic_creation import decide_create_topics
@@ -127,7 +128,7 @@ class ControllerShard:
         return config_change.decide_incremental_alter_configs(self._context, request, receiver_id)
 
     def decide_elect_leaders(self, request: ElectLeadersRequest) -> Outcome[ElectLeadersResponse]:
-        return election.decide_elect_leaders(self._context, request)
+        return decide_elect_leaders(self._context, request)
 
     def decide_allocate_producer_ids(
         self, request: AllocateProducerIdsRequest

@@ -116,7 +116,7 @@ class Runtime(Generic[MachineT, RecordT]):
             raise JournalError(f"not running: {self._failure}") from self._failure
 
     def _take(self, decision: Decision[RecordT, Any], future: asyncio.Future[Any] | None) -> None:
-        base_offset = self._write(decision.records)
+        base_offset = self._write(decision)
         end_offset = base_offset + len(decision.records)
         if decision.timers:
             self._timers.apply(decision.timers)
@@ -129,20 +129,29 @@ class Runtime(Generic[MachineT, RecordT]):
         if self._committer is None:
             self._committer = asyncio.create_task(self._commit(), name="journal-commit")
 
-    def _write(self, records: Sequence[RecordT]) -> int:
+    def _write(self, decision: Decision[RecordT, Any]) -> int:
         """A refused append, such as on a full disk, changes nothing and is the caller's alone."""
-        if not records:
-            return self._journal.end_offset
+        base_offset = self._journal.end_offset
+        if decision.records:
+            base_offset = self._append(decision.records)
         try:
-            base_offset = self._journal.append(records)
-            for offset, record in enumerate(records, base_offset):
+            for offset, record in enumerate(decision.records, base_offset):
                 self.machine.replay(record, offset)
+            if decision.adopt is not None:
+                decision.adopt()
+        except Exception as error:
+            self._fail(error)
+            raise
+        return base_offset
+
+    def _append(self, records: Sequence[RecordT]) -> int:
+        try:
+            return self._journal.append(records)
         except ApiError:
             raise
         except Exception as error:
             self._fail(error)
             raise
-        return base_offset
 
     # --- committing ---
 

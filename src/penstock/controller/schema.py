@@ -1,0 +1,75 @@
+"""Kafka's declared settings as the controller checks changes against them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from penstock.controller.config import ControllerConfig, TopicConfigEntry
+from penstock.metadata.config import ResourceType
+from penstock.metadata.image import ClusterImage
+from penstock.model.error import ApiError, ErrorCode
+from penstock.settings.broker import find_broker_key, validate_broker_overrides
+from penstock.settings.config import BrokerConfig
+from penstock.settings.describe import describe_topic
+from penstock.settings.key import LIST, Key
+from penstock.settings.topic import TOPIC_KEYS, validate_topic_overrides
+
+
+def controller_config(config: BrokerConfig) -> ControllerConfig:
+    return ControllerConfig(
+        num_partitions=config.get("num.partitions"),
+        default_replication_factor=config.get("default.replication.factor"),
+        delete_topic_enable=config.get("delete.topic.enable"),
+        min_insync_replicas=config.get("min.insync.replicas"),
+    )
+
+
+class SettingsSchema:
+    """`config` gives the broker's own, as it is now: what a topic does not set, it takes there."""
+
+    def __init__(self, config: Callable[[], BrokerConfig]) -> None:
+        self._config = config
+        self._described: tuple[object, object, Sequence[TopicConfigEntry]] | None = None
+
+    def check_topic(self, values: Mapping[str, str]) -> None:
+        validate_topic_overrides(values)
+
+    def check_broker(self, values: Mapping[str, str], altered: Iterable[str]) -> None:
+        """Only what is altered: the rest was accepted once, perhaps by another version."""
+        validate_broker_overrides({name: values.get(name) for name in altered}, per_broker=True)
+
+    def check_other(self, resource_type: int, name: str, values: Mapping[str, str]) -> None:
+        """Nothing takes settings per group or per metrics subscription yet: no key is known."""
+        for key in values:
+            if resource_type == ResourceType.GROUP:
+                raise ApiError(ErrorCode.INVALID_CONFIG, f"Unknown group config name: {key}")
+            raise ApiError(ErrorCode.INVALID_CONFIG, f"Unknown client metrics configuration: {key}")
+
+    def is_list(self, resource_type: int, key: str) -> bool:
+        found = _find(resource_type, key)
+        return found is not None and found.type == LIST
+
+    def default_of(self, resource_type: int, key: str) -> str | None:
+        found = _find(resource_type, key)
+        return None if found is None else found.default
+
+    def describe_topic(
+        self, overrides: Mapping[str, str], image: ClusterImage
+    ) -> Sequence[TopicConfigEntry]:
+        """Kept for the next call: topics made together mostly have the same settings."""
+        config = self._config()
+        last = self._described
+        if last is not None and last[0] is config and last[1] == overrides:
+            return last[2]
+        entries = [
+            TopicConfigEntry(one.name, one.value, one.source, one.is_sensitive, one.read_only)
+            for one in sorted(describe_topic(config, overrides), key=lambda one: one.name)
+        ]
+        self._described = (config, dict(overrides), entries)
+        return entries
+
+
+def _find(resource_type: int, key: str) -> Key | None:
+    if resource_type == ResourceType.TOPIC:
+        return TOPIC_KEYS.get(key)
+    return find_broker_key(key) if resource_type == ResourceType.BROKER else None
