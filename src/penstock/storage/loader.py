@@ -144,7 +144,9 @@ class LogLoader:
 
     def _recover(self, segments: list[Segment]) -> None:
         """Check the segments that may hold unsynced batches; behind a cut nothing is kept."""
-        first = max(sum(s.base_offset <= self.recovery_point for s in segments) - 1, 0)
+        # The segment before the recovery point, too: it may have been completed, and its index
+        # written, just after the last sync.
+        first = max(sum(s.base_offset < self.recovery_point for s in segments) - 1, 0)
         if first < len(segments):
             start = segments[first].base_offset
             rebuild_producers(
@@ -155,10 +157,17 @@ class LogLoader:
             segment = segments[slot]
             if slot > first:
                 self.snapshots.write(segment.base_offset, self.producers.freeze())
-            if recover_segment(segment, self.recovery_point, self.producers, self.epochs):
+            cut = recover_segment(segment, self.recovery_point, self.producers, self.epochs)
+            if cut or self._is_gap(segments, slot):
                 self._drop(segments[slot + 1 :])
                 del segments[slot + 1 :]
                 return
+
+    def _is_gap(self, segments: list[Segment], slot: int) -> bool:
+        """A file that came back empty has nothing to cut. Compaction leaves gaps of its own."""
+        if slot + 1 == len(segments) or "compact" in self.config.cleanup_policy:
+            return False
+        return segments[slot].next_offset() < segments[slot + 1].base_offset
 
     def _drop(self, segments: list[Segment]) -> None:
         for segment in segments:
@@ -212,7 +221,7 @@ class LogLoader:
             epochs=self.epochs,
             producers=self.producers,
             snapshots=self.snapshots,
-            created=loaded.created,
+            synced=self.clean and not loaded.created,
         )
 
 

@@ -78,7 +78,7 @@ class Log:
         epochs: EpochCache,
         producers: ProducerState,
         snapshots: SnapshotFiles,
-        created: bool,
+        synced: bool,
     ) -> None:
         self.directory = directory
         self.partition = partition
@@ -100,11 +100,21 @@ class Log:
         self.on_failure: Callable[[StorageError], None] | None = None
         self.dirty_since_ms = -1
         self.size_bytes = sum(segment.size for segment in segments)
-        self._directory_synced = not created
-        self._segment_synced = not created
+        # Whether the names of the files, and of the directory, are known to be on disk.
+        self._directory_synced = synced
+        self._segment_synced = synced
+        self._changed = not synced
         self._generation = 0
         self.closed = False
+        # Completed, but not synced as a whole yet: the indexes are complete only since then.
+        self._unsynced = segments[max(bisect_right(self.bases, recovery_point - 1) - 1, 0) : -1]
         self.update_config(config)
+
+    def advance_high_watermark(self, offset: int) -> None:
+        """All replicas have everything before the offset."""
+        if offset > self.high_watermark:
+            self.high_watermark = offset
+            self.producers.advance_high_watermark(offset)
 
     def update_config(self, config: LogConfig) -> None:
         self.config = config
@@ -299,6 +309,7 @@ class Log:
             old.seal()
         except OSError as error:
             self._fail_write(error)
+        self._unsynced.append(old)
         self.segments.append(segment)
         self.bases.append(base_offset)
         self.active = segment
@@ -402,12 +413,10 @@ class Log:
         ticket.end_offset = self.end_offset
         ticket.generation = self._generation
         self.dirty_since_ms = -1
-        slot = max(bisect_right(self.bases, self.recovery_point) - 1, 0)
-        for segment in self.segments[slot:-1]:
-            segment.seal()
-            ticket.add_file(segment.file)
-            ticket.add_file(segment.index.file)
-            ticket.add_file(segment.time_index.file)
+        self._changed = True
+        for segment in self._unsynced:
+            self._add_whole(ticket, segment)
+        self._unsynced.clear()
         ticket.add_file(self.active.file)
         if self.epochs.changed:
             ticket.epoch_lines = self.epochs.encode()
@@ -420,6 +429,18 @@ class Log:
                 if self.disk.exists(metadata):
                     ticket.add_file(self.cache.file(metadata))
             self._segment_synced = self._directory_synced = True
+
+    def drop_unsynced(self, segments: list[Segment]) -> None:
+        """These are gone: nobody waits for them any more."""
+        self._unsynced = [segment for segment in self._unsynced if segment not in segments]
+
+    def _add_whole(self, ticket: FlushTicket, segment: Segment) -> None:
+        segment.seal()
+        for file in (segment.file, segment.index.file, segment.time_index.file):
+            ticket.add_file(file)
+        txns = segment.txn_index.path
+        if self.disk.exists(txns):
+            ticket.add_file(self.cache.file(txns))
 
     def flush_done(self, ticket: FlushTicket) -> None:
         ticket.release()
@@ -454,8 +475,8 @@ class Log:
         if self.closed:
             return
         self.closed = True
-        self.active.seal()
-        if self.unflushed_messages or self.epochs.changed:
+        if self._changed or self.unflushed_messages or self.epochs.changed:
+            self._unsynced.append(self.active)
             self.flush()
         self.take_snapshot(self.end_offset)
         self.release_files()

@@ -95,10 +95,9 @@ class LogDir:
             return 0
         partitions = sorted(self._known - self.logs.keys())
         with ThreadPoolExecutor(max(threads, 1), "recovery") as pool:
-            for done, log in enumerate(pool.map(self._open_log, partitions), 1):
-                self._adopt(log)
-                for segment in log.segments:
-                    segment.close()
+            for done, log in enumerate(pool.map(self._recover_log, partitions), 1):
+                if log is not None:
+                    self._adopt(log)
                 if progress is not None:
                     progress(done, len(partitions))
         return len(partitions)
@@ -217,13 +216,13 @@ class LogDir:
         directory = self._directory(partition)
         oldest = min(
             (
-                self.disk.stat(f"{directory}/{name}").st_mtime
+                self.disk.stat(f"{directory}/{name}").st_mtime_ns
                 for name in self.disk.listdir(directory)
                 if name.endswith(names.LOG)
             ),
-            default=0.0,
+            default=0,
         )
-        return config.retention_ms >= 0 and now_ms - oldest * 1000 > config.retention_ms
+        return config.retention_ms >= 0 and now_ms - oldest // 1_000_000 > config.retention_ms
 
     def space(self) -> tuple[int, int]:
         """Bytes of the file system the directory is on: in all, and free for us."""
@@ -295,6 +294,17 @@ class LogDir:
             recovery_point=self._recovery_points.get(partition, 0),
             log_start_offset=self._log_starts.get(partition, 0),
         )
+
+    def _recover_log(self, partition: TopicPartition) -> Log | None:
+        """One damaged log keeps nobody else from starting; touching it says what is wrong."""
+        try:
+            log = self._open_log(partition)
+        except ApiError as error:
+            _logger.error("%s stays closed: %s", partition, error)
+            return None
+        for segment in log.segments:
+            segment.close()
+        return log
 
     def _directory(self, partition: TopicPartition) -> str:
         return f"{self.path}/{partition.topic}-{partition.partition}"

@@ -29,6 +29,10 @@ def recover_segment(
     try:
         _forget(segment)
         damage = _take_batches(segment, fd, length, recovery_point, producers, epochs)
+        if damage is not None and segment.next_offset() < recovery_point:
+            # Synced batches follow, and their beginning cannot be found: this is rot, not a
+            # torn end. Cutting would drop them silently.
+            raise CorruptBatch(f"{segment.path} is damaged: {damage}")
         cut = length - segment.size
         if cut:
             segment.disk.ftruncate(fd, segment.size)

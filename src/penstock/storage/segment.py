@@ -160,8 +160,17 @@ class Segment:
         start = self.index.position_before(offset)
         for position, header in self._walk(start, LOOKUP_BYTES):
             if header.last_offset >= offset:
+                if header.base_offset > offset:
+                    self._check_passed(start, position)
                 return Found(position, header.size, header.base_offset, header.last_offset)
+        self._check_passed(start, self.size)
         return None
+
+    def _check_passed(self, start: int, end: int) -> None:
+        """No batch claims the offset. Compaction leaves such gaps, but a damaged header that
+        lies about its offsets would do the same, and must not hide its records."""
+        if self.verify(start, end) < end:
+            self.verify(self.verified_to, end)
 
     def verify(self, start: int, end: int) -> int:
         """How far the stretch may be served: to its end, or to where whole batches with right
@@ -185,8 +194,12 @@ class Segment:
         last: Found | None = None
         for position, header in self._walk(start[1] if start else 0):
             last = Found(position, header.size, header.base_offset, header.last_offset)
+        if last is None:
+            return self.base_offset
+        # The next append builds on this: make sure that it is not a damaged header speaking.
+        self.verify(last.position, self.size)
         self.tail = last
-        return last.last_offset + 1 if last else self.base_offset
+        return last.last_offset + 1
 
     def load_max_timestamp(self) -> int:
         """From the time index, whose last entry a sealed segment makes the largest one."""

@@ -49,6 +49,7 @@ def delete_first_segments(log: Log, count: int) -> list[Segment]:
 def discard_segments(log: Log, segments: list[Segment]) -> None:
     """Rename now, unlink when file.delete.delay.ms has passed."""
     due_ms = log.clock.now_ms() + log.config.file_delete_delay_ms
+    log.drop_unsynced(segments)
     for segment in segments:
         log.size_bytes -= segment.size
         segment.rename_suffix("", names.DELETED)

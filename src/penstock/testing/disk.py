@@ -1,0 +1,299 @@
+"""A disk in memory that fails the way real ones do, the same way every time for one seed.
+
+What was written but not synced may be lost at a crash, page by page; a page may be torn between
+sectors; names created, renamed or removed without syncing their directory may come back or go,
+always a prefix of what was done. It can run full, fail to sync, fail to read, and flip bits.
+Offers what `penstock.storage.disk.Disk` asks for, and no more than one process's view of it.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat as modes
+from random import Random
+from typing import NamedTuple
+
+PAGE_BYTES = 4096
+SECTOR_BYTES = 512
+
+Buffer = bytes | bytearray | memoryview
+
+
+class Stat(NamedTuple):
+    st_size: int
+    st_mtime_ns: int
+    st_mode: int
+
+
+class _File:
+    def __init__(self) -> None:
+        self.data = bytearray()
+        self.durable = bytearray()
+        self.dirty: set[int] = set()
+        self.mtime_ns = 0
+
+    def write(self, data: Buffer, offset: int) -> None:
+        end = offset + len(data)
+        if len(self.data) < end:
+            self.data.extend(bytes(end - len(self.data)))
+        self.data[offset:end] = data
+        self.dirty.update(range(offset // PAGE_BYTES, (end - 1) // PAGE_BYTES + 1))
+
+    def truncate(self, length: int) -> None:
+        shorter, longer = sorted((length, len(self.data)))
+        self.dirty.update(range(shorter // PAGE_BYTES, longer // PAGE_BYTES + 1))
+        del self.data[length:]
+        self.data.extend(bytes(length - len(self.data)))
+
+    def sync(self) -> None:
+        self.durable = bytearray(self.data)
+        self.dirty.clear()
+
+    def crash(self, random: Random) -> None:
+        """Keep each unsynced page, lose it, or keep only its first sectors."""
+        if self.dirty:
+            length = random.choice(
+                sorted({len(self.durable), len(self.data), self._middle(random)})
+            )
+            survived = self.durable[:length] + bytes(max(0, length - len(self.durable)))
+            for page in sorted(self.dirty):
+                sectors = random.choice((0, 0, PAGE_BYTES // SECTOR_BYTES, random.randrange(8)))
+                start = page * PAGE_BYTES
+                end = min(start + sectors * SECTOR_BYTES, len(self.data), length)
+                if end > start:
+                    survived[start:end] = self.data[start:end]
+            self.durable = survived[:length]
+        self.data = bytearray(self.durable)
+        self.dirty.clear()
+
+    def _middle(self, random: Random) -> int:
+        low, high = sorted((len(self.durable), len(self.data)))
+        return random.randint(low, high)
+
+
+class _Directory:
+    def __init__(self) -> None:
+        self.entries: dict[str, _File | _Directory] = {}
+        self.durable: dict[str, _File | _Directory] = {}
+        self.unsynced: list[tuple[str, _File | _Directory | None]] = []
+
+    def set(self, name: str, node: _File | _Directory | None) -> None:
+        self.unsynced.append((name, node))
+        _apply(self.entries, name, node)
+
+    def sync(self) -> None:
+        self.durable = dict(self.entries)
+        self.unsynced.clear()
+
+    def crash(self, random: Random) -> None:
+        for name, node in self.unsynced[: random.randint(0, len(self.unsynced))]:
+            _apply(self.durable, name, node)
+        self.unsynced.clear()
+        self.entries = dict(self.durable)
+        for child in self.entries.values():
+            child.crash(random)
+
+
+def _apply(
+    entries: dict[str, _File | _Directory], name: str, node: _File | _Directory | None
+) -> None:
+    if node is None:
+        entries.pop(name, None)
+    else:
+        entries[name] = node
+
+
+class FaultyDisk:
+    def __init__(self, seed: int = 0) -> None:
+        self.random = Random(seed)
+        self.free_bytes: int | None = None
+        """What is left to write before the disk is full; None for no limit."""
+        self.sync_errno = 0
+        """When set, every sync fails with it, and the pages it was for are lost."""
+        self.read_errno = 0
+        self.write_errno = 0
+        self.sync_count = 0
+        self.now_ns = 0
+        self._root = _Directory()
+        self._open: dict[int, _File] = {}
+        self._next_fd = 1000
+
+    # --- faults ---------------------------------------------------------------------------
+
+    def crash(self) -> None:
+        """Power fails: open files are gone, and what was not synced is at fate's mercy."""
+        self._open.clear()
+        self._root.crash(self.random)
+
+    def kill(self) -> None:
+        """Only the process dies: the kernel still has every write."""
+        self._open.clear()
+
+    def flip(self, path: str, position: int, mask: int = 0x01) -> None:
+        """Rot one byte, in what is cached and in what is on the platter."""
+        file = self._file(path)
+        file.data[position] ^= mask
+        if position < len(file.durable):
+            file.durable[position] ^= mask
+
+    def sync_all(self) -> None:
+        pending: list[_File | _Directory] = [self._root]
+        while pending:
+            node = pending.pop()
+            node.sync()
+            if isinstance(node, _Directory):
+                pending.extend(node.entries.values())
+
+    @property
+    def open_count(self) -> int:
+        return len(self._open)
+
+    # --- the disk -------------------------------------------------------------------------
+
+    def open(self, path: str, flags: int, mode: int = 0o644, /) -> int:
+        directory, name = self._parent(path)
+        node = directory.entries.get(name)
+        if isinstance(node, _Directory):
+            raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+        if node is None:
+            if not flags & os.O_CREAT:
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+            node = _File()
+            node.mtime_ns = self.now_ns
+            directory.set(name, node)
+        if flags & os.O_TRUNC:
+            node.truncate(0)
+        self._next_fd += 1
+        self._open[self._next_fd] = node
+        return self._next_fd
+
+    def close(self, fd: int, /) -> None:
+        # A crash has closed everything already; whoever still holds a number may drop it.
+        self._open.pop(fd, None)
+
+    def pread(self, fd: int, length: int, offset: int, /) -> bytes:
+        self._fail_if(self.read_errno)
+        return bytes(self._fd(fd).data[offset : offset + length])
+
+    def pwrite(self, fd: int, data: Buffer, offset: int, /) -> int:
+        self._fail_if(self.write_errno)
+        file, view = self._fd(fd), memoryview(data)
+        if self.free_bytes is not None:
+            growth = max(0, offset + len(view) - len(file.data))
+            if growth > self.free_bytes:
+                view = view[: len(view) - (growth - self.free_bytes)]
+                growth = self.free_bytes
+            self.free_bytes -= growth
+            if not view and data:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        file.write(view, offset)
+        file.mtime_ns = self.now_ns
+        return len(view)
+
+    def ftruncate(self, fd: int, length: int, /) -> None:
+        file = self._fd(fd)
+        if self.free_bytes is not None:
+            self.free_bytes += max(0, len(file.data) - length)
+        file.truncate(length)
+
+    def fdatasync(self, fd: int, /) -> None:
+        self.sync_count += 1
+        file = self._fd(fd)
+        if self.sync_errno:
+            # As Linux does: the pages are marked clean, and the next sync would report success.
+            file.dirty.clear()
+            self._fail_if(self.sync_errno)
+        file.sync()
+
+    def fsync_dir(self, path: str, /) -> None:
+        self._fail_if(self.sync_errno)
+        self._directory(path).sync()
+
+    def rename(self, source: str, target: str, /) -> None:
+        old_directory, old_name = self._parent(source)
+        new_directory, new_name = self._parent(target)
+        node = old_directory.entries.get(old_name)
+        if node is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), source)
+        new_directory.set(new_name, node)
+        old_directory.set(old_name, None)
+
+    def unlink(self, path: str, /) -> None:
+        file = self._file(path)
+        directory, name = self._parent(path)
+        directory.set(name, None)
+        if self.free_bytes is not None:
+            self.free_bytes += len(file.data)
+
+    def mkdir(self, path: str, /) -> None:
+        node = self._root
+        for name in path.strip("/").split("/"):
+            child = node.entries.get(name)
+            if child is None:
+                child = _Directory()
+                node.set(name, child)
+            if not isinstance(child, _Directory):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+            node = child
+
+    def rmdir(self, path: str, /) -> None:
+        if self._directory(path).entries:
+            raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY), path)
+        directory, name = self._parent(path)
+        directory.set(name, None)
+
+    def listdir(self, path: str, /) -> list[str]:
+        names = list(self._directory(path).entries)
+        self.random.shuffle(names)
+        return names
+
+    def stat(self, path: str, /) -> Stat:
+        directory, name = self._parent(path)
+        node = directory.entries.get(name)
+        if node is None:
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        if isinstance(node, _Directory):
+            return Stat(0, 0, modes.S_IFDIR | 0o755)
+        return Stat(len(node.data), node.mtime_ns, modes.S_IFREG | 0o644)
+
+    def exists(self, path: str, /) -> bool:
+        try:
+            self.stat(path)
+        except OSError:
+            return False
+        return True
+
+    # --- inside ---------------------------------------------------------------------------
+
+    def _fail_if(self, code: int) -> None:
+        if code:
+            raise OSError(code, os.strerror(code))
+
+    def _fd(self, fd: int) -> _File:
+        file = self._open.get(fd)
+        if file is None:
+            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        return file
+
+    def _directory(self, path: str) -> _Directory:
+        node: _File | _Directory = self._root
+        for name in filter(None, path.split("/")):
+            child = node.entries.get(name) if isinstance(node, _Directory) else None
+            if child is None:
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+            node = child
+        if not isinstance(node, _Directory):
+            raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
+        return node
+
+    def _parent(self, path: str) -> tuple[_Directory, str]:
+        parent, _, name = path.rpartition("/")
+        return self._directory(parent), name
+
+    def _file(self, path: str) -> _File:
+        directory, name = self._parent(path)
+        node = directory.entries.get(name)
+        if not isinstance(node, _File):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), path)
+        return node
