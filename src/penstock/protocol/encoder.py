@@ -174,14 +174,12 @@ class EncoderWriter:
     def _write_sized(self, function: Function, field: Field, value: str, nullable: bool) -> None:
         compact = self.flexible and field.compact
         chunk = function.name("s")
-        text = ".encode()" if field.type == "string" else ""
-        size = self._measure(
-            function, chunk, f"{value}{text}", value if nullable else None, "b''", compact
-        )
-        width = "h" if field.type == "string" else "i"
-        self._flush_with_length(function, size, width, compact)
+        to_bytes = f"{chunk} = {chunk}.encode()" if field.type == "string" else None
+        function.line(f"{chunk} = {value}")
+        size = self._measure(function, chunk, "b''", nullable, compact, to_bytes)
+        self._flush_with_length(function, size, "h" if to_bytes else "i", compact)
         if field.type == "records":
-            self._add_part(function, chunk)
+            self._add_part(function, chunk, f"{size} > {int(compact)}")
         else:
             function.line(f"add({chunk})")
 
@@ -189,28 +187,31 @@ class EncoderWriter:
         self,
         function: Function,
         chunk: str,
-        value: str,
-        nullable: str | None,
         empty: str,
+        nullable: bool,
         compact: bool,
+        convert: str | None = None,
     ) -> str:
-        """Binds chunk to the value, or to empty for null, and gives the name of its length."""
+        """Gives the name of the length to write for chunk, which becomes empty if it is None."""
         size = function.name("n")
-        length = f"{size} = len({chunk}) + 1" if compact else f"{size} = len({chunk})"
-        if nullable is None:
-            function.line(f"{chunk} = {value}")
-            function.line(length)
+
+        def measure() -> None:
+            if convert is not None:
+                function.line(convert)
+            function.line(f"{size} = len({chunk})" + (" + 1" if compact else ""))
+
+        if not nullable:
+            measure()
             return size
-        with function.block(f"if {nullable} is None:"):
+        with function.block(f"if {chunk} is None:"):
             function.line(f"{chunk} = {empty}")
             function.line(f"{size} = {0 if compact else -1}")
         with function.block("else:"):
-            function.line(f"{chunk} = {value}")
-            function.line(length)
+            measure()
         return size
 
-    def _add_part(self, function: Function, chunk: str) -> None:
-        with function.block(f"if len({chunk}):"):
+    def _add_part(self, function: Function, chunk: str, test: str) -> None:
+        with function.block(f"if {test}:"):
             function.line("parts.append(b''.join(out))")
             function.line("out.clear()")
             function.line(f"parts.append({chunk})")
@@ -233,9 +234,8 @@ class EncoderWriter:
 
     def _write_array(self, function: Function, field: Field, value: str, nullable: bool) -> None:
         items = function.name("a")
-        size = self._measure(
-            function, items, value, value if nullable else None, "()", self.flexible
-        )
+        function.line(f"{items} = {value}")
+        size = self._measure(function, items, "()", nullable, self.flexible)
         self._flush_with_length(function, size, "i", self.flexible)
         if isinstance(field.type, str) and field.type in FIXED:
             self._write_fixed_items(function, FIXED[field.type], items)
