@@ -1,0 +1,21 @@
+"""Consumer groups and their offsets, as a pure machine.
+
+`GroupShard` decides for one partition of `__consumer_offsets`. It never touches a clock, a socket
+or a disk: time comes as an argument, randomness as a function, and what shall be kept goes out as
+records.
+"""
+
+from penstock.group.caller import Caller
+from penstock.group.config import GroupConfig
+from penstock.group.offset.fetch_form import fetch_response, fetched_groups
+from penstock.group.record import GroupRecord
+from penstock.group.shard import GroupShard
+
+__all__ = [
+    "Caller",
+    "GroupConfig",
+    "GroupRecord",
+    "GroupShard",
+    "fetch_response",
+    "fetched_groups",
+]

@@ -1,0 +1,69 @@
+"""What admins ask of groups: list, describe, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from penstock.group.caller import Caller
+from penstock.group.classic.view import CLASSIC_TYPE, described, described_missing, listed
+from penstock.group.offset.delete import tombstones_of_group
+from penstock.group.offset.store import OffsetStore
+from penstock.group.record import GroupRecord, group_tombstone
+from penstock.group.roster import Roster
+from penstock.machine import Decision
+from penstock.model.error import ErrorCode
+from penstock.protocol.messages.delete_groups import DeletableGroupResult
+from penstock.protocol.messages.describe_groups import DescribedGroup
+from penstock.protocol.messages.list_groups import ListedGroup, ListGroupsRequest
+
+
+class GroupAdmin:
+    __slots__ = ("_offsets", "_roster")
+
+    def __init__(self, roster: Roster, offsets: OffsetStore) -> None:
+        self._roster = roster
+        self._offsets = offsets
+
+    def decide_list(self, request: ListGroupsRequest) -> Decision[GroupRecord, list[ListedGroup]]:
+        """Of this partition; a broker's answer joins those of all its partitions."""
+        states = {one.strip().lower() for one in request.states_filter}
+        types = {one.strip().lower() for one in request.types_filter}
+        groups = [
+            listed(group)
+            for group in self._roster.groups()
+            if not states or group.state.value.lower() in states
+        ]
+        wanted = not types or CLASSIC_TYPE.lower() in types
+        return Decision((), groups if wanted else [])
+
+    def decide_describe(
+        self, group_ids: Sequence[str], caller: Caller
+    ) -> Decision[GroupRecord, list[DescribedGroup]]:
+        found = []
+        for group_id in group_ids:
+            group = self._roster.find(group_id)
+            if group is None:
+                found.append(described_missing(group_id, caller.api_version))
+            else:
+                found.append(described(group))
+        return Decision((), found)
+
+    def decide_delete(
+        self, group_ids: Sequence[str]
+    ) -> Decision[GroupRecord, list[DeletableGroupResult]]:
+        """A group goes with all its offsets, or not at all."""
+        records: list[GroupRecord] = []
+        results = []
+        for group_id in dict.fromkeys(group_ids):
+            error = self._delete_error(group_id)
+            if error is ErrorCode.NONE:
+                records += tombstones_of_group(self._offsets, group_id)
+                records.append(group_tombstone(group_id))
+            results.append(DeletableGroupResult(group_id=group_id, error_code=error))
+        return Decision(records, results)
+
+    def _delete_error(self, group_id: str) -> ErrorCode:
+        group = self._roster.find(group_id)
+        if group is None or group.is_dead:
+            return ErrorCode.GROUP_ID_NOT_FOUND
+        return ErrorCode.NONE if group.is_empty else ErrorCode.NON_EMPTY_GROUP

@@ -1,0 +1,21 @@
+"""The settings a group shard obeys, already parsed and checked."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class GroupConfig:
+    """Defaults are Kafka's; each field bears the name of its setting."""
+
+    group_initial_rebalance_delay_ms: int = 3_000
+    group_max_size: int = 2**31 - 1
+    group_min_session_timeout_ms: int = 6_000
+    group_max_session_timeout_ms: int = 1_800_000
+    group_new_member_join_timeout_ms: int = 300_000
+    """How long the first JoinGroup of a member may stay parked: such a member cannot heartbeat,
+    and its connection may be long gone. Not configurable in Kafka either."""
+    offset_metadata_max_bytes: int = 4_096
+    offsets_retention_ms: int = 7 * 24 * 3_600 * 1_000
+    offsets_retention_check_interval_ms: int = 600_000

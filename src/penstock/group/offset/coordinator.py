@@ -1,0 +1,126 @@
+"""Requests about offsets, checked against the group they belong to and turned into decisions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import islice
+
+from penstock.group.caller import Caller
+from penstock.group.classic.check import commit_error
+from penstock.group.classic.group import ClassicGroup
+from penstock.group.classic.session import renewed_session
+from penstock.group.classic.state import GroupState
+from penstock.group.config import GroupConfig
+from penstock.group.offset.commit import commit, commit_refused, txn_commit, txn_commit_refused
+from penstock.group.offset.delete import delete, tombstones_of_topics
+from penstock.group.offset.fetch import fetch, fetch_refused
+from penstock.group.offset.store import OffsetStore
+from penstock.group.record import GroupRecord
+from penstock.group.roster import Roster
+from penstock.machine import Decision, TimerChange
+from penstock.model.error import ErrorCode
+from penstock.model.id import TopicId
+from penstock.protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
+from penstock.protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
+from penstock.protocol.messages.offset_fetch import (
+    OffsetFetchRequestGroup,
+    OffsetFetchResponseGroup,
+)
+from penstock.protocol.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitResponse,
+)
+
+CommitDecision = Decision[GroupRecord, OffsetCommitResponse]
+TxnCommitDecision = Decision[GroupRecord, TxnOffsetCommitResponse]
+FetchDecision = Decision[GroupRecord, OffsetFetchResponseGroup]
+DeleteDecision = Decision[GroupRecord, OffsetDeleteResponse]
+
+_NOT_FOUND_SINCE = 9
+_SESSION_KEPT_IN = (GroupState.STABLE, GroupState.PREPARING_REBALANCE)
+_TOMBSTONES_PER_DECISION = 1_000
+
+
+class OffsetCoordinator:
+    __slots__ = ("_config", "_roster", "_store")
+
+    def __init__(self, config: GroupConfig, roster: Roster, store: OffsetStore) -> None:
+        self._config = config
+        self._roster = roster
+        self._store = store
+
+    def decide_commit(
+        self, request: OffsetCommitRequest, caller: Caller, now_ms: int
+    ) -> CommitDecision:
+        """Topics of version 10 must come with the names of their ids filled in."""
+        group = self._roster.find(request.group_id)
+        error = self._commit_error(group, request, caller.api_version)
+        if error is not None:
+            return Decision((), commit_refused(request, error))
+        records, response = commit(request, self._config, now_ms)
+        return Decision(records, response, _kept_session(group, request.member_id, now_ms))
+
+    def decide_txn_commit(self, request: TxnOffsetCommitRequest, now_ms: int) -> TxnCommitDecision:
+        """The records carry the producer, and count at its commit marker."""
+        error = self._txn_commit_error(request)
+        if error is not None:
+            return Decision((), txn_commit_refused(request, error))
+        records, response = txn_commit(request, self._config, now_ms)
+        return Decision(records, response)
+
+    def decide_fetch(self, request: OffsetFetchRequestGroup, require_stable: bool) -> FetchDecision:
+        group = self._roster.find(request.group_id)
+        if group is not None and group.is_dead:
+            error = ErrorCode.COORDINATOR_NOT_AVAILABLE
+            return Decision((), fetch_refused(request.group_id, error))
+        return Decision((), fetch(self._store, request, require_stable))
+
+    def decide_delete(self, request: OffsetDeleteRequest) -> DeleteDecision:
+        if not request.group_id:
+            return Decision((), OffsetDeleteResponse(error_code=ErrorCode.INVALID_GROUP_ID))
+        group = self._roster.find(request.group_id)
+        if group is None or group.is_dead:
+            return Decision((), OffsetDeleteResponse(error_code=ErrorCode.GROUP_ID_NOT_FOUND))
+        if not group.is_empty and not group.uses_consumer_protocol:
+            return Decision((), OffsetDeleteResponse(error_code=ErrorCode.NON_EMPTY_GROUP))
+        records, response = delete(self._store, request, group.is_subscribed)
+        return Decision(records, response)
+
+    def decide_topics_deleted(self, topics: Mapping[str, TopicId]) -> Decision[GroupRecord, bool]:
+        """Replies whether more is left: ask again until it is not, so that no decision outgrows
+        a batch."""
+        found = tombstones_of_topics(self._store, topics)
+        records = list(islice(found, _TOMBSTONES_PER_DECISION))
+        return Decision(records, len(records) == _TOMBSTONES_PER_DECISION)
+
+    def _commit_error(
+        self, group: ClassicGroup | None, request: OffsetCommitRequest, version: int
+    ) -> ErrorCode | None:
+        generation = request.generation_id_or_member_epoch
+        if group is not None:
+            return commit_error(
+                group, request.member_id, request.group_instance_id, generation, False
+            )
+        if generation < 0:
+            return None
+        if version >= _NOT_FOUND_SINCE:
+            return ErrorCode.GROUP_ID_NOT_FOUND
+        return ErrorCode.ILLEGAL_GENERATION
+
+    def _txn_commit_error(self, request: TxnOffsetCommitRequest) -> ErrorCode | None:
+        if not request.group_id:
+            return ErrorCode.INVALID_GROUP_ID
+        group = self._roster.find(request.group_id)
+        generation = request.generation_id
+        if group is None:
+            return ErrorCode.ILLEGAL_GENERATION if generation >= 0 else None
+        return commit_error(group, request.member_id, request.group_instance_id, generation, True)
+
+
+def _kept_session(
+    group: ClassicGroup | None, member_id: str, now_ms: int
+) -> tuple[TimerChange, ...]:
+    """A commit is a sign of life."""
+    if group is None or group.state not in _SESSION_KEPT_IN:
+        return ()
+    return (renewed_session(group, member_id, now_ms),)

@@ -1,0 +1,70 @@
+"""The records of `__consumer_offsets` as the shard writes and replays them.
+
+Owns the pairs of key and value and the version each value is written in. Encoding them is the
+journal's business.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from penstock.model.id import TopicId
+from penstock.protocol.messages.records.group_metadata import GroupMetadataKey, GroupMetadataValue
+from penstock.protocol.messages.records.offset_commit import OffsetCommitKey, OffsetCommitValue
+
+NO_PRODUCER = -1
+
+GROUP_METADATA_VALUE_VERSION = 3
+"""Kafka 4.3 still writes the last version without tagged fields."""
+OFFSET_COMMIT_VALUE_VERSION = 4
+OFFSET_COMMIT_VALUE_VERSION_WITH_EXPIRY = 1
+"""The only version that can hold an expiry time of its own (OffsetCommit below version 5)."""
+
+GroupKey = OffsetCommitKey | GroupMetadataKey
+GroupValue = OffsetCommitValue | GroupMetadataValue
+
+
+class GroupRecord(NamedTuple):
+    """`value` None is a tombstone. A record with a producer belongs to that producer's open
+    transaction: it counts once the transaction's marker says commit."""
+
+    key: GroupKey
+    value: GroupValue | None
+    value_version: int = 0
+    producer_id: int = NO_PRODUCER
+    producer_epoch: int = -1
+
+
+def group_metadata_record(group_id: str, value: GroupMetadataValue) -> GroupRecord:
+    return GroupRecord(GroupMetadataKey(group=group_id), value, GROUP_METADATA_VALUE_VERSION)
+
+
+def group_tombstone(group_id: str) -> GroupRecord:
+    return GroupRecord(GroupMetadataKey(group=group_id), None)
+
+
+def offset_commit_record(
+    group_id: str,
+    topic: str,
+    partition: int,
+    value: OffsetCommitValue,
+    producer_id: int = NO_PRODUCER,
+    producer_epoch: int = -1,
+) -> GroupRecord:
+    expires = value.expire_timestamp != -1
+    return GroupRecord(
+        OffsetCommitKey(group=group_id, topic=topic, partition=partition),
+        value,
+        OFFSET_COMMIT_VALUE_VERSION_WITH_EXPIRY if expires else OFFSET_COMMIT_VALUE_VERSION,
+        producer_id,
+        producer_epoch,
+    )
+
+
+def offset_tombstone(group_id: str, topic: str, partition: int) -> GroupRecord:
+    return GroupRecord(OffsetCommitKey(group=group_id, topic=topic, partition=partition), None)
+
+
+def same_topic(stored_id: TopicId, asked_id: TopicId) -> bool:
+    """Ids are compared only where both are known: older requests and records have none."""
+    return not any(stored_id) or not any(asked_id) or stored_id == asked_id

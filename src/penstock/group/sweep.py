@@ -1,0 +1,57 @@
+"""The sweep that expires idle offsets and groups, in stretches short enough not to be noticed.
+
+Owns how far the present round has come. What is expired is decided elsewhere.
+"""
+
+from __future__ import annotations
+
+from penstock.group.config import GroupConfig
+from penstock.group.offset.expiry import expired
+from penstock.group.offset.store import OffsetStore
+from penstock.group.record import GroupRecord, group_tombstone
+from penstock.group.roster import Roster
+from penstock.group.timer import RetentionTimer
+from penstock.machine import Decision, TimerSet
+
+_OFFSETS_PER_STRETCH = 2_000
+
+
+class Sweep:
+    __slots__ = ("_config", "_left", "_offsets", "_roster")
+
+    def __init__(self, config: GroupConfig, roster: Roster, offsets: OffsetStore) -> None:
+        self._config = config
+        self._roster = roster
+        self._offsets = offsets
+        self._left: list[str] = []
+
+    def start(self, now_ms: int) -> TimerSet:
+        interval_ms = self._config.offsets_retention_check_interval_ms
+        return TimerSet(RetentionTimer(), now_ms + interval_ms)
+
+    def decide_stretch(self, now_ms: int) -> Decision[GroupRecord, None]:
+        left = self._left or self._roster.ids()[::-1]
+        records: list[GroupRecord] = []
+        budget = _OFFSETS_PER_STRETCH
+        done = 0
+        while done < len(left) and budget > 0:
+            done += 1
+            group_id = left[-done]
+            budget -= 1 + len(self._offsets.of_group(group_id))
+            records += self._expired(group_id, now_ms)
+        remaining = left[: len(left) - done]
+        timer = TimerSet(RetentionTimer(), now_ms) if remaining else self.start(now_ms)
+        return Decision(records, None, (timer,), adopt=lambda: self._keep(remaining))
+
+    def _keep(self, remaining: list[str]) -> None:
+        self._left = remaining
+
+    def _expired(self, group_id: str, now_ms: int) -> list[GroupRecord]:
+        group = self._roster.find(group_id)
+        if group is None:
+            return []
+        retention_ms = self._config.offsets_retention_ms
+        records, all_gone = expired(self._offsets, group, retention_ms, now_ms)
+        if all_gone and group.is_empty and not group.pending_join:
+            records.append(group_tombstone(group_id))
+        return records
