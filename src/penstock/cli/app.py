@@ -79,6 +79,9 @@ def run(arguments: list[str]) -> int:
 def _fail(error: Exception) -> int:
     """Usage errors come from the parser, Kafka's from the library; a bug keeps its traceback."""
     format_message = getattr(error, "format_message", None)
+    if type(error).__name__ == "NoArgsIsHelpError" and format_message is not None:
+        typer.echo(format_message(), err=True)
+        return 2
     if format_message is not None:
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else "penstock"
