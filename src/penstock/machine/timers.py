@@ -55,12 +55,22 @@ class Timers:
         self._drop_stale_top()
         return self._heap[0][0] if self._heap else None
 
+    def pop_next(self, now_ms: int) -> TimerKey | None:
+        """The key whose deadline came first, if one has come; it is scheduled no longer.
+
+        One at a time: what follows from the first may cancel or put off the second.
+        """
+        deadline = self.next_deadline_ms()
+        if deadline is None or deadline > now_ms:
+            return None
+        _, _, key = heappop(self._heap)
+        del self._deadlines[key]
+        return key
+
     def pop_due(self, now_ms: int) -> list[TimerKey]:
         """Keys whose deadline has come, earliest first; they are scheduled no longer."""
         due: list[TimerKey] = []
-        while (deadline := self.next_deadline_ms()) is not None and deadline <= now_ms:
-            _, _, key = heappop(self._heap)
-            del self._deadlines[key]
+        while (key := self.pop_next(now_ms)) is not None:
             due.append(key)
         return due
 

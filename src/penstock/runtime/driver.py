@@ -220,9 +220,8 @@ class Runtime(Generic[MachineT, RecordT]):
     def _ring(self) -> None:
         self._alarm = None
         now_ms = self._clock.now_ms()
-        for key in self._timers.pop_due(now_ms):
-            if self._failure is None:
-                self._expire(key, now_ms)
+        while self._failure is None and (key := self._timers.pop_next(now_ms)) is not None:
+            self._expire(key, now_ms)
         self._set_alarm()
 
     def _expire(self, key: TimerKey, now_ms: int) -> None:
