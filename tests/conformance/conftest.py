@@ -193,6 +193,19 @@ def admin_client(request: pytest.FixtureRequest, cluster: Cluster) -> Iterator[A
     client.close()
 
 
+@pytest.fixture
+def tool(cluster: Cluster) -> Callable[..., str]:
+    """Run one of Kafka's command line tools on the cluster: what it printed."""
+
+    def run(name: str, *args: str, stdin: str | None = None, fails: bool = False) -> str:
+        address = ["--bootstrap-server", cluster.bootstrap_servers]
+        done = apache_kafka.run_tool(name, [*address, *args], stdin=stdin)
+        assert (done.returncode != 0) == fails, f"{name}: {done.stdout}\n{done.stderr}"
+        return done.stdout + done.stderr
+
+    return run
+
+
 _numbers = itertools.count(1)
 
 

@@ -116,12 +116,11 @@ def test_set_and_delete(admin_client: Admin, make_topic: Callable[..., str]) -> 
 @pytest.mark.feature("Append to and subtract from a list setting")
 @pytest.mark.parametrize("admin_client", INCREMENTAL, indirect=True)
 def test_append_and_subtract(admin_client: Admin, topic: str) -> None:
-    admin_client.change_config("TOPIC", topic, [("APPEND", "cleanup.policy", "compact")])
-    wait_for(
-        admin_client, "TOPIC", topic, "cleanup.policy", "delete,compact", "DYNAMIC_TOPIC_CONFIG"
-    )
-    admin_client.change_config("TOPIC", topic, [("SUBTRACT", "cleanup.policy", "delete")])
-    wait_for(admin_client, "TOPIC", topic, "cleanup.policy", "compact", source)
+    key, source = "cleanup.policy", "DYNAMIC_TOPIC_CONFIG"
+    admin_client.change_config("TOPIC", topic, [("APPEND", key, "compact")])
+    wait_for(admin_client, "TOPIC", topic, key, "delete,compact", source)
+    admin_client.change_config("TOPIC", topic, [("SUBTRACT", key, "delete")])
+    wait_for(admin_client, "TOPIC", topic, key, "compact", source)
 
 
 @pytest.mark.feature("Validate a change without doing it")

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+from confluent_kafka import TopicCollection
 from confluent_kafka.admin import AdminClient
 from tests.conformance.clients.admin import Admin, Partition
-from tests.conformance.clients.record import BrokerError
+from tests.conformance.clients.admin_confluent import answer
+from tests.conformance.clients.confluent import ConfluentClient
+from tests.conformance.clients.record import BrokerError, Record
 from tests.conformance.conftest import Cluster, wait_for_leaders, wait_until
 
 from penstock.model.error import ErrorCode
@@ -160,12 +163,19 @@ def test_delete(admin_client: Admin, topic: str) -> None:
 
 
 @pytest.mark.feature("Create again what was deleted: it begins empty, with a new id")
-def test_recreate(admin_client: Admin, admin: AdminClient, topic: str) -> None:
+def test_recreate(admin_client: Admin, admin: AdminClient, cluster: Cluster, topic: str) -> None:
+    def topic_id() -> str:
+        return str(answer(admin.describe_topics(TopicCollection([topic]))[topic]).topic_id)
+
+    confluent = ConfluentClient(cluster.bootstrap_servers)
+    confluent.produce(topic, [Record(b"gone soon")])
+    first = topic_id()
     admin_client.delete_topic(topic)
     wait_until(lambda: topic not in admin_client.topic_names())
     admin_client.create_topic(topic, partitions=2)
     wait_for_leaders(admin, topic, 2)
-    assert len(admin_client.describe_topic(topic)) == 2
+    assert topic_id() != first
+    assert confluent.bounds(topic) == (0, 0)
 
 
 @pytest.mark.feature("Delete a topic there is not (UNKNOWN_TOPIC_OR_PARTITION)")
