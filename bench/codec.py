@@ -1,6 +1,6 @@
 """Decode and encode times of the messages that matter, beside kio, in one run.
 
-python bench/codec.py [--seconds 0.2]
+python bench/codec.py [--seconds 0.3]
 """
 
 from __future__ import annotations
@@ -109,26 +109,34 @@ def cases() -> Iterator[Case]:
     yield Case("Metadata response, 50 partitions", metadata_response(), 12)
 
 
-def micros(call: Callable[[], object], seconds: float) -> float:
-    """The best of five rounds: other work on the machine only ever adds."""
-    call()
-    count, best = 1, float("inf")
+def repetitions(call: Callable[[], object]) -> int:
+    """How many calls take about two milliseconds: short enough to run undisturbed now and then."""
+    count = 1
     while True:
-        started = time.perf_counter()
+        started = time.process_time()
         for _ in range(count):
             call()
-        if time.perf_counter() - started > seconds / 10:
-            break
+        if time.process_time() - started > 0.002:
+            return count
         count *= 2
-    for _ in range(5):
-        started = time.perf_counter()
-        for _ in range(count):
-            call()
-        best = min(best, (time.perf_counter() - started) / count)
-    return best * 1e6
+
+
+def micros(calls: list[Callable[[], object]], seconds: float) -> list[float]:
+    """The best round of each, taken in turns: other work on the machine only ever adds."""
+    counts = [repetitions(call) for call in calls]
+    best = [float("inf")] * len(calls)
+    until = time.monotonic() + seconds * len(calls)
+    while time.monotonic() < until:
+        for index, (call, count) in enumerate(zip(calls, counts, strict=True)):
+            started = time.process_time()
+            for _ in range(count):
+                call()
+            best[index] = min(best[index], (time.process_time() - started) / count)
+    return [figure * 1e6 for figure in best]
 
 
 def kio_calls(case: Case, data: bytes) -> tuple[Callable[[], object], Callable[[], object]]:
+    """kio reads in native code and writes in Python."""
     from kio.serial import entity_reader, entity_writer
     from tests.wire.kio_oracle import kio_class
 
@@ -154,19 +162,14 @@ def row(case: Case, seconds: float) -> str:
     if has_records(cls):
         encode = parts_encoder(cls, version)
     kio_decode, kio_encode = kio_calls(case, data)
-    figures = [
-        micros(lambda: decode(data, 0), seconds),
-        micros(kio_decode, seconds),
-        micros(lambda: encode(case.message), seconds),
-        micros(kio_encode, seconds),
-    ]
-    cells = " | ".join(f"{figure:9.1f}" for figure in figures)
+    calls = [lambda: decode(data, 0), kio_decode, lambda: encode(case.message), kio_encode]
+    cells = " | ".join(f"{figure:9.1f}" for figure in micros(calls, seconds))
     return f"| {case.label + ' v' + str(version):<37} | {cells} |"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seconds", type=float, default=0.2, help="per figure")
+    parser.add_argument("--seconds", type=float, default=0.3, help="per figure")
     seconds = parser.parse_args().seconds
     print(f"Python {platform.python_version()}, {os.cpu_count()} cores; microseconds each\n")
     print(f"| {'message':<37} | decode    | kio       | encode    | kio       |")

@@ -10,23 +10,36 @@ Buffer = bytes | bytearray | memoryview
 
 
 def read_varint(buf: Buffer, pos: int) -> tuple[int, int]:
-    """Unsigned, at most 32 bits in five bytes; gives the value and the position behind it."""
-    value = shift = 0
-    while True:
-        byte = buf[pos]
-        pos += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            break
-        shift += 7
-        if shift > 28:
-            raise ProtocolError("varint longer than five bytes")
-    if value > 0xFFFFFFFF:
+    """Unsigned, at most 32 bits in five bytes; gives the value and the position behind it.
+
+    Unrolled: lengths of records take two or three bytes, and every partition has one.
+    """
+    first = buf[pos]
+    if first < 0x80:
+        return first, pos + 1
+    second = buf[pos + 1]
+    if second < 0x80:
+        return first & 0x7F | second << 7, pos + 2
+    third = buf[pos + 2]
+    if third < 0x80:
+        return first & 0x7F | (second & 0x7F) << 7 | third << 14, pos + 3
+    fourth = buf[pos + 3]
+    low = first & 0x7F | (second & 0x7F) << 7 | (third & 0x7F) << 14
+    if fourth < 0x80:
+        return low | fourth << 21, pos + 4
+    fifth = buf[pos + 4]
+    if fifth > 0x0F:
         raise ProtocolError("varint wider than 32 bits")
-    return value, pos
+    return low | (fourth & 0x7F) << 21 | fifth << 28, pos + 5
 
 
 def varint(value: int) -> bytes:
+    if value < 0x80:
+        return bytes((value,))
+    if value < 0x4000:
+        return bytes((value & 0x7F | 0x80, value >> 7))
+    if value < 0x200000:
+        return bytes((value & 0x7F | 0x80, value >> 7 & 0x7F | 0x80, value >> 14))
     out = bytearray()
     while value > 0x7F:
         out.append(value & 0x7F | 0x80)
