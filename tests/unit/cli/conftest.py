@@ -5,13 +5,15 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any
 
 import pytest
+from tests.unit.cli.command_server import CommandServer
 from tests.unit.cluster_target import TARGETS, bootstrap_servers
 
 PENSTOCK = str(Path(sys.executable).with_name("penstock"))
@@ -36,20 +38,20 @@ class Answer:
 @dataclass(frozen=True)
 class Command:
     servers: str
+    server: CommandServer
 
     def environment(self) -> dict[str, str]:
         return os.environ | {"PENSTOCK_BOOTSTRAP_SERVERS": self.servers}
 
     def try_run(self, *arguments: str, stdin: bytes = b"") -> Answer:
-        done = subprocess.run(
-            [PENSTOCK, *arguments],
-            input=stdin,
-            capture_output=True,
-            timeout=60,
-            check=False,
-            env=self.environment(),
-        )
-        return Answer(done.returncode, done.stdout, done.stderr.decode())
+        with TemporaryFile() as source, TemporaryFile() as out, TemporaryFile() as err:
+            source.write(stdin)
+            source.seek(0)
+            files = [source.fileno(), out.fileno(), err.fileno()]
+            code = self.server.run(arguments, self.environment(), files)
+            out.seek(0)
+            err.seek(0)
+            return Answer(code, out.read(), err.read().decode())
 
     def run(self, *arguments: str, stdin: bytes = b"") -> Answer:
         """A run that must succeed, and say nothing on stderr."""
@@ -66,14 +68,21 @@ class Command:
         return answer.err.removeprefix("penstock: ").rstrip()
 
 
+@pytest.fixture(scope="session")
+def command_server() -> Iterator[CommandServer]:
+    server = CommandServer()
+    yield server
+    server.close()
+
+
 @pytest.fixture(params=TARGETS)
-def command(request: pytest.FixtureRequest) -> Command:
-    return Command(bootstrap_servers(request.param))
+def command(request: pytest.FixtureRequest, command_server: CommandServer) -> Command:
+    return Command(bootstrap_servers(request.param), command_server)
 
 
 @pytest.fixture
-def nowhere() -> Command:
-    return Command("127.0.0.1:1")
+def nowhere(command_server: CommandServer) -> Command:
+    return Command("127.0.0.1:1", command_server)
 
 
 @pytest.fixture
