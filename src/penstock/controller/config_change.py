@@ -110,8 +110,10 @@ def _check(
     if resource.type == ResourceType.TOPIC:
         context.schema.check_topic(values)
     elif resource.type == ResourceType.BROKER:
-        check_broker_keys(resource, changes)
-        context.schema.check_broker(values, changes)
+        # Taking away what cannot be set is no mistake.
+        altered = [key for key, value in changes.items() if value is not None]
+        check_broker_keys(resource, altered)
+        context.schema.check_broker(values, altered)
     else:
         context.schema.check_other(resource.type, resource.name, values)
     check_exists(context.image, resource)

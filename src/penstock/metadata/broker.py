@@ -57,8 +57,10 @@ class BrokerImage:
                 for point in record.end_points
             ),
             features=tuple(
-                FeatureRange(one.name, one.min_supported_version, one.max_supported_version)
-                for one in record.features
+                sorted(
+                    FeatureRange(one.name, one.min_supported_version, one.max_supported_version)
+                    for one in record.features
+                )
             ),
             rack=record.rack,
             fenced=record.fenced,

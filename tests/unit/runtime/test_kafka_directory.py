@@ -1,0 +1,103 @@
+"""A metadata directory written by Apache Kafka 4.3.0, opened here.
+
+It was formatted, started twice, given topics, settings, a quota, a credential and a producer, and
+stopped in order: so every partition stands without a leader, waiting for its broker.
+"""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+from tests.unit.runtime.journal_kit import Plane, play
+
+from penstock.metadata import NO_LEADER, ResourceType, image_records
+from penstock.model.id import id_to_str
+from penstock.runtime import read_bootstrap
+from penstock.storage.disk import RealDisk
+
+DATA = Path(__file__).parent / "data" / "kafka-4.3"
+NEWEST = "00000000000000000602-0000000002.checkpoint"
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> Path:
+    return Path(shutil.copytree(DATA, tmp_path / "kafka"))
+
+
+def test_its_image_is_what_kafka_had(directory: Path) -> None:
+    plane = Plane(directory)
+    image = plane.image
+    counts = {topic.name: len(topic.partitions) for topic in image.topics}
+    assert counts == {"orders": 5, "pay.ments": 1, "def": 1, "m1": 2, "wide": 300}
+    assert id_to_str(image.topics.get("orders").id) == "OJFkLH3rRziaFn8wIa0vlQ"
+    assert image.configs.topic("orders") == {"retention.ms": "99", "cleanup.policy": ""}
+    assert image.configs.broker(None)["log.retention.ms"] == "2000000"
+    assert image.configs.of(ResourceType.GROUP, "g1") == {"consumer.session.timeout.ms": "50000"}
+    assert image.features["metadata.version"] == 30
+    assert image.next_producer_id == 1000
+    assert image.brokers[1].fenced and image.brokers[1].epoch == 281
+    assert list(image.controllers) == [1]
+    assert len(image.security.quotas) == len(image.security.scram_credentials) == 1
+    state = image.topics.partition("orders", 0)
+    assert (state.leader, state.isr, state.elr) == (NO_LEADER, (), (1,))
+    plane.close()
+
+
+def test_with_or_without_its_snapshot_the_image_is_the_same(directory: Path) -> None:
+    plane = Plane(directory)
+    assert plane.journal.last_snapshot is not None and plane.journal.last_snapshot.offset == 602
+    plane.close()
+    (directory / "__cluster_metadata-0" / NEWEST).unlink()
+    from_log = Plane(directory)
+    assert from_log.image == plane.image
+    from_log.close()
+
+
+def test_our_broker_takes_over_where_kafka_stopped(directory: Path) -> None:
+    async def story() -> Plane:
+        plane = Plane(directory)
+        directory_id = plane.image.brokers[1].log_dirs[0]
+        await plane.join(directory_id=directory_id)
+        await plane.create("ours", 2)
+        plane.close()
+        return plane
+
+    plane = play(story())
+    assert plane.journal.epoch == 3
+    assert all(
+        (one.leader, one.isr, one.elr, one.leader_epoch) == (1, (1,), (), epoch)
+        for topic in plane.image.topics
+        for one in topic.partitions.values()
+        for epoch in [0 if topic.name == "ours" else one.leader_epoch]
+    )
+    assert plane.image.topics.partition("wide", 0).leader_epoch == 2
+    again = Plane(directory)
+    assert again.image == plane.image
+    again.close()
+
+
+def test_a_snapshot_of_ours_keeps_everything_of_theirs(directory: Path) -> None:
+    async def story() -> Plane:
+        plane = Plane(directory)
+        await plane.join(directory_id=plane.image.brokers[1].log_dirs[0])
+        records = list(image_records(plane.image))
+        await plane.journal.write_snapshot(records, plane.image.next_offset)
+        plane.close()
+        return plane
+
+    plane = play(story())
+    again = Plane(directory)
+    assert again.loaded == len(list(image_records(plane.image)))
+    assert again.image == plane.image
+    assert again.journal._quorum_controls == plane.journal._quorum_controls != {}
+    again.close()
+
+
+def test_the_bootstrap_file_says_how_to_begin(directory: Path, tmp_path: Path) -> None:
+    records = read_bootstrap(RealDisk(), str(directory))
+    assert records is not None
+    levels = {record.name: record.feature_level for record in records}  # type: ignore[attr-defined]
+    assert levels["metadata.version"] == 30 and levels["transaction.version"] == 2
+    assert read_bootstrap(RealDisk(), str(tmp_path)) is None
