@@ -314,6 +314,7 @@ class Log:
         self.bases.append(base_offset)
         self.active = segment
         self._segment_synced = False
+        self._changed = True
         self.take_snapshot(base_offset)
         return segment
 
@@ -456,6 +457,8 @@ class Log:
     def forget_after(self, offset: int) -> None:
         """The log was cut here: what was being synced behind it is no longer what is there."""
         self._generation += 1
+        self._changed = True
+        self._segment_synced = False
         self.end_offset = offset
         self.recovery_point = min(self.recovery_point, offset)
         self.high_watermark = min(self.high_watermark, offset)
