@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from penstock.controller.config import SUPPORTED_FEATURES, ControllerConfig
+from penstock.controller.schema import SettingsSchema
 from penstock.controller.shard import ControllerShard
 from penstock.handlers.controller_link import ControllerLink, QuorumView
 from penstock.metadata.delta import MetadataDelta
@@ -16,7 +17,6 @@ from penstock.metadata.record import MetadataRecord
 from penstock.metadata.snapshot import image_records
 from penstock.model.clock import Clock
 from penstock.model.id import TopicPartition
-from penstock.node.config_schema import DeclaredSettings
 from penstock.node.identity import Identity
 from penstock.protocol.messages.broker_registration import (
     BrokerRegistrationRequest,
@@ -63,7 +63,7 @@ class MetadataPlane:
             StorageLogFile(storage_log), log_dir.disk, storage_log.directory, clock
         )
         shard = ControllerShard(
-            _controller_config(config()), DeclaredSettings(config), new_id, self.image
+            _controller_config(config()), SettingsSchema(config), new_id, self.image
         )
         self._runtime: Runtime[ControllerShard, MetadataRecord] = Runtime(
             shard, self._journal, clock, self._committed
