@@ -267,6 +267,7 @@ class LogDir:
 
     def flush_due(self, now_ms: int) -> list[Log]:
         """Logs whose oldest unsynced record has waited for flush.ms."""
+        self.dirty = {log: None for log in self.dirty if log.dirty_since_ms >= 0}
         return [log for log in self.dirty if now_ms - log.dirty_since_ms >= log.config.flush_ms]
 
     def empty_trash(self, limit: int = 16) -> int:
