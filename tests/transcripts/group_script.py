@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 
 from tests.transcripts.group_world import GroupWorld
 from tests.transcripts.transcript import Names
@@ -66,6 +67,13 @@ class GroupNames(Names):
             parts = [value.member_id + instance, times, self.show(value.subscription)]
             return " ".join([*parts, self.show(value.assignment) or "-"])
         return super().show(value)
+
+    def fields(self, value: Entity, skip: tuple[str, ...] = ()) -> list[str]:
+        shown = super().fields(value, (*skip, "error_code"))
+        code = getattr(value, "error_code", 0)
+        if "error_code" not in skip and code:
+            shown.append(ErrorCode(code).name)
+        return [one for one in shown if not one.endswith("=")]
 
 
 class GroupScript:
@@ -194,7 +202,11 @@ class GroupScript:
             lines += ["  " + line for line in self.show(decision)]
         return lines
 
-    def do_restart(self, *_: object) -> list[str]:
+    def do_restart(self, _: list[str], options: Options) -> list[str]:
+        """With other settings, if any are named."""
+        self.world.config = replace(
+            self.world.config, **{key: int(value) for key, value in options.items()}
+        )
         return self.show(self.world.start())
 
     def do_unload(self, *_: object) -> list[str]:
@@ -204,7 +216,7 @@ class GroupScript:
         """`commit GROUP TOPIC-PARTITION:OFFSET[:METADATA] … [member=… generation=…]`"""
         topics = []
         for word in words[1:]:
-            where, offset, metadata = (word.split(":") + ["", ""])[:3]
+            where, offset, metadata = [*word.split(":"), "", ""][:3]
             name, _, index = where.rpartition("-")
             partition = OffsetCommitRequestPartition(
                 partition_index=int(index),
@@ -269,8 +281,10 @@ class GroupScript:
         (group,) = fetched_groups(request, 9)
         decision = self.world.shard.offsets.decide_fetch(group, request.require_stable)
         assert not isinstance(decision.reply, Parked)
-        response = fetch_response(request, [decision.reply], 9)
-        return self.take(Decision((), response.groups[0].topics))
+        (found,) = fetch_response(request, [decision.reply], 9).groups
+        if found.error_code:
+            return self.take(decision)
+        return self.take(Decision((), found.topics))
 
     def do_delete_offsets(self, words: list[str], _: Options) -> list[str]:
         topics = []

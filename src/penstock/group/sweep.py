@@ -40,7 +40,7 @@ class Sweep:
             budget -= 1 + len(self._offsets.of_group(group_id))
             records += self._expired(group_id, now_ms)
         remaining = left[: len(left) - done]
-        timer = TimerSet(RetentionTimer(), now_ms) if remaining else self.start(now_ms)
+        timer = TimerSet(RetentionTimer(), now_ms + 1) if remaining else self.start(now_ms)
         return Decision(records, None, (timer,), adopt=lambda: self._keep(remaining))
 
     def _keep(self, remaining: list[str]) -> None:

@@ -55,7 +55,9 @@ class ClassicCoordinator:
         if group is None and request.member_id:
             return Decision((), join_refused(ErrorCode.UNKNOWN_MEMBER_ID, request.member_id))
         turn = self._turn(group or ClassicGroup(request.group_id), now_ms)
-        reply = join(turn, request, caller, next(self._tickets), self._new_id(request, caller))
+        name = request.group_instance_id or caller.client_id
+        ticket = next(self._tickets)
+        reply = join(turn, request, caller, ticket, lambda: f"{name}-{self._new_uuid()}")
         if group is None:
             if not turn.timers:
                 return Decision((), reply)  # refused: nothing came into being
@@ -135,8 +137,3 @@ class ClassicCoordinator:
 
     def _turn(self, group: ClassicGroup, now_ms: int) -> Turn:
         return Turn(group, self._config, now_ms, self._roster.adopt)
-
-    def _new_id(self, request: JoinGroupRequest, caller: Caller) -> str:
-        if request.member_id:
-            return ""
-        return f"{request.group_instance_id or caller.client_id}-{self._new_uuid()}"

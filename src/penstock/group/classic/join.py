@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 from penstock.group.caller import Caller
@@ -44,13 +45,18 @@ def is_full(group: ClassicGroup, member_id: str, size_max: int) -> bool:
 
 
 def join(
-    turn: Turn, request: JoinGroupRequest, caller: Caller, ticket: int, new_id: str
+    turn: Turn,
+    request: JoinGroupRequest,
+    caller: Caller,
+    ticket: int,
+    draw_id: Callable[[], str],
 ) -> JoinReply:
-    """`new_id` is the id to use for a member that has none."""
+    """`draw_id` gives an id for a member that has none."""
     group, member_id = turn.group, request.member_id
     if is_full(group, member_id, turn.config.group_max_size):
         if member_id:
             turn.expel(member_id)
+            complete_if_joined(turn)  # nobody else may be missing
         return join_refused(ErrorCode.GROUP_MAX_SIZE_REACHED)
     if group.is_dead:
         return join_refused(ErrorCode.COORDINATOR_NOT_AVAILABLE, member_id)
@@ -58,6 +64,7 @@ def join(
         return join_refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, member_id)
     if member_id:
         return _join_known(turn, request, caller, ticket)
+    new_id = draw_id()
     if request.group_instance_id is not None:
         return _join_new_static(turn, request, caller, ticket, new_id)
     if caller.api_version >= _MEMBER_ID_REQUIRED_SINCE:

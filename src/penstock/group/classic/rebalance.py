@@ -29,13 +29,14 @@ def prepare(turn: Turn) -> None:
     group = turn.group
     if group.state is GroupState.COMPLETING_REBALANCE:
         _dismiss_syncs(turn)
+    if group.is_empty:
+        turn.move(GroupEvent.REBALANCE_NEEDED)
+        _start_initial_delay(turn)
+        return
     group.pending_sync.clear()
     turn.cancel(SyncTimer(group.group_id))
-    first = group.is_empty
     turn.move(GroupEvent.REBALANCE_NEEDED)
-    if first:
-        _start_initial_delay(turn)
-    elif group.all_joined:
+    if group.all_joined:
         complete_join(turn)
     else:
         turn.start(JoinTimer(group.group_id), group.rebalance_timeout_ms)

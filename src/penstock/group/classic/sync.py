@@ -22,9 +22,10 @@ def sync(turn: Turn, request: SyncGroupRequest, ticket: int) -> SyncReply:
     error = _error(group, request)
     if error is not None:
         return sync_refused(error)
-    group.pending_sync.pop(member_id, None)
-    if not group.pending_sync:
-        turn.cancel(SyncTimer(group.group_id))
+    if member_id in group.pending_sync:
+        del group.pending_sync[member_id]
+        if not group.pending_sync:
+            turn.cancel(SyncTimer(group.group_id))
     if group.state is GroupState.STABLE:
         return synced(group, member_id)
     turn.park_sync(member_id, ticket)
