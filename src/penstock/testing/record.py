@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
@@ -75,7 +75,7 @@ def produce_records(
         )
         producer.poll(0)
     producer.flush(timeout_s + 1)
-    return [_delivered(each) for each in reports]
+    return [_delivered(each, list(headers)) for each in reports]
 
 
 def _collect(reports: list[Any], number: int) -> Any:
@@ -85,13 +85,14 @@ def _collect(reports: list[Any], number: int) -> Any:
     return settle
 
 
-def _delivered(report: Any) -> Record:
+def _delivered(report: Any, headers: list[tuple[str, bytes | None]]) -> Record:
     if report is None:
         raise TimeoutError("a record was not acknowledged in time")
     error, message = report
     if error is not None:
         raise KafkaException(error)
-    return _record(message)
+    # A delivery report carries no headers.
+    return replace(_record(message), headers=headers)
 
 
 def read_records(

@@ -14,17 +14,20 @@ import signal
 import socket
 import sys
 import threading
+import time
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
 _REQUEST_BYTES_MAX = 1 << 20
 _PR_SET_PDEATHSIG = 1
+_WATCH_S = 0.25
 
 
 def serve(conversation: socket.socket) -> None:
-    from penstock.node.main import run
-
-    del run
+    _rehearse()
     # Broker and zygote share their pages until someone writes to them: the collector would.
     gc.collect()
     gc.freeze()
@@ -35,6 +38,38 @@ def serve(conversation: socket.socket) -> None:
         else:
             answer = {"pid": _fork(request, descriptors, conversation)}
         conversation.sendall(json.dumps(answer).encode() + b"\n")
+
+
+def _rehearse() -> None:
+    """Run a broker here from start to stop: what it imports and compiles is there for all others.
+
+    Its threads have ended with it, so that a fork is safe again.
+    """
+    ready_read, ready_write = os.pipe()
+    stopper = os.fork()
+    if stopper == 0:
+        os.close(ready_write)
+        if os.read(ready_read, 1):
+            os.kill(os.getppid(), signal.SIGTERM)
+        os._exit(0)
+    os.close(ready_read)
+    with TemporaryDirectory(prefix="penstock-rehearsal-") as home, _silent_stdout():
+        request = {"settings": {}, "listen": "127.0.0.1:0", "data_dir": f"{home}/data"}
+        _run(request | {"log_level": "error"}, ready_write)
+    os.waitpid(stopper, 0)
+
+
+@contextmanager
+def _silent_stdout() -> Iterator[None]:
+    kept, null = os.dup(1), os.open(os.devnull, os.O_WRONLY)
+    os.dup2(null, 1)
+    try:
+        yield
+    finally:
+        sys.stdout.flush()
+        os.dup2(kept, 1)
+        os.close(kept)
+        os.close(null)
 
 
 def _receive(conversation: socket.socket) -> tuple[dict[str, Any], list[int]] | None:
@@ -51,33 +86,24 @@ def _reap(pid: int) -> int:
 
 
 def _fork(request: dict[str, Any], descriptors: list[int], conversation: socket.socket) -> int:
-    lifeline_read, lifeline_write = os.pipe()
     zygote = os.getpid()
     pid = os.fork()
     if pid == 0:
-        os.close(lifeline_write)
         conversation.close()
-        _become_broker(request, descriptors[0], lifeline_read, zygote)
-    os.close(lifeline_read)
-    # The write end stays open for as long as the zygote lives, and in no other process.
-    _lifelines.append(lifeline_write)
+        _become_broker(request, descriptors[0], zygote)
     for descriptor in descriptors:
         os.close(descriptor)
     return pid
 
 
-_lifelines: list[int] = []
-
-
-def _become_broker(request: dict[str, Any], ready_fd: int, lifeline: int, zygote: int) -> NoReturn:
+def _become_broker(request: dict[str, Any], ready_fd: int, zygote: int) -> NoReturn:
     code = 70
     try:
-        for inherited in _lifelines:
-            os.close(inherited)
-        _die_with(zygote, lifeline)
+        _die_with(zygote)
         log = os.open(request["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
         os.dup2(log, 1)
         os.dup2(log, 2)
+        os.close(log)
         code = _run(request, ready_fd)
     except BaseException:
         traceback.print_exc()
@@ -87,19 +113,21 @@ def _become_broker(request: dict[str, Any], ready_fd: int, lifeline: int, zygote
         os._exit(code)
 
 
-def _die_with(zygote: int, lifeline: int) -> None:
+def _die_with(zygote: int) -> None:
     if sys.platform == "linux":
         import ctypes
 
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != zygote:
-            os._exit(70)
     else:
-        threading.Thread(target=_watch, args=(lifeline,), daemon=True).start()
+        threading.Thread(target=_watch, args=(zygote,), daemon=True).start()
+    if os.getppid() != zygote:
+        os._exit(70)
 
 
-def _watch(lifeline: int) -> None:
-    os.read(lifeline, 1)
+def _watch(zygote: int) -> None:
+    """Where the system does not tell a child that its parent died, look now and then."""
+    while os.getppid() == zygote:
+        time.sleep(_WATCH_S)
     os.kill(os.getpid(), signal.SIGKILL)
 
 

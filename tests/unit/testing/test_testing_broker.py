@@ -12,6 +12,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from confluent_kafka.admin import AdminClient
 
 from penstock.testing import Broker, BrokerError
 
@@ -91,7 +92,9 @@ def test_stop_is_clean(penstock: Broker) -> None:
 @pytest.mark.penstock(settings={"num.partitions": 5})
 def test_settings_by_marker(penstock: Broker) -> None:
     penstock.produce("made-by-itself", ["x"])
-    assert len(list(penstock.data_dir.glob("made-by-itself-*"))) == 5
+    admin = AdminClient({"bootstrap.servers": penstock.bootstrap_servers})
+    metadata = admin.list_topics("made-by-itself", timeout=10)
+    assert len(metadata.topics["made-by-itself"].partitions) == 5
 
 
 def test_several_brokers(penstock_factory: Callable[..., Broker]) -> None:
