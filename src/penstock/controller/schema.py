@@ -29,7 +29,6 @@ class SettingsSchema:
 
     def __init__(self, config: Callable[[], BrokerConfig]) -> None:
         self._config = config
-        self._described: tuple[object, object, Sequence[TopicConfigEntry]] | None = None
 
     def check_topic(self, values: Mapping[str, str]) -> None:
         validate_topic_overrides(values)
@@ -56,17 +55,12 @@ class SettingsSchema:
     def describe_topic(
         self, overrides: Mapping[str, str], image: ClusterImage
     ) -> Sequence[TopicConfigEntry]:
-        """Kept for the next call: topics made together mostly have the same settings."""
-        config = self._config()
-        last = self._described
-        if last is not None and last[0] is config and last[1] == overrides:
-            return last[2]
-        entries = [
+        return [
             TopicConfigEntry(one.name, one.value, one.source, one.is_sensitive, one.read_only)
-            for one in sorted(describe_topic(config, overrides), key=lambda one: one.name)
+            for one in sorted(
+                describe_topic(self._config(), overrides), key=lambda entry: entry.name
+            )
         ]
-        self._described = (config, dict(overrides), entries)
-        return entries
 
 
 def _find(resource_type: int, key: str) -> Key | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 
 from penstock.controller.assignment import assigned_partition, invalid_assignment
 from penstock.controller.config import ControllerContext
@@ -26,6 +25,9 @@ from penstock.protocol.messages.create_topics import (
 from penstock.protocol.messages.records.config_record import ConfigRecord
 from penstock.protocol.messages.records.topic_record import TopicRecord
 
+Described = dict[frozenset[tuple[str, str]], list[CreatableTopicConfigs]]
+"""Settings in effect by what is overridden: topics of one request mostly share them."""
+
 _DEFAULT = -1
 
 
@@ -35,10 +37,11 @@ def decide_create_topics(
     counts = Counter(topic.name for topic in request.topics)
     records: list[MetadataRecord] = []
     results: dict[str, CreatableTopicResult] = {}
+    described: Described = {}
     for topic in request.topics:
         try:
             _check_mentioned(topic.name, counts[topic.name])
-            results[topic.name] = _create_topic(context, topic, records)
+            results[topic.name] = _create_topic(context, topic, records, described)
         except ApiError as error:
             results[topic.name] = _failure(topic.name, error)
     response = CreateTopicsResponse(topics=list(results.values()))
@@ -61,7 +64,10 @@ def _failure(name: str, error: ApiError) -> CreatableTopicResult:
 
 
 def _create_topic(
-    context: ControllerContext, topic: CreatableTopic, records: list[MetadataRecord]
+    context: ControllerContext,
+    topic: CreatableTopic,
+    records: list[MetadataRecord],
+    described: Described,
 ) -> CreatableTopicResult:
     """Adds to `records` only once everything about the topic is known to be right."""
     _check_name_is_free(context, topic.name)
@@ -73,7 +79,14 @@ def _create_topic(
     records.append(TopicRecord(name=topic.name, topic_id=topic_id))
     records += _config_records(topic.name, overrides)
     records += (partition_record(topic_id, index, one) for index, one in enumerate(partitions))
-    return _success(context, topic.name, topic_id, overrides, partitions)
+    return CreatableTopicResult(
+        name=topic.name,
+        topic_id=topic_id,
+        error_message=None,
+        num_partitions=len(partitions),
+        replication_factor=len(partitions[0].replicas),
+        configs=_describe(context, overrides, described),
+    )
 
 
 def _check_name_is_free(context: ControllerContext, name: str) -> None:
@@ -183,21 +196,12 @@ def _assigned_partitions(context: ControllerContext, topic: CreatableTopic) -> l
     return [partitions[index] for index in range(len(partitions))]
 
 
-def _success(
-    context: ControllerContext,
-    name: str,
-    topic_id: TopicId,
-    overrides: dict[str, str],
-    partitions: Sequence[PartitionImage],
-) -> CreatableTopicResult:
-    return CreatableTopicResult(
-        name=name,
-        topic_id=topic_id,
-        error_code=ErrorCode.NONE,
-        error_message=None,
-        num_partitions=len(partitions),
-        replication_factor=len(partitions[0].replicas),
-        configs=[
+def _describe(
+    context: ControllerContext, overrides: dict[str, str], described: Described
+) -> list[CreatableTopicConfigs]:
+    key = frozenset(overrides.items())
+    if key not in described:
+        described[key] = [
             CreatableTopicConfigs(
                 name=entry.name,
                 value=None if entry.is_sensitive else entry.value,
@@ -206,5 +210,5 @@ def _success(
                 is_sensitive=entry.is_sensitive,
             )
             for entry in context.schema.describe_topic(overrides, context.image)
-        ],
-    )
+        ]
+    return described[key]

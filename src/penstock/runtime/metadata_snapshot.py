@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from errno import EDQUOT, ENOSPC
 from typing import NamedTuple
 
 from penstock.metadata.record import MetadataRecord
-from penstock.model.error import ApiError, StorageError
+from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.records.control import SNAPSHOT_FOOTER
 from penstock.records.header import BatchHeader, Buffer, check_batch
 from penstock.runtime.metadata_batch import (
@@ -70,12 +71,19 @@ class SnapshotDirectory:
         controls: Sequence[Control],
         timestamp_ms: int,
     ) -> int:
-        """The size of the file. Safe to run in a thread: it touches only what it is given."""
+        """The size of the file. Safe to run in a thread: it touches only what it is given.
+
+        A full disk is an ApiError: nothing is lost by it, the log has everything.
+        """
         data = encode_snapshot(records, controls, snapshot_id.epoch, timestamp_ms)
+        path = self._path(snapshot_id)
         try:
-            replace_file(self._disk, self._path(snapshot_id), data)
+            replace_file(self._disk, path, data)
         except OSError as error:
-            raise StorageError(f"cannot write {self._path(snapshot_id)}: {error}") from error
+            if error.errno in (ENOSPC, EDQUOT):
+                message = f"no space left for {path}"
+                raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, message) from error
+            raise StorageError(f"cannot write {path}: {error}") from error
         return len(data)
 
     def remove_before(self, snapshot_id: SnapshotId) -> None:
