@@ -12,11 +12,17 @@ from typing import Final
 
 from penstock.model.error import ApiError, ErrorCode
 from penstock.records.builder import recompress
+from penstock.records.checksum import crc32c
 from penstock.records.compression import CODEC_NAMES
 from penstock.records.header import (
     APPEND_TIME_BIT,
+    ATTRIBUTES,
+    BATCH_OVERHEAD,
     CODEC_MASK,
     CONTROL_BIT,
+    HEADER,
+    LOG_OVERHEAD,
+    MAGIC_V2,
     NO_TIMESTAMP,
     BatchHeader,
     InvalidRecord,
@@ -28,6 +34,11 @@ from penstock.records.record import iter_keys, read_body
 from penstock.storage.config import LogConfig
 
 LONG_MAX: Final = 0x7FFFFFFFFFFFFFFF
+
+_UNUSUAL: Final = APPEND_TIME_BIT | CONTROL_BIT
+_unpack_header = HEADER.unpack_from
+# A named tuple straight from a tuple: a third of the cost of calling the class.
+_as_header = tuple.__new__
 
 
 class Origin(Enum):
@@ -49,6 +60,7 @@ class AppendCheck:
         "compacted",
         "level",
         "max_batch_bytes",
+        "plain",
         "segment_bytes",
     )
 
@@ -62,6 +74,53 @@ class AppendCheck:
         self.codec = _target_codec(config.compression_type)
         level = getattr(config, f"compression_{config.compression_type}_level", None)
         self.level: int | None = level if isinstance(level, int) else None
+
+        # Nothing that would have to look into the batch or change it.
+        self.plain = (
+            not self.append_time
+            and not self.compacted
+            and self.codec is None
+            and self.before_max_ms == LONG_MAX
+        )
+
+    def quick(self, records: WritableBuffer, now_ms: int) -> BatchHeader | None:
+        """The header of a client's ordinary, faultless batch; None wherever `check` has to say.
+
+        The same rules in the fewest steps: nearly every append passes here.
+        """
+        if not self.plain or len(records) < BATCH_OVERHEAD:
+            return None
+        header: BatchHeader = _as_header(BatchHeader, _unpack_header(records))
+        (
+            _,
+            length,
+            _,
+            magic,
+            crc,
+            attributes,
+            last_delta,
+            _,
+            newest,
+            producer,
+            _,
+            sequence,
+            count,
+        ) = header
+        size = length + LOG_OVERHEAD
+        if (
+            size != len(records)
+            or size > self.max_batch_bytes
+            or size > self.segment_bytes
+            or magic != MAGIC_V2
+            or attributes & _UNUSUAL
+            or count <= 0
+            or last_delta != count - 1
+            or newest - now_ms > self.after_max_ms
+            or (producer >= 0 and sequence < 0)
+            or crc32c(memoryview(records)[ATTRIBUTES:]) != crc
+        ):
+            return None
+        return header
 
     def check(
         self, records: WritableBuffer, now_ms: int, origin: Origin

@@ -25,7 +25,6 @@ from penstock.records.header import (
     WritableBuffer,
     assign_append_time,
     assign_offset,
-    check_batch,
 )
 from penstock.records.record import iter_records
 from penstock.storage import names
@@ -35,6 +34,7 @@ from penstock.storage.disk import Disk
 from penstock.storage.epoch_cache import EpochCache
 from penstock.storage.file_cache import FileCache
 from penstock.storage.flush_ticket import FlushTicket
+from penstock.storage.producer_entry import WrittenBatch
 from penstock.storage.producer_snapshot import SnapshotFiles
 from penstock.storage.producer_state import ProducerState
 from penstock.storage.segment import RELATIVE_OFFSET_MAX, Found, Segment
@@ -119,6 +119,9 @@ class Log:
     def update_config(self, config: LogConfig) -> None:
         self.config = config
         self._check = AppendCheck(config)
+        self._prepared: Segment | None = None
+        self._roll_wait_ms = config.segment_ms
+        self._segment_bytes = config.segment_bytes
         self._index_entries_max = min(
             config.segment_index_bytes // 8, config.segment_index_bytes // 12 - 1
         )
@@ -137,116 +140,88 @@ class Log:
         """Write one batch as leader: it gets the next offsets, in place."""
         if self.closed:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.partition} is closed")
-        records, header = self._check.check(records, now_ms, origin)
+        quick = self._check.quick(records, now_ms) if origin is Origin.CLIENT else None
+        if quick is not None:
+            header = quick
+        else:
+            records, header = self._check.check(records, now_ms, origin)
         marker = None
         if header.producer_id >= 0:
             if header.attributes & CONTROL_BIT:
-                marker = read_marker(records, header)
-                if marker is not None:
-                    self.producers.check_marker(header, marker)
+                marker = self._check_marker(records, header)
             else:
                 written = self.producers.check(header, sequences=origin is Origin.CLIENT)
                 if written is not None:
-                    return AppendResult(
-                        written.first_offset,
-                        written.last_offset,
-                        written.timestamp if self._check.append_time else -1,
-                        self.log_start_offset,
-                        True,
-                        0,
-                    )
+                    return self._duplicate(written)
         first_offset = self.end_offset
         last_offset = first_offset + header.last_offset_delta
         assign_offset(records, 0, first_offset, leader_epoch)
         append_time = -1
         timestamp = header.max_timestamp
-        if self._check.append_time and not header.attributes & CONTROL_BIT:
+        if quick is None and self._check.append_time and not header.attributes & CONTROL_BIT:
             append_time = timestamp = now_ms
             assign_append_time(records, 0, now_ms)
         size = header.batch_length + LOG_OVERHEAD
         try:
-            segment = self._segment_for(size, first_offset, last_offset, timestamp, now_ms)
+            segment = self.segment_for(size, first_offset, last_offset, timestamp, now_ms)
             if marker is not None and not marker.commit:
-                self._note_abort(segment, header, first_offset)
+                self.note_abort(segment, header, first_offset)
             segment.append(records, size, first_offset, last_offset, timestamp)
         except OSError as error:
-            self._fail_write(error)
+            self.fail_write(error)
         if leader_epoch != self.epochs.latest:
             self.epochs.assign(leader_epoch, first_offset)
-        self._appended(size, last_offset + 1, now_ms)
+        self.note_appended(size, last_offset + 1, now_ms)
         if header.producer_id >= 0:
-            self._update_producer(header, first_offset, timestamp, marker)
+            self.update_producer(header, first_offset, timestamp, marker)
         return AppendResult(
             first_offset, last_offset, append_time, self.log_start_offset, False, size
         )
 
-    def append_replica(self, records: Buffer, now_ms: int) -> AppendResult:
-        """Write whole batches with the offsets and epochs that their leader gave them."""
-        headers = self._check_replicated(records)
-        first, last = headers[0], headers[-1]
-        newest = max(header.max_timestamp for header in headers)
-        try:
-            segment = self._segment_for(
-                len(records), first.base_offset, last.last_offset, newest, now_ms
-            )
-            segment.append_many(records, headers)
-        except OSError as error:
-            self._fail_write(error)
-        position = 0
-        for header in headers:
-            if header.partition_leader_epoch > self.epochs.latest:
-                self.epochs.assign(header.partition_leader_epoch, header.base_offset)
-            if header.producer_id >= 0:
-                self._replay_producer(records, position, header)
-            position += header.size
-        self._appended(len(records), last.next_offset, now_ms)
+    def _duplicate(self, written: WrittenBatch) -> AppendResult:
+        """As Kafka answers: with the offsets and the time of the first attempt."""
         return AppendResult(
-            first.base_offset, last.last_offset, -1, self.log_start_offset, False, len(records)
+            written.first_offset,
+            written.last_offset,
+            written.timestamp,
+            self.log_start_offset,
+            True,
+            0,
         )
 
-    def _check_replicated(self, records: Buffer) -> list[BatchHeader]:
-        headers: list[BatchHeader] = []
-        position, expected = 0, self.end_offset
-        while position < len(records):
-            header = check_batch(records, position, len(records))
-            if header.base_offset < expected:
-                raise ApiError(
-                    ErrorCode.OFFSET_OUT_OF_RANGE,
-                    f"batch at offset {header.base_offset} does not follow {expected - 1}",
-                )
-            headers.append(header)
-            expected = header.next_offset
-            position += header.size
-        if not headers:
-            raise ApiError(ErrorCode.INVALID_RECORD, "no batch to append")
-        return headers
+    def _check_marker(self, records: Buffer, header: BatchHeader) -> EndMarker | None:
+        marker = read_marker(records, header)
+        if marker is not None:
+            self.producers.check_marker(header, marker)
+        return marker
 
-    def _segment_for(
+    def segment_for(
         self, size: int, first_offset: int, last_offset: int, timestamp: int, now_ms: int
     ) -> Segment:
         """The active segment, rolled first if it cannot take the batch."""
-        segment, config = self.active, self.config
+        segment = self.active
+        if segment is not self._prepared:
+            self._prepare(segment)
+        first = segment.first_timestamp or 0
+        waited_ms = timestamp - first if first >= 0 else now_ms - segment.created_ms
         if (
-            segment.size + size > config.segment_bytes
+            segment.size + size > self._segment_bytes
+            or segment.entry_count >= self._index_entries_max
             or last_offset - segment.base_offset > RELATIVE_OFFSET_MAX
-            or segment.index.count >= self._index_entries_max
-            or segment.time_index.count >= self._index_entries_max
-            or (
-                segment.size > 0
-                and segment.waited_ms(now_ms, timestamp) > config.segment_ms - self._jitter_ms()
-            )
+            or (waited_ms > self._roll_wait_ms and segment.size > 0)
         ):
             return self.roll(first_offset, now_ms)
         return segment
 
-    def _jitter_ms(self) -> int:
-        """Spreads rolls of many partitions; the same for one segment every time it is asked."""
+    def _prepare(self, segment: Segment) -> None:
+        segment.prepare_append()
+        # Jitter spreads the rolls of many partitions; it is the same for a segment every time.
         spread = self.config.segment_jitter_ms
-        if not spread:
-            return 0
-        return hash((self.partition.partition, self.active.base_offset)) % spread
+        seed = hash((self.partition.partition, segment.base_offset))
+        self._roll_wait_ms = self.config.segment_ms - (seed % spread if spread > 0 else 0)
+        self._prepared = segment
 
-    def _appended(self, size: int, end_offset: int, now_ms: int) -> None:
+    def note_appended(self, size: int, end_offset: int, now_ms: int) -> None:
         self.size_bytes += size
         self.end_offset = end_offset
         if self.dirty_since_ms < 0:
@@ -254,7 +229,7 @@ class Log:
             if self.on_dirty is not None:
                 self.on_dirty(self)
 
-    def _update_producer(
+    def update_producer(
         self, header: BatchHeader, offset: int, timestamp: int, marker: EndMarker | None
     ) -> None:
         if not header.attributes & CONTROL_BIT:
@@ -262,7 +237,7 @@ class Log:
         elif marker is not None:
             self.producers.apply_marker(header, marker, offset)
 
-    def _note_abort(self, segment: Segment, header: BatchHeader, offset: int) -> None:
+    def note_abort(self, segment: Segment, header: BatchHeader, offset: int) -> None:
         """Before the marker itself: a marker without its entry would pass for a commit."""
         entry = self.producers.get(header.producer_id)
         if entry is not None and entry.txn_first_offset >= 0:
@@ -271,16 +246,7 @@ class Log:
             segment.txn_index.truncate(offset)
             segment.txn_index.append(AbortedTxn(header.producer_id, first, offset, stable))
 
-    def _replay_producer(self, records: Buffer, position: int, header: BatchHeader) -> None:
-        marker = None
-        if header.attributes & CONTROL_BIT:
-            batch = memoryview(records)[position : position + header.size]
-            marker = read_marker(batch, header)
-            if marker is not None and not marker.commit:
-                self._note_abort(self.active, header, header.base_offset)
-        self._update_producer(header, header.base_offset, header.max_timestamp, marker)
-
-    def _fail_write(self, error: OSError) -> NoReturn:
+    def fail_write(self, error: OSError) -> NoReturn:
         if error.errno in (ENOSPC, EDQUOT):
             raise ApiError(
                 ErrorCode.KAFKA_STORAGE_ERROR,
@@ -308,7 +274,7 @@ class Log:
             segment.create_files()
             old.seal()
         except OSError as error:
-            self._fail_write(error)
+            self.fail_write(error)
         self._unsynced.append(old)
         self.segments.append(segment)
         self.bases.append(base_offset)
@@ -457,6 +423,7 @@ class Log:
     def forget_after(self, offset: int) -> None:
         """The log was cut here: what was being synced behind it is no longer what is there."""
         self._generation += 1
+        self._prepared = None
         self._changed = True
         self._segment_synced = False
         self.end_offset = offset

@@ -14,7 +14,7 @@ from penstock.storage.batch_walk import read_batch, walk_batches
 from penstock.storage.epoch_cache import EpochCache
 from penstock.storage.producer_state import ProducerState
 from penstock.storage.replay import replay_batch
-from penstock.storage.segment import RELATIVE_OFFSET_MAX, Segment
+from penstock.storage.segment import NO_TAIL, RELATIVE_OFFSET_MAX, Segment
 from penstock.storage.txn_index import AbortedTxn
 
 _logger = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ def _forget(segment: Segment, *, keep_txns: bool = False) -> None:
     if not keep_txns:
         segment.txn_index.reset()
     segment.size = segment.bytes_since_index = 0
-    segment.tail = None
+    segment.tail_base = NO_TAIL
     segment.max_timestamp = segment.first_timestamp = -1
     segment.verified_from = segment.verified_to = 0
 

@@ -7,6 +7,7 @@ roll: it only says whether a limit is reached.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from penstock.storage.time_index import TimeIndex
 from penstock.storage.txn_index import TxnIndex
 
 RELATIVE_OFFSET_MAX = 0x7FFFFFFF
+NO_TAIL = 1 << 63
 
 
 class Found(NamedTuple):
@@ -40,6 +42,7 @@ class Segment:
         "created_ms",
         "directory",
         "disk",
+        "entry_count",
         "file",
         "first_timestamp",
         "index",
@@ -47,7 +50,10 @@ class Segment:
         "max_timestamp",
         "max_timestamp_offset",
         "size",
-        "tail",
+        "tail_base",
+        "tail_last",
+        "tail_position",
+        "tail_size",
         "time_index",
         "txn_index",
         "verified_from",
@@ -87,7 +93,10 @@ class Segment:
         self.max_timestamp: int | None = -1 if size == 0 else None
         self.max_timestamp_offset = base_offset
         # The batch appended last: most reads of a live topic want exactly that one.
-        self.tail: Found | None = None
+        self.tail_base = NO_TAIL
+        self.tail_last = self.tail_position = self.tail_size = 0
+        # Entries of the fuller index, as far as known: what `prepare_append` makes sure of.
+        self.entry_count = 0
         # Batches between these positions had a right checksum in this process's lifetime.
         self.verified_from = self.verified_to = size
 
@@ -102,21 +111,33 @@ class Segment:
             index.close()
         self.file.open_fd()
 
+    def prepare_append(self) -> None:
+        """Load what appending compares against."""
+        self.entry_count = max(self.index.count, self.time_index.count)
+        self.load_first_timestamp()
+        if self.max_timestamp is None:
+            self.load_max_timestamp()
+
     def append(
         self, data: Buffer, size: int, base_offset: int, last_offset: int, max_timestamp: int
     ) -> None:
         """Write one batch at the end; on an error the file is cut back to what it was."""
         position = self.size
+        file = self.file
+        file.recently_used = True
+        fd = file.fd
+        if fd < 0:
+            fd = file.open_fd()
         try:
-            if self._pwrite(self.file.open_fd(), data, position) != size:
-                write_fully(self.disk, self.file.open_fd(), data, position)
+            written = self._pwrite(fd, data, position)
+            if written != size:
+                write_fully(self.disk, fd, memoryview(data)[written:], position + written)
         except OSError:
-            self.disk.ftruncate(self.file.open_fd(), position)
+            self.disk.ftruncate(fd, position)
             raise
         if self.verified_to == position:
             self.verified_to = position + size
         self.note_batch(position, size, base_offset, last_offset, max_timestamp)
-        self.tail = Found(position, size, base_offset, last_offset)
 
     def append_many(self, data: Buffer, headers: list[BatchHeader]) -> None:
         """Write several whole batches at once, as replication brings them."""
@@ -130,8 +151,6 @@ class Segment:
             self.verified_to = position + len(data)
         for h in headers:
             self.note_batch(self.size, h.size, h.base_offset, h.last_offset, h.max_timestamp)
-        last = headers[-1]
-        self.tail = Found(self.size - last.size, last.size, last.base_offset, last.last_offset)
 
     def note_batch(
         self, position: int, size: int, base_offset: int, last_offset: int, max_timestamp: int
@@ -143,20 +162,27 @@ class Segment:
         if known is None:
             known = self.load_max_timestamp()
         if max_timestamp > known:
-            self.max_timestamp = max_timestamp
+            self.max_timestamp = known = max_timestamp
             self.max_timestamp_offset = last_offset
         if self.bytes_since_index > self.index_interval_bytes:
             self.index.append(last_offset, position)
-            self.time_index.append_if_later(self.max_timestamp or 0, self.max_timestamp_offset)
+            self.time_index.append_if_later(known, self.max_timestamp_offset)
             self.bytes_since_index = 0
+            self.entry_count = self.index.count
         self.bytes_since_index += size
         self.size = position + size
+        self.tail_position = position
+        self.tail_size = size
+        self.tail_base = base_offset
+        self.tail_last = last_offset
 
     def find(self, offset: int) -> Found | None:
         """The first batch whose last offset is not below the offset."""
-        tail = self.tail
-        if tail is not None and offset >= tail.base_offset:
-            return tail if offset <= tail.last_offset else None
+        base = self.tail_base
+        if offset >= base:
+            if offset > self.tail_last:
+                return None
+            return Found(self.tail_position, self.tail_size, base, self.tail_last)
         start = self.index.position_before(offset)
         for position, header in self._walk(start, LOOKUP_BYTES):
             if header.last_offset >= offset:
@@ -188,18 +214,21 @@ class Segment:
 
     def next_offset(self) -> int:
         """The offset behind the last batch, found through the index."""
-        if self.tail is not None:
-            return self.tail.last_offset + 1
-        start = self.index.last()
-        last: Found | None = None
-        for position, header in self._walk(start[1] if start else 0):
-            last = Found(position, header.size, header.base_offset, header.last_offset)
-        if last is None:
+        if self.tail_base == NO_TAIL and not self._find_tail():
             return self.base_offset
+        return self.tail_last + 1
+
+    def _find_tail(self) -> bool:
+        start = self.index.last()
+        found = deque(self._walk(start[1] if start else 0), 1)
+        if not found:
+            return False
         # The next append builds on this: make sure that it is not a damaged header speaking.
-        self.verify(last.position, self.size)
-        self.tail = last
-        return last.last_offset + 1
+        position, header = found[0]
+        self.verify(position, self.size)
+        self.tail_position, self.tail_size = position, header.size
+        self.tail_base, self.tail_last = header.base_offset, header.last_offset
+        return True
 
     def load_max_timestamp(self) -> int:
         """From the time index, whose last entry a sealed segment makes the largest one."""
@@ -233,11 +262,6 @@ class Segment:
             self.first_timestamp = first[1].max_timestamp if first else -1
         return self.first_timestamp
 
-    def waited_ms(self, now_ms: int, timestamp: int) -> int:
-        """How long the segment has been open, in time of the records where they carry one."""
-        first = self.load_first_timestamp()
-        return timestamp - first if first >= 0 else now_ms - self.created_ms
-
     def find_timestamp(self, timestamp: int, start_offset: int) -> tuple[int, int] | None:
         """(offset, time) of the first record at or behind the offset that is not older."""
         offset = max(self.time_index.offset_before(timestamp), start_offset)
@@ -262,7 +286,7 @@ class Segment:
         if found is not None:
             self.disk.ftruncate(self.file.open_fd(), found.position)
             self.size = found.position
-        self.tail = None
+        self.tail_base = NO_TAIL
         self.verified_to = min(self.verified_to, self.size)
         self.verified_from = min(self.verified_from, self.verified_to)
         self.bytes_since_index = 0
