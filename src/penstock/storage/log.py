@@ -16,7 +16,7 @@ from typing import NamedTuple, NoReturn
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
-from penstock.records.control import EndMarker, parse_end_marker
+from penstock.records.control import EndMarker
 from penstock.records.header import (
     CONTROL_BIT,
     LOG_OVERHEAD,
@@ -26,7 +26,6 @@ from penstock.records.header import (
     assign_append_time,
     assign_offset,
 )
-from penstock.records.record import iter_records
 from penstock.storage import names
 from penstock.storage.append_check import AppendCheck, Origin
 from penstock.storage.config import LogConfig
@@ -37,6 +36,8 @@ from penstock.storage.flush_ticket import FlushTicket
 from penstock.storage.producer_entry import WrittenBatch
 from penstock.storage.producer_snapshot import SnapshotFiles
 from penstock.storage.producer_state import ProducerState
+from penstock.storage.replay import read_marker
+from penstock.storage.replica_append import append_replicated
 from penstock.storage.segment import RELATIVE_OFFSET_MAX, Found, Segment
 from penstock.storage.slice import FileSlice
 from penstock.storage.trash import Trash
@@ -194,6 +195,11 @@ class Log:
         if marker is not None:
             self.producers.check_marker(header, marker)
         return marker
+
+    def append_replica(self, records: Buffer, now_ms: int) -> AppendResult:
+        """Write whole batches as follower, with the offsets and epochs of their leader."""
+        first, last = append_replicated(self, records, now_ms)
+        return AppendResult(first, last, -1, self.log_start_offset, False, len(records))
 
     def segment_for(
         self, size: int, first_offset: int, last_offset: int, timestamp: int, now_ms: int
@@ -455,12 +461,3 @@ class Log:
         self.closed = True
         for segment in self.segments:
             segment.close()
-
-
-def read_marker(batch: Buffer, header: BatchHeader) -> EndMarker | None:
-    """What a control batch says about a transaction; None if it is about something else."""
-    if header.record_count == 0:
-        # Compaction has taken the marker and left the empty batch for its sequence.
-        return None
-    record = next(iter_records(batch))
-    return parse_end_marker(record)

@@ -5,11 +5,10 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
-from penstock.records.control import parse_end_marker
-from penstock.records.header import BatchHeader
+from penstock.records.control import EndMarker, parse_end_marker
+from penstock.records.header import BatchHeader, Buffer
 from penstock.records.record import iter_records
 from penstock.storage.batch_walk import read_batch
-from penstock.storage.disk import Disk
 from penstock.storage.producer_snapshot import SnapshotFiles
 from penstock.storage.producer_state import CompletedTxn, ProducerState
 from penstock.storage.segment import Segment
@@ -56,11 +55,16 @@ def replay_batch(
     if not header.is_control:
         producers.apply(header, header.base_offset, header.max_timestamp)
         return None
-    if header.record_count == 0:
-        return None
-    disk: Disk = segment.disk
-    batch = read_batch(disk, segment.file.open_fd(), position, header)
-    marker = parse_end_marker(next(iter_records(batch)))
+    batch = read_batch(segment.disk, segment.file.open_fd(), position, header)
+    marker = read_marker(batch, header)
     if marker is None:
         return None
     return producers.apply_marker(header, marker, header.base_offset)
+
+
+def read_marker(batch: Buffer, header: BatchHeader) -> EndMarker | None:
+    """What a control batch says about a transaction; None if it is about something else."""
+    if header.record_count == 0:
+        # Compaction has taken the marker and left the empty batch for its sequence.
+        return None
+    return parse_end_marker(next(iter_records(batch)))

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from penstock.model.error import ApiError, ErrorCode
 from penstock.records.header import CONTROL_BIT, BatchHeader, Buffer, InvalidRecord, check_batch
-from penstock.storage.log import AppendResult, Log, read_marker
+from penstock.storage.replay import read_marker
+
+if TYPE_CHECKING:
+    from penstock.storage.log import Log
 
 
-def append_replica(log: Log, records: Buffer, now_ms: int) -> AppendResult:
+def append_replicated(log: Log, records: Buffer, now_ms: int) -> tuple[int, int]:
+    """First and last offset of what was written."""
     headers = _check_order(log, records)
     first, last = headers[0], headers[-1]
     newest = max(header.max_timestamp for header in headers)
@@ -25,7 +31,7 @@ def append_replica(log: Log, records: Buffer, now_ms: int) -> AppendResult:
             _tell_producer(log, memoryview(records)[position : position + header.size], header)
         position += header.size
     log.note_appended(size, last.next_offset, now_ms)
-    return AppendResult(first.base_offset, last.last_offset, -1, log.log_start_offset, False, size)
+    return first.base_offset, last.last_offset
 
 
 def _check_order(log: Log, records: Buffer) -> list[BatchHeader]:

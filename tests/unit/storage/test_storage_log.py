@@ -21,7 +21,6 @@ from penstock.storage.lookup import (
     max_timestamp_offset,
     offset_for_timestamp,
 )
-from penstock.storage.replica_append import append_replica
 from penstock.storage.retention import apply_retention
 from penstock.storage.trim import delete_records_before, truncate_fully, truncate_to
 
@@ -223,12 +222,12 @@ def test_replicas_keep_the_leaders_offsets(bench: Bench, tmp_path: Path) -> None
     data = leader.read(0, 10_000, 10).slices[0].read()
     other = Bench(str(tmp_path / "follower"))
     follower = other.open()
-    result = append_replica(follower, data, NOW)
+    result = follower.append_replica(data, NOW)
     assert (result.first_offset, result.last_offset) == (0, 9)
     assert follower.epochs.entries() == leader.epochs.entries()
     assert Path(follower.active.path).read_bytes() == Path(leader.active.path).read_bytes()
     with pytest.raises(ApiError):
-        append_replica(follower, data, NOW)
+        follower.append_replica(data, NOW)
     other.close()
 
 
