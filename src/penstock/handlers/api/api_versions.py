@@ -61,7 +61,7 @@ def _api_keys() -> list[ApiVersion]:
         ApiVersion(
             api_key=key,
             min_version=API_BY_KEY[key].advertised_min_version,
-            max_version=API_BY_KEY[key].max_version,
+            max_version=API_BY_KEY[key].max_stable_version,
         )
         for key in sorted(MODULES)
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.model.error import ErrorCode
+from penstock.model.id import ZERO_ID
 from penstock.protocol.messages.describe_quorum import (
     DescribeQuorumRequest,
     DescribeQuorumResponse,
@@ -17,13 +18,16 @@ from penstock.protocol.messages.describe_quorum import (
 )
 
 METADATA_TOPIC = "__cluster_metadata"
+DIRECTORY_ID_FROM = 2
 
 
 def handle(broker: Broker, request: DescribeQuorumRequest, call: Call) -> Answer:
     return DescribeQuorumResponse(
         error_message=None,
-        topics=[_topic(broker, topic) for topic in request.topics],
-        nodes=[
+        topics=[_topic(broker, topic, call.version) for topic in request.topics],
+        nodes=[]
+        if call.version < DIRECTORY_ID_FROM
+        else [
             Node(
                 node_id=broker.node_id,
                 listeners=[
@@ -36,11 +40,11 @@ def handle(broker: Broker, request: DescribeQuorumRequest, call: Call) -> Answer
     )
 
 
-def _topic(broker: Broker, asked: RequestTopicData) -> ResponseTopicData:
+def _topic(broker: Broker, asked: RequestTopicData, version: int) -> ResponseTopicData:
     return ResponseTopicData(
         topic_name=asked.topic_name,
         partitions=[
-            _partition(broker, part.partition_index)
+            _partition(broker, part.partition_index, version)
             if asked.topic_name == METADATA_TOPIC and part.partition_index == 0
             else ResponsePartitionData(
                 partition_index=part.partition_index,
@@ -52,7 +56,7 @@ def _topic(broker: Broker, asked: RequestTopicData) -> ResponseTopicData:
     )
 
 
-def _partition(broker: Broker, index: int) -> ResponsePartitionData:
+def _partition(broker: Broker, index: int, version: int) -> ResponsePartitionData:
     quorum = broker.controller.quorum()
     now_ms = broker.clock.now_ms()
     return ResponsePartitionData(
@@ -64,7 +68,9 @@ def _partition(broker: Broker, index: int) -> ResponsePartitionData:
         current_voters=[
             ReplicaState(
                 replica_id=broker.node_id,
-                replica_directory_id=quorum.directory_id,
+                replica_directory_id=quorum.directory_id
+                if version >= DIRECTORY_ID_FROM
+                else ZERO_ID,
                 log_end_offset=quorum.end_offset,
                 last_fetch_timestamp=now_ms,
                 last_caught_up_timestamp=now_ms,

@@ -15,6 +15,8 @@ from penstock.protocol.messages.list_offsets import (
 from penstock.replication.partition import Partition
 from penstock.storage.lookup import max_timestamp_offset, offset_for_timestamp
 
+LEADER_EPOCH_FROM = 4
+
 LATEST = -1
 EARLIEST = -2
 MAX_TIMESTAMP = -3
@@ -34,7 +36,7 @@ def handle(broker: Broker, request: ListOffsetsRequest, call: Call) -> Answer:
             ListOffsetsTopicResponse(
                 name=topic.name,
                 partitions=[
-                    _answer(broker, topic.name, asked, request.isolation_level)
+                    _answer(broker, topic.name, asked, request.isolation_level, call.version)
                     for asked in topic.partitions
                 ],
             )
@@ -44,7 +46,7 @@ def handle(broker: Broker, request: ListOffsetsRequest, call: Call) -> Answer:
 
 
 def _answer(
-    broker: Broker, topic: str, asked: ListOffsetsPartition, isolation: int
+    broker: Broker, topic: str, asked: ListOffsetsPartition, isolation: int, version: int
 ) -> ListOffsetsPartitionResponse:
     index = asked.partition_index
     try:
@@ -56,7 +58,10 @@ def _answer(
             partition_index=index, error_code=error.code, timestamp=-1, offset=-1
         )
     return ListOffsetsPartitionResponse(
-        partition_index=index, timestamp=timestamp, offset=offset, leader_epoch=epoch
+        partition_index=index,
+        timestamp=timestamp,
+        offset=offset,
+        leader_epoch=epoch if version >= LEADER_EPOCH_FROM else -1,
     )
 
 

@@ -1,0 +1,255 @@
+"""Every API this node advertises answers at every version it advertises."""
+
+from __future__ import annotations
+
+import socket
+from struct import unpack
+from typing import Any
+
+import pytest
+
+from penstock.handlers.table import MODULES
+from penstock.model.error import ErrorCode
+from penstock.protocol.entity import Entity
+from penstock.protocol.frame import API_BY_KEY, decode_response, encode_request
+from penstock.protocol.messages.alter_configs import (
+    AlterableConfig,
+    AlterConfigsRequest,
+    AlterConfigsResource,
+)
+from penstock.protocol.messages.api_versions import ApiVersionsRequest
+from penstock.protocol.messages.create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+)
+from penstock.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from penstock.protocol.messages.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
+from penstock.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from penstock.protocol.messages.describe_cluster import DescribeClusterRequest
+from penstock.protocol.messages.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
+)
+from penstock.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
+from penstock.protocol.messages.describe_producers import DescribeProducersRequest
+from penstock.protocol.messages.describe_producers import TopicRequest as ProducersTopic
+from penstock.protocol.messages.describe_quorum import (
+    DescribeQuorumRequest,
+    RequestPartitionData,
+    RequestTopicData,
+)
+from penstock.protocol.messages.describe_topic_partitions import (
+    DescribeTopicPartitionsRequest,
+    TopicRequest,
+)
+from penstock.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
+from penstock.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from penstock.protocol.messages.incremental_alter_configs import (
+    AlterableConfig as IncrementalConfig,
+)
+from penstock.protocol.messages.incremental_alter_configs import (
+    AlterConfigsResource as IncrementalResource,
+)
+from penstock.protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest
+from penstock.protocol.messages.init_producer_id import InitProducerIdRequest
+from penstock.protocol.messages.list_config_resources import ListConfigResourcesRequest
+from penstock.protocol.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from penstock.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from penstock.protocol.messages.offset_for_leader_epoch import (
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopic,
+)
+from penstock.protocol.messages.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from penstock.records.builder import build_batch
+from penstock.records.record import Record
+
+TOPIC = "every-version"
+TOPIC_RESOURCE = 2
+
+
+def call(address: str, request: Entity, version: int) -> Any:
+    host, port = address.rsplit(":", 1)
+    with socket.create_connection((host, int(port)), timeout=10) as sock:
+        sock.sendall(encode_request(7, version, request, "test"))
+        size = unpack(">i", read_exactly(sock, 4))[0]
+        correlation_id, response = decode_response(
+            type(request).API_KEY, version, read_exactly(sock, size)
+        )
+    assert correlation_id == 7
+    return response
+
+
+def read_exactly(sock: socket.socket, size: int) -> bytes:
+    data = b""
+    while len(data) < size:
+        more = sock.recv(size - len(data))
+        assert more, "the node hung up"
+        data += more
+    return data
+
+
+def requests(version: int, topic_id: bytes) -> dict[int, Entity]:
+    """One sensible request per API, fit for the version."""
+    batch = build_batch([Record(0, 1_700_000_000_000, b"k", b"v", [])])
+    named: dict[str, Any] = {"topic": TOPIC} if version < 13 else {"topic_id": topic_id}
+    produced: dict[str, Any] = {"name": TOPIC} if version < 13 else {"topic_id": topic_id}
+    fetched = FetchPartition(partition=0, fetch_offset=0, partition_max_bytes=1 << 20)
+    deleted = (
+        {"topics": [DeleteTopicState(name="absent")]}
+        if version >= 6
+        else {"topic_names": ["absent"]}
+    )
+    return {
+        0: ProduceRequest(
+            acks=-1,
+            timeout_ms=1000,
+            topic_data=[
+                TopicProduceData(
+                    **produced, partition_data=[PartitionProduceData(index=0, records=batch)]
+                )
+            ],
+        ),
+        1: FetchRequest(
+            max_wait_ms=0, min_bytes=0, topics=[FetchTopic(**named, partitions=[fetched])]
+        ),
+        2: ListOffsetsRequest(
+            replica_id=-1,
+            topics=[
+                ListOffsetsTopic(
+                    name=TOPIC, partitions=[ListOffsetsPartition(partition_index=0, timestamp=-1)]
+                )
+            ],
+        ),
+        3: MetadataRequest(topics=[MetadataRequestTopic(name=TOPIC)]),
+        18: ApiVersionsRequest(client_software_name="test", client_software_version="1.0"),
+        19: CreateTopicsRequest(
+            topics=[CreatableTopic(name=TOPIC, num_partitions=1, replication_factor=1)]
+        ),
+        20: DeleteTopicsRequest(**deleted),
+        21: DeleteRecordsRequest(
+            topics=[
+                DeleteRecordsTopic(
+                    name=TOPIC, partitions=[DeleteRecordsPartition(partition_index=0, offset=0)]
+                )
+            ]
+        ),
+        22: InitProducerIdRequest(transactional_id=None),
+        23: OffsetForLeaderEpochRequest(
+            replica_id=-1,
+            topics=[
+                OffsetForLeaderTopic(
+                    topic=TOPIC, partitions=[OffsetForLeaderPartition(partition=0, leader_epoch=0)]
+                )
+            ],
+        ),
+        32: DescribeConfigsRequest(
+            resources=[
+                DescribeConfigsResource(
+                    resource_type=TOPIC_RESOURCE, resource_name=TOPIC, configuration_keys=None
+                )
+            ]
+        ),
+        33: AlterConfigsRequest(
+            validate_only=True,
+            resources=[
+                AlterConfigsResource(
+                    resource_type=TOPIC_RESOURCE,
+                    resource_name=TOPIC,
+                    configs=[AlterableConfig(name="retention.ms", value="5")],
+                )
+            ],
+        ),
+        35: DescribeLogDirsRequest(topics=None),
+        37: CreatePartitionsRequest(
+            topics=[CreatePartitionsTopic(name=TOPIC, count=1, assignments=None)]
+        ),
+        43: ElectLeadersRequest(topic_partitions=[TopicPartitions(topic=TOPIC, partitions=[0])]),
+        44: IncrementalAlterConfigsRequest(
+            validate_only=True,
+            resources=[
+                IncrementalResource(
+                    resource_type=TOPIC_RESOURCE,
+                    resource_name=TOPIC,
+                    configs=[IncrementalConfig(name="retention.ms", value="5")],
+                )
+            ],
+        ),
+        55: DescribeQuorumRequest(
+            topics=[
+                RequestTopicData(
+                    topic_name="__cluster_metadata",
+                    partitions=[RequestPartitionData(partition_index=0)],
+                )
+            ]
+        ),
+        60: DescribeClusterRequest(),
+        61: DescribeProducersRequest(topics=[ProducersTopic(name=TOPIC, partition_indexes=[0])]),
+        74: ListConfigResourcesRequest(),
+        75: DescribeTopicPartitionsRequest(topics=[TopicRequest(name=TOPIC)]),
+    }
+
+
+EXPECTED_ERRORS = {
+    19: {ErrorCode.TOPIC_ALREADY_EXISTS},
+    20: {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION},
+    37: {ErrorCode.INVALID_PARTITIONS},
+    43: {ErrorCode.ELECTION_NOT_NEEDED},
+}
+
+
+def error_codes(entity: Any) -> set[int]:
+    """Every error code anywhere in a response."""
+    codes = set()
+    for name in entity.__slots__:
+        value = getattr(entity, name)
+        if name == "error_code":
+            codes.add(value)
+        for item in value if isinstance(value, list) else [value]:
+            if isinstance(item, Entity):
+                codes |= error_codes(item)
+    return codes
+
+
+@pytest.fixture
+def topic_id(penstock: Any) -> bytes:
+    penstock.create_topic(TOPIC)
+    request = MetadataRequest(topics=[MetadataRequestTopic(name=TOPIC)])
+    topic_id: bytes = call(penstock.bootstrap_servers, request, 12).topics[0].topic_id
+    return topic_id
+
+
+def test_every_advertised_version_is_answered(penstock: Any, topic_id: bytes) -> None:
+    advertised = call(penstock.bootstrap_servers, ApiVersionsRequest(), 0).api_keys
+    assert {api.api_key for api in advertised} == set(MODULES)
+    for api in advertised:
+        first = max(api.min_version, API_BY_KEY[api.api_key].min_version)
+        for version in range(first, api.max_version + 1):
+            request = requests(version, topic_id)[api.api_key]
+            response = call(penstock.bootstrap_servers, request, version)
+            unexpected = error_codes(response) - EXPECTED_ERRORS.get(api.api_key, set()) - {0}
+            assert not unexpected, (API_BY_KEY[api.api_key].name, version, unexpected)
+
+
+def test_a_newer_api_versions_request_is_answered_in_version_0(penstock: Any) -> None:
+    host, port = penstock.bootstrap_servers.rsplit(":", 1)
+    frame = bytearray(encode_request(7, 4, ApiVersionsRequest(), "test"))
+    frame[6:8] = b"\x00\x63"
+    with socket.create_connection((host, int(port)), timeout=10) as sock:
+        sock.sendall(frame)
+        size = unpack(">i", read_exactly(sock, 4))[0]
+        _, response = decode_response(18, 0, read_exactly(sock, size))
+    assert response.error_code == ErrorCode.UNSUPPORTED_VERSION
+    assert any(api.api_key == 18 and api.max_version == 4 for api in response.api_keys)
