@@ -5,6 +5,7 @@ Imports nothing slow: the time until a broker answers is counted from here.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -22,7 +23,7 @@ def start(arguments: Sequence[str]) -> int:
     malformed = [each for each in parsed.settings if "=" not in each]
     if malformed:
         raise UsageFailure(f"--set takes KEY=VALUE, not {malformed[0]!r}")
-    ready_fd = parsed.integer("--ready-fd")
+    ready_fd = _ready_fd(parsed)
     try:
         config = BrokerConfig.load(parsed.values.get("--config"), parsed.settings)
         return _run(parsed, config, ready_fd)
@@ -30,6 +31,17 @@ def start(arguments: Sequence[str]) -> int:
         raise
     except (PenstockError, OSError) as error:
         raise Failure(_reason(error)) from error
+
+
+def _ready_fd(parsed: StartArguments) -> int | None:
+    """Checked before anything starts: found out when ready, it would stop a broker in service."""
+    number = parsed.integer("--ready-fd")
+    if number is not None:
+        try:
+            os.fstat(number)
+        except OSError:
+            raise UsageFailure(f"--ready-fd {number}: no such file descriptor is open") from None
+    return number
 
 
 def _reason(error: Exception) -> str:
