@@ -14,7 +14,7 @@ UNDEFINED = -1
 
 
 class EpochCache:
-    __slots__ = ("changed", "epochs", "starts")
+    __slots__ = ("changed", "epochs", "latest", "starts")
 
     def __init__(self, entries: Iterable[tuple[int, int]] = ()) -> None:
         self.epochs: list[int] = []
@@ -23,6 +23,8 @@ class EpochCache:
             self.epochs.append(epoch)
             self.starts.append(start)
         self.changed = False
+        # Compared on every append, so kept at hand.
+        self.latest = self.epochs[-1] if self.epochs else UNDEFINED
 
     @classmethod
     def decode(cls, lines: Iterable[str]) -> EpochCache:
@@ -34,10 +36,6 @@ class EpochCache:
     def entries(self) -> list[tuple[int, int]]:
         return list(zip(self.epochs, self.starts, strict=True))
 
-    @property
-    def latest(self) -> int:
-        return self.epochs[-1] if self.epochs else UNDEFINED
-
     def assign(self, epoch: int, start: int) -> None:
         """Entries that the new one contradicts go: a higher epoch, or a later start."""
         if epoch < 0 or epoch == self.latest:
@@ -46,6 +44,7 @@ class EpochCache:
             self._pop()
         self.epochs.append(epoch)
         self.starts.append(start)
+        self.latest = epoch
         self.changed = True
 
     def epoch_at(self, offset: int) -> int:
@@ -84,9 +83,11 @@ class EpochCache:
         if self.epochs:
             self.epochs.clear()
             self.starts.clear()
+            self.latest = UNDEFINED
             self.changed = True
 
     def _pop(self) -> None:
         self.epochs.pop()
         self.starts.pop()
+        self.latest = self.epochs[-1] if self.epochs else UNDEFINED
         self.changed = True

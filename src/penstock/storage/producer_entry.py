@@ -38,6 +38,7 @@ class ProducerEntry:
         "coordinator_epoch",
         "epoch",
         "last_timestamp",
+        "next_sequence",
         "producer_id",
         "txn_first_offset",
     )
@@ -49,6 +50,7 @@ class ProducerEntry:
         self.last_timestamp = -1
         self.txn_first_offset = NO_TXN
         self.batches: list[WrittenBatch] = []
+        self.next_sequence = 0
 
     @classmethod
     def thaw(cls, stored: Stored) -> ProducerEntry:
@@ -62,6 +64,7 @@ class ProducerEntry:
             entry.batches = [
                 WrittenBatch(first, last_sequence, last_offset - delta, last_offset, timestamp)
             ]
+            entry.next_sequence = (last_sequence + 1) & SEQUENCE_MAX
         return entry
 
     def freeze(self) -> Stored:
@@ -89,13 +92,17 @@ class ProducerEntry:
         if epoch != self.epoch:
             self.epoch = epoch
             self.batches.clear()
+            self.next_sequence = 0
 
     def add(self, epoch: int, batch: WrittenBatch) -> None:
-        self.set_epoch(epoch)
-        if len(self.batches) == BATCHES_KEPT:
-            del self.batches[0]
-        self.batches.append(batch)
-        self.last_timestamp = batch.timestamp
+        if epoch != self.epoch:
+            self.set_epoch(epoch)
+        batches = self.batches
+        if len(batches) == BATCHES_KEPT:
+            del batches[0]
+        batches.append(batch)
+        self.next_sequence = (batch[1] + 1) & SEQUENCE_MAX
+        self.last_timestamp = batch[4]
 
     def find_duplicate(self, first_sequence: int, last_sequence: int) -> WrittenBatch | None:
         for batch in self.batches:

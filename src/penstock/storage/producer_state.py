@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from penstock.model.error import ApiError, ErrorCode
 from penstock.records.control import EndMarker
-from penstock.records.header import SEQUENCE_MAX, BatchHeader
+from penstock.records.header import SEQUENCE_MAX, TRANSACTIONAL_BIT, BatchHeader
 from penstock.storage.producer_entry import (
     NO_EPOCH,
     NO_TXN,
@@ -21,6 +21,8 @@ from penstock.storage.producer_entry import (
     Stored,
     WrittenBatch,
 )
+
+_as_batch = tuple.__new__
 
 
 class CompletedTxn(NamedTuple):
@@ -81,6 +83,9 @@ class ProducerState:
         if entry is None:
             return None
         epoch, first = header.producer_epoch, header.base_sequence
+        if first == entry.next_sequence and epoch == entry.epoch and entry.txn_first_offset < 0:
+            # The usual case. What continues a sequence cannot repeat a part of it.
+            return None
         if sequences and epoch == entry.epoch:
             duplicate = entry.find_duplicate(first, header.last_sequence)
             if duplicate is not None:
@@ -110,13 +115,13 @@ class ProducerState:
 
     def apply(self, header: BatchHeader, base_offset: int, timestamp: int) -> None:
         """A data batch of a producer is in the log."""
-        last_offset = base_offset + header.last_offset_delta
+        delta, first = header.last_offset_delta, header.base_sequence
+        last_offset = base_offset + delta
         entry = self._entries.get(header.producer_id) or self._entry(header)
-        batch = WrittenBatch(
-            header.base_sequence, header.last_sequence, base_offset, last_offset, timestamp
-        )
-        entry.add(header.producer_epoch, batch)
-        if header.is_transactional and entry.txn_first_offset == NO_TXN:
+        last = (first + delta) & SEQUENCE_MAX if first >= 0 else first
+        fields = (first, last, base_offset, last_offset, timestamp)
+        entry.add(header.producer_epoch, _as_batch(WrittenBatch, fields))
+        if header.attributes & TRANSACTIONAL_BIT and entry.txn_first_offset == NO_TXN:
             entry.txn_first_offset = base_offset
             self._ongoing[base_offset] = header.producer_id
         self.end_offset = last_offset + 1
