@@ -10,12 +10,16 @@ from penstock.group.config import GroupConfig
 from penstock.group.offset.fetch_form import fetch_response, fetched_groups
 from penstock.group.record import GroupRecord
 from penstock.group.shard import GroupShard
+from penstock.group.wire import RecordBytes, decode_record, encode_record
 
 __all__ = [
     "Caller",
     "GroupConfig",
     "GroupRecord",
     "GroupShard",
+    "RecordBytes",
+    "decode_record",
+    "encode_record",
     "fetch_response",
     "fetched_groups",
 ]

@@ -1,0 +1,55 @@
+"""Group records as the key and value bytes of log records."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from penstock.group.record import NO_PRODUCER, GroupRecord
+from penstock.model.error import ProtocolError
+from penstock.protocol.messages.records.group_metadata import GroupMetadataKey, GroupMetadataValue
+from penstock.protocol.messages.records.legacy_offset_commit import LegacyOffsetCommitKey
+from penstock.protocol.messages.records.offset_commit import OffsetCommitKey, OffsetCommitValue
+from penstock.protocol.record_frame import (
+    CoordinatorLog,
+    decode_coordinator_key,
+    decode_coordinator_value,
+    encode_coordinator_key,
+    encode_coordinator_value,
+)
+from penstock.protocol.wire import Buffer
+
+
+class RecordBytes(NamedTuple):
+    key: bytes
+    value: bytes | None
+
+
+def encode_record(record: GroupRecord) -> RecordBytes:
+    """The producer, if any, is the batch's to tell."""
+    key = encode_coordinator_key(record.key)
+    if record.value is None:
+        return RecordBytes(key, None)
+    return RecordBytes(key, encode_coordinator_value(record.value, record.value_version))
+
+
+def decode_record(
+    key: Buffer, value: Buffer | None, producer_id: int = NO_PRODUCER, producer_epoch: int = -1
+) -> GroupRecord | None:
+    """None for a type of record that is not ours to know: a newer release may have written it."""
+    try:
+        decoded_key = decode_coordinator_key(CoordinatorLog.GROUP, key)
+    except ProtocolError:
+        return None
+    if isinstance(decoded_key, LegacyOffsetCommitKey):
+        decoded_key = OffsetCommitKey(
+            group=decoded_key.group, topic=decoded_key.topic, partition=decoded_key.partition
+        )
+    if not isinstance(decoded_key, OffsetCommitKey | GroupMetadataKey):
+        return None
+    if value is None:
+        return GroupRecord(decoded_key, None, 0, producer_id, producer_epoch)
+    version = int.from_bytes(bytes(value[:2]), "big")
+    decoded = decode_coordinator_value(CoordinatorLog.GROUP, decoded_key, value)
+    if not isinstance(decoded, OffsetCommitValue | GroupMetadataValue):
+        raise ProtocolError(f"{decoded.NAME} under {decoded_key.NAME}")
+    return GroupRecord(decoded_key, decoded, version, producer_id, producer_epoch)
