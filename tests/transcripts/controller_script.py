@@ -7,7 +7,12 @@ from collections.abc import Callable
 
 from tests.transcripts.transcript import Names
 
-from penstock.controller import ControllerConfig, ControllerShard, SettingsSchema
+from penstock.controller import (
+    BOOTSTRAP_FEATURES,
+    ControllerConfig,
+    ControllerShard,
+    SettingsSchema,
+)
 from penstock.machine import Decision
 from penstock.metadata import ResourceType
 from penstock.model.error import ApiError, ErrorCode
@@ -82,6 +87,12 @@ class ControllerScript:
     def do_settings(self, words: list[str], _: list[list[str]]) -> Decision[Entity, None]:
         values = {key: int(value) for key, value in (word.split("=") for word in words)}
         self._start(ControllerConfig(**values))
+        return Decision((), None)
+
+    def do_feature(self, words: list[str], _: list[list[str]]) -> Decision[Entity, None]:
+        """What a cluster begins with instead of the usual."""
+        features = {**BOOTSTRAP_FEATURES, words[0]: int(words[1])}
+        self._start(ControllerConfig(bootstrap_features=features))
         return Decision((), None)
 
     def do_brokers(self, words: list[str], _: list[list[str]]) -> Decision[Entity, None]:

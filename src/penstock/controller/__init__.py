@@ -2,8 +2,6 @@
 
 from penstock.controller.config import (
     BOOTSTRAP_FEATURES,
-    METADATA_LEVEL,
-    METADATA_VERSION,
     SUPPORTED_FEATURES,
     ConfigSchema,
     ControllerConfig,
@@ -12,6 +10,7 @@ from penstock.controller.config import (
 from penstock.controller.schema import SettingsSchema, controller_config
 from penstock.controller.shard import ControllerShard
 from penstock.controller.topic_name import check_topic_name
+from penstock.metadata.version import METADATA_LEVEL, METADATA_VERSION
 
 __all__ = [
     "BOOTSTRAP_FEATURES",

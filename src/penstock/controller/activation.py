@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from penstock.controller.config import METADATA_VERSION, ControllerConfig, ControllerContext
+from penstock.controller.config import ControllerConfig, ControllerContext
 from penstock.controller.outcome import Outcome
 from penstock.machine.decision import Decision
 from penstock.metadata.config import ResourceType
 from penstock.metadata.record import MetadataRecord
+from penstock.metadata.version import METADATA_LEVEL, METADATA_LEVEL_MIN, METADATA_VERSION
 from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.messages.records.abort_transaction_record import AbortTransactionRecord
 from penstock.protocol.messages.records.begin_transaction_record import BeginTransactionRecord
@@ -57,9 +58,9 @@ def _first_records(
 
 def _check_level(context: ControllerContext) -> None:
     level = context.image.features[METADATA_VERSION]
-    newest = context.config.bootstrap_features[METADATA_VERSION]
-    if level > newest:
+    if not METADATA_LEVEL_MIN <= level <= METADATA_LEVEL:
         raise ApiError(
             ErrorCode.UNSUPPORTED_VERSION,
-            f"the metadata log needs {METADATA_VERSION} {level}, newer than {newest} known here",
+            f"the metadata log has {METADATA_VERSION} {level}; "
+            f"levels {METADATA_LEVEL_MIN} to {METADATA_LEVEL} are known here",
         )

@@ -7,16 +7,15 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
 from penstock.metadata.image import ClusterImage
+from penstock.metadata.version import METADATA_LEVEL, METADATA_LEVEL_MIN, METADATA_VERSION
 from penstock.model.id import TopicId
 
-METADATA_VERSION = "metadata.version"
-METADATA_LEVEL = 30
-"""Kafka 4.3-IV0: the newest whose records are written here."""
+ELIGIBLE_LEADERS = "eligible.leader.replicas.version"
 
 SUPPORTED_FEATURES: Mapping[str, tuple[int, int]] = {
-    METADATA_VERSION: (7, METADATA_LEVEL),
+    METADATA_VERSION: (METADATA_LEVEL_MIN, METADATA_LEVEL),
     "kraft.version": (0, 1),
-    "eligible.leader.replicas.version": (0, 1),
+    ELIGIBLE_LEADERS: (0, 1),
     "group.version": (0, 1),
     "share.version": (0, 1),
     "streams.version": (0, 1),
@@ -26,7 +25,7 @@ SUPPORTED_FEATURES: Mapping[str, tuple[int, int]] = {
 
 BOOTSTRAP_FEATURES: Mapping[str, int] = {
     METADATA_VERSION: METADATA_LEVEL,
-    "eligible.leader.replicas.version": 1,
+    ELIGIBLE_LEADERS: 1,
     "group.version": 1,
     "transaction.version": 2,
 }

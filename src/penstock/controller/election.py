@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from enum import IntEnum
 
-from penstock.controller.config import ControllerContext
+from penstock.controller.config import ELIGIBLE_LEADERS, ControllerContext
 from penstock.metadata.partition import NO_LEADER, PartitionImage
 from penstock.model.id import TopicId
 from penstock.protocol.messages.records.partition_change_record import PartitionChangeRecord
@@ -24,7 +24,12 @@ class Election(IntEnum):
 
 
 def min_isr(context: ControllerContext, topic: str, partition: PartitionImage) -> int:
-    """How many in-sync replicas are enough: below that nothing new is committed."""
+    """How many in-sync replicas are enough: below that nothing new is committed.
+
+    Zero in a cluster that keeps no eligible leaders: there the last in-sync replica stays one.
+    """
+    if not context.image.features.get(ELIGIBLE_LEADERS):
+        return 0
     configs = context.image.configs
     text = configs.topic(topic).get(_MIN_ISR) or configs.broker(None).get(_MIN_ISR)
     wanted = context.config.min_insync_replicas if text is None else int(text)
@@ -82,6 +87,8 @@ def retire_replica(
 ) -> PartitionChangeRecord:
     """The change when a broker that was in sync goes: it can lead again if it is the last."""
     isr = [one for one in partition.isr if one != broker_id]
+    if not isr and enough == 0:
+        isr = list(partition.isr)
     record = PartitionChangeRecord(partition_id=index, topic_id=topic_id, isr=isr)
     if partition.leader == broker_id:
         record.leader = next(

@@ -12,6 +12,7 @@ from penstock.metadata.image import ClusterImage
 from penstock.metadata.partition import PartitionImage
 from penstock.metadata.record import MetadataRecord
 from penstock.metadata.topic import TopicImage
+from penstock.metadata.version import METADATA_VERSION
 from penstock.protocol.messages.records.config_record import ConfigRecord
 from penstock.protocol.messages.records.feature_level_record import FeatureLevelRecord
 from penstock.protocol.messages.records.partition_record import PartitionRecord
@@ -22,8 +23,6 @@ from penstock.protocol.messages.records.register_broker_record import (
     RegisterBrokerRecord,
 )
 from penstock.protocol.messages.records.topic_record import TopicRecord
-
-METADATA_VERSION = "metadata.version"
 
 
 def image_records(image: ClusterImage) -> Iterator[MetadataRecord]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from penstock.metadata.record import MetadataRecord
+from penstock.metadata.version import record_version
 from penstock.protocol.codec import encode
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.records.leader_change_message import LeaderChangeMessage, Voter
@@ -32,8 +33,8 @@ Control = tuple[int, bytes]
 """Kind and encoded value."""
 
 
-def encode_values(records: Iterable[MetadataRecord]) -> list[bytes]:
-    return [encode_metadata_record(record) for record in records]
+def encode_values(records: Iterable[MetadataRecord], level: int) -> list[bytes]:
+    return [encode_metadata_record(record, record_version(record, level)) for record in records]
 
 
 def pack_batches(

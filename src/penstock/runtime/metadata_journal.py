@@ -11,8 +11,10 @@ import logging
 from collections.abc import Iterable, Iterator, Sequence
 
 from penstock.metadata.record import MetadataRecord, RecordKind
+from penstock.metadata.version import METADATA_LEVEL, METADATA_VERSION
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, InvariantError, StorageError
+from penstock.protocol.messages.records.feature_level_record import FeatureLevelRecord
 from penstock.records.control import KRAFT_VERSION, KRAFT_VOTERS
 from penstock.records.header import BatchHeader, Buffer
 from penstock.runtime.log_file import LogFile
@@ -53,6 +55,7 @@ class MetadataJournal:
         self._bytes_since_snapshot = 0
         self._quorum_controls: dict[int, bytes] = {}
         self._committed_offset = 0
+        self._level = METADATA_LEVEL
         self.epoch = -1
         self.last_snapshot: SnapshotId | None = None
 
@@ -67,6 +70,7 @@ class MetadataJournal:
             self._keep_controls(snapshot.controls)
             # All of it happened somewhere before the snapshot's end; no record knows where.
             for record in snapshot.records:
+                self._note_level(record)
                 yield self.last_snapshot.offset - 1, record
             offset = max(offset, self.last_snapshot.offset)
         covered = found[0].offset if found is not None else 0
@@ -84,13 +88,17 @@ class MetadataJournal:
             yield from self._behind(start, header, batch)
         self._committed_offset = self._log.end_offset
 
-    @staticmethod
     def _behind(
-        start: int, header: BatchHeader, batch: Buffer
+        self, start: int, header: BatchHeader, batch: Buffer
     ) -> Iterator[tuple[int, MetadataRecord]]:
         for offset, record in read_values(header, batch):
             if offset >= start:
+                self._note_level(record)
                 yield offset, record
+
+    def _note_level(self, record: MetadataRecord) -> None:
+        if isinstance(record, FeatureLevelRecord) and record.name == METADATA_VERSION:
+            self._level = record.feature_level
 
     def _newest_snapshot(self) -> tuple[SnapshotId, Snapshot] | None:
         for snapshot_id in reversed(self._snapshots.list()):
@@ -137,7 +145,10 @@ class MetadataJournal:
             raise InvariantError("the metadata log is written before an epoch has begun")
         base_offset = self._log.end_offset
         now_ms = self._clock.now_ms()
-        batches = pack_batches(encode_values(records), base_offset, self.epoch, now_ms)
+        for record in records:
+            self._note_level(record)
+        values = encode_values(records, self._level)
+        batches = pack_batches(values, base_offset, self.epoch, now_ms)
         if len(batches) > 1 and records[0].API_KEY != RecordKind.BEGIN_TRANSACTION:
             raise ApiError(
                 ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation."
@@ -168,7 +179,9 @@ class MetadataJournal:
         self._bytes_since_snapshot = 0
         controls = sorted(self._quorum_controls.items())
         now_ms = self._clock.now_ms()
-        await asyncio.to_thread(self._snapshots.write, snapshot_id, records, controls, now_ms)
+        await asyncio.to_thread(
+            self._snapshots.write, snapshot_id, records, controls, now_ms, self._level
+        )
         self.last_snapshot = snapshot_id
         self._log.drop_before(end_offset)
         self._snapshots.remove_before(snapshot_id)

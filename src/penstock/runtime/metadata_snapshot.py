@@ -70,12 +70,13 @@ class SnapshotDirectory:
         records: Sequence[MetadataRecord],
         controls: Sequence[Control],
         timestamp_ms: int,
+        level: int,
     ) -> int:
         """The size of the file. Safe to run in a thread: it touches only what it is given.
 
         A full disk is an ApiError: nothing is lost by it, the log has everything.
         """
-        data = encode_snapshot(records, controls, snapshot_id.epoch, timestamp_ms)
+        data = encode_snapshot(records, controls, snapshot_id.epoch, timestamp_ms, level)
         path = self._path(snapshot_id)
         try:
             replace_file(self._disk, path, data)
@@ -125,12 +126,16 @@ def _batches(data: bytes) -> Iterator[tuple[BatchHeader, Buffer]]:
 
 
 def encode_snapshot(
-    records: Sequence[MetadataRecord], controls: Sequence[Control], epoch: int, timestamp_ms: int
+    records: Sequence[MetadataRecord],
+    controls: Sequence[Control],
+    epoch: int,
+    timestamp_ms: int,
+    level: int,
 ) -> bytes:
     """Offsets count from zero inside a snapshot: they say nothing about the log's."""
     first = [snapshot_header(timestamp_ms), *controls]
     parts = [pack_controls(first, 0, epoch, timestamp_ms)]
-    values = encode_values(records)
+    values = encode_values(records, level)
     parts += pack_batches(values, len(first), epoch, timestamp_ms)
     end = len(first) + len(values)
     parts.append(pack_controls([snapshot_footer()], end, epoch, timestamp_ms))

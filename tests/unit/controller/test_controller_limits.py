@@ -36,12 +36,13 @@ def test_ids_that_are_reserved_taken_or_look_like_options_are_drawn_again() -> N
     assert ids == [taken, b"\x22" * 16]
 
 
-def test_a_log_from_a_newer_release_is_not_taken_over() -> None:
+def test_a_log_of_a_level_not_known_is_not_taken_over() -> None:
     settings = BrokerConfig()
     shard = ControllerShard(ControllerConfig(), SettingsSchema(lambda: settings), lambda: b"")
-    shard.replay(FeatureLevelRecord(name="metadata.version", feature_level=31), 0)
-    with pytest.raises(ApiError, match="newer than 30"):
-        shard.decide_activate()
+    for level in (31, 16):
+        shard.replay(FeatureLevelRecord(name="metadata.version", feature_level=level), 0)
+        with pytest.raises(ApiError, match="levels 17 to 30"):
+            shard.decide_activate()
 
 
 def test_a_formatted_directory_says_what_a_cluster_begins_with() -> None:

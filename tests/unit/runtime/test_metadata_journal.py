@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 from tests.unit.runtime.journal_kit import Plane, play
 
-from penstock.metadata import image_records
+from penstock.metadata import RecordKind, image_records
 from penstock.model.error import ApiError, InvariantError, StorageError
 from penstock.protocol.messages.records.config_record import ConfigRecord
+from penstock.protocol.messages.records.feature_level_record import FeatureLevelRecord
 from penstock.protocol.messages.records.no_op_record import NoOpRecord
 from penstock.records.control import KRAFT_VOTERS, LEADER_CHANGE
+from penstock.records.record import iter_records
 from penstock.runtime.metadata_batch import read_controls
 
 METADATA = "__cluster_metadata-0"
@@ -252,3 +254,30 @@ def test_voters_survive_a_snapshot(tmp_path: Path) -> None:
         again.close()
 
     play(story())
+
+
+def test_a_cluster_at_an_older_level_gets_records_it_can_go_back_with(tmp_path: Path) -> None:
+    level = FeatureLevelRecord(name="metadata.version", feature_level=20)
+
+    async def story() -> None:
+        plane = Plane(tmp_path)
+        plane.journal.begin_epoch(1)
+        await plane.runtime.submit(lambda shard: shard.decide_activate([level]))
+        await plane.join()
+        await plane.create("orders")
+        records = list(image_records(plane.image))
+        await plane.journal.write_snapshot(records, plane.image.next_offset)
+        await plane.create("later")
+        plane.close()
+
+    play(story())
+    plane = Plane(tmp_path)
+    assert {topic.name for topic in plane.image.topics} == {"orders", "later"}
+    versions = {
+        (record.value[1], record.value[2])
+        for header, batch in plane.journal._log.read(plane.log.log_start_offset)
+        for record in iter_records(batch)
+        if record.value is not None and not header.is_control
+    }
+    assert versions == {(RecordKind.TOPIC, 0), (RecordKind.PARTITION, 1)}
+    plane.close()
