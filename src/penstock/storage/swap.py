@@ -40,11 +40,12 @@ def _drop_unfinished(
 ) -> None:
     """Swap files behind the first cleaned one belong to a split that was not finished either."""
     first = min((base for base, _ in cleaned), default=None)
-    for base, kind in cleaned:
-        remove_file(disk, names.segment_path(directory, base, kind, names.CLEANED))
+    # Before the cleaned ones: without those, what is left would pass for a complete swap.
     for base, kind in [swap for swap in swaps if first is not None and swap[0] >= first]:
         remove_file(disk, names.segment_path(directory, base, kind, names.SWAP))
         swaps.discard((base, kind))
+    for base, kind in cleaned:
+        remove_file(disk, names.segment_path(directory, base, kind, names.CLEANED))
 
 
 def _complete(
@@ -58,7 +59,8 @@ def _complete(
             if kind != names.SNAPSHOT or base != first:
                 remove_file(disk, names.segment_path(directory, base, kind))
                 files.discard((base, kind))
-    for base, kind in swaps:
+    # The batches first: while they wait, whatever stands under a final name counts as old.
+    for base, kind in sorted(swaps, key=lambda swap: (swap[1] != names.LOG, swap)):
         path = names.segment_path(directory, base, kind)
         disk.rename(path + names.SWAP, path)
         files.add((base, kind))
