@@ -39,6 +39,7 @@ BROKER_SETTINGS = {
 }
 
 _results: list[dict[str, str]] = []
+_broker_output: list[Path] = []
 
 
 # --- options, markers, report -----------------------------------------------------------------
@@ -89,6 +90,11 @@ def _client_name(item: pytest.Item) -> str:
     return str(params.get("client") or params["admin_client"])
 
 
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    if _broker_output and terminalreporter.stats.get("failed"):
+        terminalreporter.write_line(f"The broker's own output is in {_broker_output[0]}")
+
+
 def pytest_sessionfinish(session: pytest.Session) -> None:
     path = session.config.getoption("conformance_report", None)
     if path and _results:
@@ -127,9 +133,10 @@ def _kafka_cluster(data_dir: Path) -> Iterator[Cluster]:
     reason = apache_kafka.missing_prerequisite()
     if reason is not None:
         pytest.skip(reason)
-    # Eight small coordinators' logs instead of fifty: creating them takes Kafka seconds.
+    # One coordinator's log instead of fifty, which Kafka takes seconds to create.
     settings = BROKER_SETTINGS | {"offsets.topic.num.partitions": "1"}
     with apache_kafka.ApacheKafka(data_dir, settings) as broker:
+        _broker_output.append(broker.log_file)
         yield Cluster("kafka", broker.bootstrap_servers, data_dir, 1)
 
 
@@ -155,6 +162,7 @@ def start_penstock(
     """Start the broker as its own process and return once it says that it is ready."""
     ready = data_dir.with_name("ready")
     output = data_dir.with_name("penstock.out")
+    _broker_output.append(output)
     listen = ["--listen", f"127.0.0.1:{port}", "--data-dir", str(data_dir)]
     chosen = [word for key, value in settings.items() for word in ("--set", f"{key}={value}")]
     command = [sys.executable, "-m", "penstock.cli.main", "start", *listen, *chosen]
