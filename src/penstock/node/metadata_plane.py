@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from penstock.controller.config import SUPPORTED_FEATURES, ControllerConfig
-from penstock.controller.schema import SettingsSchema
+from penstock.controller import SettingsSchema, controller_config
+from penstock.controller.config import SUPPORTED_FEATURES
 from penstock.controller.shard import ControllerShard
 from penstock.handlers.controller_link import ControllerLink, QuorumView
 from penstock.metadata.delta import MetadataDelta
@@ -63,7 +63,7 @@ class MetadataPlane:
             StorageLogFile(storage_log), log_dir.disk, storage_log.directory, clock
         )
         shard = ControllerShard(
-            _controller_config(config()), SettingsSchema(config), new_id, self.image
+            controller_config(config()), SettingsSchema(config), new_id, self.image
         )
         self._runtime: Runtime[ControllerShard, MetadataRecord] = Runtime(
             shard, self._journal, clock, self._committed
@@ -128,12 +128,3 @@ class MetadataPlane:
             self._journal.committed_offset,
             self._identity.directory_id,
         )
-
-
-def _controller_config(config: BrokerConfig) -> ControllerConfig:
-    return ControllerConfig(
-        num_partitions=config.partition_count,
-        default_replication_factor=int(config.get("default.replication.factor")),
-        delete_topic_enable=config.deletes_topics,
-        min_insync_replicas=int(config.get("min.insync.replicas")),
-    )

@@ -14,8 +14,6 @@ from penstock.protocol.messages.delete_records import (
 )
 from penstock.storage.trim import delete_records_before
 
-HIGH_WATERMARK = -1
-
 
 def handle(broker: Broker, request: DeleteRecordsRequest, call: Call) -> Answer:
     return DeleteRecordsResponse(
@@ -38,10 +36,7 @@ def _delete(
         log = partition.log
         if "delete" not in log.config.cleanup_policy:
             raise ApiError(ErrorCode.POLICY_VIOLATION)
-        offset = partition.high_watermark if asked.offset == HIGH_WATERMARK else asked.offset
-        if not 0 <= offset <= partition.high_watermark or offset < log.log_start_offset:
-            raise ApiError(ErrorCode.OFFSET_OUT_OF_RANGE)
-        delete_records_before(log, offset)
+        delete_records_before(log, asked.offset)
     except ApiError as error:
         return DeleteRecordsPartitionResult(
             partition_index=index, low_watermark=-1, error_code=error.code
