@@ -8,7 +8,14 @@ from dataclasses import replace
 from tests.transcripts.group_world import GroupWorld
 from tests.transcripts.transcript import Names
 
-from penstock.group import Caller, GroupConfig, GroupRecord, fetch_response, fetched_groups
+from penstock.group import (
+    Caller,
+    GroupConfig,
+    GroupEntry,
+    TxnMarker,
+    fetch_response,
+    fetched_groups,
+)
 from penstock.group.timer import JoinTimer, RetentionTimer, SessionTimer, SyncTimer
 from penstock.machine import Decision, Parked, TimerCancel, TimerChange, TimerKey
 from penstock.model.error import ErrorCode
@@ -92,11 +99,11 @@ class GroupScript:
 
     # --- showing ---
 
-    def take(self, decision: Decision[GroupRecord, object]) -> list[str]:
+    def take(self, decision: Decision[GroupEntry, object]) -> list[str]:
         self.world.take(decision)
         return self.show(decision)
 
-    def show(self, decision: Decision[GroupRecord, object]) -> list[str]:
+    def show(self, decision: Decision[GroupEntry, object]) -> list[str]:
         lines = [self._record(record) for record in decision.records]
         lines += [self._timer(change) for change in decision.timers]
         lines += [f"#{ticket} <- {self._reply(answer)}" for ticket, answer in decision.answers]
@@ -108,7 +115,10 @@ class GroupScript:
             lines.append(f"-> {self._reply(decision.reply)}")
         return lines
 
-    def _record(self, record: GroupRecord) -> str:
+    def _record(self, record: GroupEntry) -> str:
+        if isinstance(record, TxnMarker):
+            end = "commit" if record.committed else "abort"
+            return f"marker of producer {record.producer_id}: {end}"
         key = " ".join([record.key.NAME, *self.names.fields(record.key)])
         if record.value is None:
             return f"record {key} = tombstone"
@@ -258,9 +268,8 @@ class GroupScript:
         return self.take(self.world.shard.offsets.decide_txn_commit(request, self.world.now_ms))
 
     def do_marker(self, words: list[str], _: Options) -> list[str]:
-        """Markers are no records of the shard: a restart here forgets them."""
-        self.world.shard.replay_marker(int(words[0]), words[1] == "commit")
-        return []
+        offsets = self.world.shard.offsets
+        return self.take(offsets.decide_end_txn(int(words[0]), 0, words[1] == "commit"))
 
     def do_fetch(self, words: list[str], options: Options) -> list[str]:
         """`fetch GROUP [TOPIC-PARTITION …]`; without partitions, all."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 
-from penstock.group import GroupConfig, GroupRecord, GroupShard
+from penstock.group import GroupConfig, GroupEntry, GroupShard
 from penstock.machine import Decision, Parked, TimerKey, Timers
 
 
@@ -14,11 +14,11 @@ class GroupWorld:
     def __init__(self, config: GroupConfig) -> None:
         self.config = config
         self.now_ms = 0
-        self.log: list[GroupRecord] = []
+        self.log: list[GroupEntry] = []
         self._uuids = count(1)
         self.start()
 
-    def start(self) -> Decision[GroupRecord, None]:
+    def start(self) -> Decision[GroupEntry, None]:
         """A machine made anew from the log; whoever was parked lost its connection."""
         self.timers = Timers()
         self.parked: set[object] = set()
@@ -30,7 +30,7 @@ class GroupWorld:
         self.take(decision)
         return decision
 
-    def take(self, decision: Decision[GroupRecord, object]) -> None:
+    def take(self, decision: Decision[GroupEntry, object]) -> None:
         for record in decision.records:
             self.log.append(record)
             self.shard.replay(record, len(self.log) - 1)
@@ -44,7 +44,7 @@ class GroupWorld:
             self.parked.remove(ticket)
             self.answered[ticket] = answer
 
-    def ring(self, until_ms: int) -> tuple[TimerKey, Decision[GroupRecord, None]] | None:
+    def ring(self, until_ms: int) -> tuple[TimerKey, Decision[GroupEntry, None]] | None:
         """The next timer due by then, if there is one."""
         deadline = self.timers.next_deadline_ms()
         if deadline is None or deadline > until_ms:

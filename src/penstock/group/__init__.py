@@ -7,19 +7,25 @@ records.
 
 from penstock.group.caller import Caller
 from penstock.group.config import GroupConfig
+from penstock.group.load import RawRecord, RawTxnRecord, last_of_each_key
 from penstock.group.offset.fetch_form import fetch_response, fetched_groups
-from penstock.group.record import GroupRecord
+from penstock.group.record import GroupEntry, GroupRecord, TxnMarker
 from penstock.group.shard import GroupShard
 from penstock.group.wire import RecordBytes, decode_record, encode_record
 
 __all__ = [
     "Caller",
     "GroupConfig",
+    "GroupEntry",
     "GroupRecord",
     "GroupShard",
+    "RawRecord",
+    "RawTxnRecord",
     "RecordBytes",
+    "TxnMarker",
     "decode_record",
     "encode_record",
     "fetch_response",
     "fetched_groups",
+    "last_of_each_key",
 ]

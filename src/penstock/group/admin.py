@@ -8,7 +8,7 @@ from penstock.group.caller import Caller
 from penstock.group.classic.view import CLASSIC_TYPE, described, described_missing, listed
 from penstock.group.offset.delete import tombstones_of_group
 from penstock.group.offset.store import OffsetStore
-from penstock.group.record import GroupRecord, group_tombstone
+from penstock.group.record import GroupEntry, GroupRecord, group_tombstone
 from penstock.group.roster import Roster
 from penstock.machine import Decision
 from penstock.model.error import ErrorCode
@@ -24,7 +24,7 @@ class GroupAdmin:
         self._roster = roster
         self._offsets = offsets
 
-    def decide_list(self, request: ListGroupsRequest) -> Decision[GroupRecord, list[ListedGroup]]:
+    def decide_list(self, request: ListGroupsRequest) -> Decision[GroupEntry, list[ListedGroup]]:
         """Of this partition; a broker's answer joins those of all its partitions."""
         states = {one.strip().lower() for one in request.states_filter}
         types = {one.strip().lower() for one in request.types_filter}
@@ -38,7 +38,7 @@ class GroupAdmin:
 
     def decide_describe(
         self, group_ids: Sequence[str], caller: Caller
-    ) -> Decision[GroupRecord, list[DescribedGroup]]:
+    ) -> Decision[GroupEntry, list[DescribedGroup]]:
         found = []
         for group_id in group_ids:
             group = self._roster.find(group_id)
@@ -50,7 +50,7 @@ class GroupAdmin:
 
     def decide_delete(
         self, group_ids: Sequence[str]
-    ) -> Decision[GroupRecord, list[DeletableGroupResult]]:
+    ) -> Decision[GroupEntry, list[DeletableGroupResult]]:
         """A group goes with all its offsets, or not at all."""
         records: list[GroupRecord] = []
         results = []

@@ -35,6 +35,18 @@ class GroupRecord(NamedTuple):
     producer_epoch: int = -1
 
 
+class TxnMarker(NamedTuple):
+    """The end of a producer's transaction, where the log has a control batch."""
+
+    producer_id: int
+    producer_epoch: int
+    committed: bool
+
+
+GroupEntry = GroupRecord | TxnMarker
+"""Whatever the log of a shard can hold."""
+
+
 def group_metadata_record(group_id: str, value: GroupMetadataValue) -> GroupRecord:
     return GroupRecord(GroupMetadataKey(group=group_id), value, GROUP_METADATA_VALUE_VERSION)
 

@@ -17,7 +17,7 @@ from penstock.group.classic.turn import Turn
 from penstock.group.config import GroupConfig
 from penstock.group.offset.coordinator import OffsetCoordinator
 from penstock.group.offset.store import OffsetStore
-from penstock.group.record import GroupRecord
+from penstock.group.record import GroupEntry, TxnMarker
 from penstock.group.roster import Roster
 from penstock.group.sweep import Sweep
 from penstock.group.timer import JoinTimer, RetentionTimer, SessionTimer, SyncTimer
@@ -40,7 +40,10 @@ class GroupShard:
 
     # --- the log ---
 
-    def replay(self, record: GroupRecord, offset: int) -> None:
+    def replay(self, record: GroupEntry, offset: int) -> None:
+        if isinstance(record, TxnMarker):
+            self.store.end_transaction(record.producer_id, record.committed)
+            return
         key, value = record.key, record.value
         if isinstance(key, OffsetCommitKey):
             if isinstance(value, OffsetCommitValue):
@@ -57,31 +60,27 @@ class GroupShard:
             if value is None and self.store.of_group(key.group):
                 self.roster.admit_simple(key.group)
 
-    def replay_marker(self, producer_id: int, committed: bool) -> None:
-        """The end of a transaction: its offsets count from here on, or never did."""
-        self.store.end_transaction(producer_id, committed)
-
     # --- timers, and the partition's coming and going ---
 
-    def expire(self, key: TimerKey, now_ms: int) -> Decision[GroupRecord, None]:
+    def expire(self, key: TimerKey, now_ms: int) -> Decision[GroupEntry, None]:
         if isinstance(key, SessionTimer | JoinTimer | SyncTimer):
             return self.classic.expire(key, now_ms)
         if isinstance(key, RetentionTimer):
             return self._sweep.decide_stretch(now_ms)
         raise InvariantError(f"not a timer of a group: {key!r}")
 
-    def decide_loaded(self, now_ms: int) -> Decision[GroupRecord, None]:
+    def decide_loaded(self, now_ms: int) -> Decision[GroupEntry, None]:
         """To be taken once after the load and before the first request."""
         turns = [self.classic.loaded(group, now_ms) for group in self.roster.groups()]
         return _joined(turns, (self._sweep.start(now_ms),))
 
-    def decide_unloaded(self, now_ms: int) -> Decision[GroupRecord, None]:
+    def decide_unloaded(self, now_ms: int) -> Decision[GroupEntry, None]:
         """Answers everybody who is parked; requests are refused from then on."""
         turns = [self.classic.unloaded(group, now_ms) for group in self.roster.groups()]
         return _joined(turns, ())
 
 
-def _joined(turns: list[Turn], timers: tuple[TimerChange, ...]) -> Decision[GroupRecord, None]:
+def _joined(turns: list[Turn], timers: tuple[TimerChange, ...]) -> Decision[GroupEntry, None]:
     def adopt() -> None:
         for turn in turns:
             turn.adopt()

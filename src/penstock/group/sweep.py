@@ -8,7 +8,7 @@ from __future__ import annotations
 from penstock.group.config import GroupConfig
 from penstock.group.offset.expiry import expired
 from penstock.group.offset.store import OffsetStore
-from penstock.group.record import GroupRecord, group_tombstone
+from penstock.group.record import GroupEntry, GroupRecord, group_tombstone
 from penstock.group.roster import Roster
 from penstock.group.timer import RetentionTimer
 from penstock.machine import Decision, TimerSet
@@ -29,7 +29,7 @@ class Sweep:
         interval_ms = self._config.offsets_retention_check_interval_ms
         return TimerSet(RetentionTimer(), now_ms + interval_ms)
 
-    def decide_stretch(self, now_ms: int) -> Decision[GroupRecord, None]:
+    def decide_stretch(self, now_ms: int) -> Decision[GroupEntry, None]:
         left = self._left or self._roster.ids()[::-1]
         records: list[GroupRecord] = []
         budget = _OFFSETS_PER_STRETCH

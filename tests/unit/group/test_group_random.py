@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.transcripts.group_script import subscription
 from tests.transcripts.group_world import GroupWorld
 
-from penstock.group import Caller, GroupConfig, GroupRecord, GroupShard
+from penstock.group import Caller, GroupConfig, GroupEntry, GroupShard
 from penstock.group.classic.group import ClassicGroup
 from penstock.group.classic.state import GroupState
 from penstock.group.timer import RetentionTimer
@@ -94,14 +94,14 @@ class Walk:
                 self._learn(rung[1])
             return
         before = _snapshot(self.world.shard)
-        decision: Decision[GroupRecord, object] = getattr(self, op.name)(op)
+        decision: Decision[GroupEntry, object] = getattr(self, op.name)(op)
         assert _snapshot(self.world.shard) == before, "deciding changed something"
         if not op.written and decision.records:
             return  # the disk was full: nothing may have happened
         self.world.take(decision)
         self._learn(decision)
 
-    def _learn(self, decision: Decision[GroupRecord, Any]) -> None:
+    def _learn(self, decision: Decision[GroupEntry, Any]) -> None:
         replies = [decision.reply, *(answer for _, answer in decision.answers)]
         for reply in replies:
             if isinstance(reply, JoinGroupResponse) and reply.member_id not in [*self.ids, ""]:
@@ -121,7 +121,7 @@ class Walk:
             return self.member_id.split("-")[0] if self.member_id.startswith("i") else None
         return INSTANCES[op.choice % len(INSTANCES)]
 
-    def join(self, op: Op) -> Decision[GroupRecord, JoinGroupResponse]:
+    def join(self, op: Op) -> Decision[GroupEntry, JoinGroupResponse]:
         request = JoinGroupRequest(
             group_id=op.group,
             member_id=self.member_id,
@@ -139,7 +139,7 @@ class Walk:
 
     rejoin = join
 
-    def sync(self, op: Op) -> Decision[GroupRecord, object]:
+    def sync(self, op: Op) -> Decision[GroupEntry, object]:
         request = SyncGroupRequest(
             group_id=op.group,
             member_id=self.member_id,
@@ -152,18 +152,18 @@ class Walk:
         )
         return self.world.shard.classic.decide_sync(request, self.world.now_ms)
 
-    def heartbeat(self, op: Op) -> Decision[GroupRecord, object]:
+    def heartbeat(self, op: Op) -> Decision[GroupEntry, object]:
         request = HeartbeatRequest(
             group_id=op.group, member_id=self.member_id, generation_id=self._generation(op)
         )
         return self.world.shard.classic.decide_heartbeat(request, self.world.now_ms)
 
-    def leave(self, op: Op) -> Decision[GroupRecord, object]:
+    def leave(self, op: Op) -> Decision[GroupEntry, object]:
         members = [MemberIdentity(member_id=self.member_id, group_instance_id=self._instance(op))]
         request = LeaveGroupRequest(group_id=op.group, members=members)
         return self.world.shard.classic.decide_leave(request, Caller(5), self.world.now_ms)
 
-    def commit(self, op: Op) -> Decision[GroupRecord, object]:
+    def commit(self, op: Op) -> Decision[GroupEntry, object]:
         partition = OffsetCommitRequestPartition(
             partition_index=op.choice % 3, committed_offset=op.choice
         )
@@ -175,7 +175,7 @@ class Walk:
         )
         return self.world.shard.offsets.decide_commit(request, Caller(9), self.world.now_ms)
 
-    def delete(self, op: Op) -> Decision[GroupRecord, object]:
+    def delete(self, op: Op) -> Decision[GroupEntry, object]:
         return self.world.shard.admin.decide_delete([op.group])
 
 

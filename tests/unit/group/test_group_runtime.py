@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from penstock.group import Caller, GroupConfig, GroupRecord, GroupShard
+from penstock.group import Caller, GroupConfig, GroupEntry, GroupShard
 from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.messages.heartbeat import HeartbeatRequest
 from penstock.protocol.messages.join_group import (
@@ -27,7 +27,7 @@ CONFIG = GroupConfig(group_initial_rebalance_delay_ms=20, group_min_session_time
 
 class MemoryJournal:
     def __init__(self) -> None:
-        self.records: list[GroupRecord] = []
+        self.records: list[GroupEntry] = []
         self.full = False
         self.committed = asyncio.Event()
         self.committed.set()
@@ -36,7 +36,7 @@ class MemoryJournal:
     def end_offset(self) -> int:
         return len(self.records)
 
-    def append(self, records: Sequence[GroupRecord]) -> int:
+    def append(self, records: Sequence[GroupEntry]) -> int:
         if self.full:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, "no space")
         self.records += records
@@ -46,7 +46,7 @@ class MemoryJournal:
         await asyncio.sleep(0)
         await self.committed.wait()
 
-    def load(self) -> Iterator[tuple[int, GroupRecord]]:
+    def load(self) -> Iterator[tuple[int, GroupEntry]]:
         return iter(enumerate(self.records))
 
 
@@ -64,7 +64,7 @@ class Node:
         uuids = iter(range(1, 100))
         shard = GroupShard(CONFIG, lambda: str(next(uuids)))
         self.clock = WallClock()
-        self.runtime: Runtime[GroupShard, GroupRecord] = Runtime(shard, journal, self.clock)
+        self.runtime: Runtime[GroupShard, GroupEntry] = Runtime(shard, journal, self.clock)
 
     async def start(self) -> None:
         self.runtime.load()

@@ -20,7 +20,7 @@ from penstock.group.classic.stored import new_group_value
 from penstock.group.classic.sync import sync
 from penstock.group.classic.turn import Turn
 from penstock.group.config import GroupConfig
-from penstock.group.record import GroupRecord, group_metadata_record
+from penstock.group.record import GroupEntry, group_metadata_record
 from penstock.group.roster import Roster
 from penstock.group.timer import JoinTimer, SessionTimer, SyncTimer
 from penstock.machine import Decision
@@ -30,10 +30,10 @@ from penstock.protocol.messages.join_group import JoinGroupRequest, JoinGroupRes
 from penstock.protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
 from penstock.protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 
-JoinDecision = Decision[GroupRecord, JoinGroupResponse]
-SyncDecision = Decision[GroupRecord, SyncGroupResponse]
-HeartbeatDecision = Decision[GroupRecord, HeartbeatResponse]
-LeaveDecision = Decision[GroupRecord, LeaveGroupResponse]
+JoinDecision = Decision[GroupEntry, JoinGroupResponse]
+SyncDecision = Decision[GroupEntry, SyncGroupResponse]
+HeartbeatDecision = Decision[GroupEntry, HeartbeatResponse]
+LeaveDecision = Decision[GroupEntry, LeaveGroupResponse]
 
 
 class ClassicCoordinator:
@@ -99,7 +99,7 @@ class ClassicCoordinator:
 
     def expire(
         self, key: SessionTimer | JoinTimer | SyncTimer, now_ms: int
-    ) -> Decision[GroupRecord, None]:
+    ) -> Decision[GroupEntry, None]:
         group = self._roster.find(key.group_id)
         if group is None or group.is_dead:
             return Decision((), None)

@@ -12,7 +12,7 @@ from penstock.group.classic.rebalance import (
 )
 from penstock.group.classic.state import GroupState
 from penstock.group.classic.turn import Turn
-from penstock.group.record import GroupRecord
+from penstock.group.record import GroupEntry
 from penstock.group.timer import SessionTimer
 from penstock.machine import Decision, TimerSet
 from penstock.model.error import ErrorCode
@@ -21,7 +21,7 @@ from penstock.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResp
 
 def heartbeat(
     group: ClassicGroup, request: HeartbeatRequest, now_ms: int
-) -> Decision[GroupRecord, HeartbeatResponse]:
+) -> Decision[GroupEntry, HeartbeatResponse]:
     """By far the most frequent request: it touches nothing but one timer."""
     error = heartbeat_error(
         group, request.member_id, request.group_instance_id, request.generation_id

@@ -14,7 +14,7 @@ from penstock.group.classic.member import Member
 from penstock.group.classic.state import GroupEvent
 from penstock.group.classic.stored import stored_value
 from penstock.group.config import GroupConfig
-from penstock.group.record import GroupRecord, group_metadata_record
+from penstock.group.record import GroupEntry, GroupRecord, group_metadata_record
 from penstock.group.timer import SessionTimer
 from penstock.machine import Decision, Parked, TimerCancel, TimerChange, TimerKey, TimerSet
 from penstock.model.error import ErrorCode
@@ -42,7 +42,7 @@ class Turn:
         self.answers: list[tuple[int, object]] = []
         self._adopt = adopt
 
-    def decision(self, reply: ReplyT | Parked) -> Decision[GroupRecord, ReplyT]:
+    def decision(self, reply: ReplyT | Parked) -> Decision[GroupEntry, ReplyT]:
         return Decision(self.records, reply, self.timers, self.answers, self.adopt)
 
     def adopt(self) -> None:

@@ -15,7 +15,7 @@ from penstock.group.offset.commit import commit, commit_refused, txn_commit, txn
 from penstock.group.offset.delete import delete, tombstones_of_topics
 from penstock.group.offset.fetch import fetch, fetch_refused
 from penstock.group.offset.store import OffsetStore
-from penstock.group.record import GroupRecord
+from penstock.group.record import GroupEntry, TxnMarker
 from penstock.group.roster import Roster
 from penstock.machine import Decision, TimerChange
 from penstock.model.error import ErrorCode
@@ -31,10 +31,10 @@ from penstock.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitResponse,
 )
 
-CommitDecision = Decision[GroupRecord, OffsetCommitResponse]
-TxnCommitDecision = Decision[GroupRecord, TxnOffsetCommitResponse]
-FetchDecision = Decision[GroupRecord, OffsetFetchResponseGroup]
-DeleteDecision = Decision[GroupRecord, OffsetDeleteResponse]
+CommitDecision = Decision[GroupEntry, OffsetCommitResponse]
+TxnCommitDecision = Decision[GroupEntry, TxnOffsetCommitResponse]
+FetchDecision = Decision[GroupEntry, OffsetFetchResponseGroup]
+DeleteDecision = Decision[GroupEntry, OffsetDeleteResponse]
 
 _NOT_FOUND_SINCE = 9
 _SESSION_KEPT_IN = (GroupState.STABLE, GroupState.PREPARING_REBALANCE)
@@ -68,6 +68,12 @@ class OffsetCoordinator:
         records, response = txn_commit(request, self._config, now_ms)
         return Decision(records, response)
 
+    def decide_end_txn(
+        self, producer_id: int, producer_epoch: int, committed: bool
+    ) -> Decision[GroupEntry, None]:
+        """What WriteTxnMarkers asks: the transaction's offsets count from here on, or never did."""
+        return Decision((TxnMarker(producer_id, producer_epoch, committed),), None)
+
     def decide_fetch(self, request: OffsetFetchRequestGroup, require_stable: bool) -> FetchDecision:
         group = self._roster.find(request.group_id)
         if group is not None and group.is_dead:
@@ -86,7 +92,7 @@ class OffsetCoordinator:
         records, response = delete(self._store, request, group.is_subscribed)
         return Decision(records, response)
 
-    def decide_topics_deleted(self, topics: Mapping[str, TopicId]) -> Decision[GroupRecord, bool]:
+    def decide_topics_deleted(self, topics: Mapping[str, TopicId]) -> Decision[GroupEntry, bool]:
         """Replies whether more is left: ask again until it is not, so that no decision outgrows
         a batch."""
         found = tombstones_of_topics(self._store, topics)
