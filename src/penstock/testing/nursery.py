@@ -88,6 +88,10 @@ class Nursery:
         exit_read, exit_write = os.pipe()
         try:
             answer = self._ask(request, [ready_write, exit_write])
+        except NurseryError:
+            os.close(ready_read)
+            os.close(exit_read)
+            raise
         finally:
             os.close(ready_write)
             os.close(exit_write)
