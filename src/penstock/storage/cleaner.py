@@ -93,10 +93,9 @@ class Cleaner:
             self._add_candidate(candidates, log, self._clock.now_ms())
             if count % _LOGS_PER_STEP == 0:
                 await asyncio.sleep(0)
-        chosen = self._choose(candidates)
-        if chosen is None or chosen.log.closed:
+        round_ = self._begin(candidates, self._clock.now_ms())
+        if round_ is None:
             return None
-        round_ = self._begin(chosen.log, self._clock.now_ms())
         try:
             async with aclosing(self._runner(round_.job)) as steps:
                 async for progress in steps:
@@ -119,10 +118,9 @@ class Cleaner:
         candidates: list[Candidate] = []
         for log in list(self._logs()):
             self._add_candidate(candidates, log, now_ms)
-        chosen = self._choose(candidates)
-        if chosen is None:
+        round_ = self._begin(candidates, now_ms)
+        if round_ is None:
             return None
-        round_ = self._begin(chosen.log, now_ms)
         try:
             for progress in Compaction(round_.job, self._disk).run():
                 if isinstance(progress, CompactionDone):
@@ -147,9 +145,8 @@ class Cleaner:
         try:
             roll_if_overdue(log, now_ms)
             candidates.append(weigh(log, self.offsets.first_dirty(log), now_ms))
-        except (ApiError, OSError, StorageError) as error:
-            self._rest(log, now_ms)
-            _logger.warning("cannot tell how dirty %s is: %s", log.directory, error)
+        except (ApiError, OSError) as error:
+            self._put_off(log, now_ms, error)
 
     def _may_clean(self, log: Log, now_ms: int) -> bool:
         if self.uncleanable.get(log.partition) is log:
@@ -162,11 +159,20 @@ class Cleaner:
         due = [candidate for candidate in candidates if candidate.is_due]
         return max(due, key=lambda candidate: candidate.dirty_ratio, default=None)
 
-    def _begin(self, log: Log, now_ms: int) -> Round:
-        discard_cleaned(log)
-        # Once more: it may have changed while the others were looked at.
-        chosen = weigh(log, self.offsets.first_dirty(log), now_ms)
-        return describe(chosen, self._settings(), now_ms, self._clock.monotonic())
+    def _begin(self, candidates: list[Candidate], now_ms: int) -> Round | None:
+        """Describe the work on the dirtiest of them."""
+        chosen = self._choose(candidates)
+        if chosen is None or chosen.log.closed:
+            return None
+        log = chosen.log
+        try:
+            discard_cleaned(log)
+            # Once more: it may have changed while the others were looked at.
+            chosen = weigh(log, self.offsets.first_dirty(log), now_ms)
+            return describe(chosen, self._settings(), now_ms, self._clock.monotonic())
+        except (ApiError, OSError) as error:
+            self._put_off(log, now_ms, error)
+            return None
 
     # --- results --------------------------------------------------------------------------
 
@@ -213,7 +219,7 @@ class Cleaner:
             _logger.warning("no space left for the cleaner's checkpoint")
 
     def _abandon(self, round_: Round) -> None:
-        self._rest(round_.log, self._clock.now_ms())
+        self._resting[round_.log.partition] = self._clock.now_ms() + REST_MS
         _logger.info("%s changed while it was compacted: put off", round_.log.directory)
 
     def _fail(self, round_: Round, failed: CompactionFailed) -> None:
@@ -221,15 +227,15 @@ class Cleaner:
         if round_.is_stale():
             self._abandon(round_)
         elif failed.errno in _PASSING:
-            self._rest(log, self._clock.now_ms())
-            _logger.warning("compaction of %s put off: %s", log.directory, failed.message)
+            self._put_off(log, self._clock.now_ms(), failed.message)
         else:
             self.uncleanable[log.partition] = log
             self.stats.uncleanable_count = len(self.uncleanable)
             _logger.error("%s is not compacted any more: %s", log.directory, failed.message)
 
-    def _rest(self, log: Log, now_ms: int) -> None:
+    def _put_off(self, log: Log, now_ms: int, reason: object) -> None:
         self._resting[log.partition] = now_ms + REST_MS
+        _logger.warning("compaction of %s put off: %s", log.directory, reason)
 
     def _warn_of_malformed(self, report: CleaningReport) -> None:
         stats = report.stats
