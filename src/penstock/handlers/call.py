@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import Any
 
+from penstock.network.later import Later
+
 
 class ClientState:
     """Kept per connection: who is there, as far as they have said."""
@@ -26,5 +28,6 @@ class Call:
         self.version = version
 
 
-Answer = Any | None | Coroutine[Any, Any, Any]
-"""A response entity now, None for no reply at all, or a coroutine that gives one of these."""
+Answer = Any | None | Later[Any] | Coroutine[Any, Any, Any]
+"""A response entity now, None for no reply at all, or a response later: by `Later` where every
+microsecond counts, by a coroutine elsewhere."""

@@ -10,6 +10,7 @@ from penstock.handlers.broker import Broker
 from penstock.handlers.call import Call, ClientState
 from penstock.handlers.table import HOT, MODULES, Handler, load
 from penstock.model.error import ProtocolError
+from penstock.network.later import Later
 from penstock.network.part import Part, Reply, Served
 from penstock.protocol.codec import decoder
 from penstock.protocol.frame import (
@@ -60,6 +61,10 @@ class Router:
             route = self._route(header.request_api_key, header.request_api_version)
         request, _ = route.decode(frame, pos)
         answer = route.handle(self._broker, request, Call(client, header.request_api_version))
+        if type(answer) is Later:
+            return answer.map(
+                lambda settled: self._encode_measured(settled, header, route, started)
+            )
         if type(answer) is CoroutineType:
             return self._finish(answer, header, route, started)
         route.latency_s.observe(self._monotonic() - started)
@@ -72,7 +77,11 @@ class Router:
         route: Route,
         started: float,
     ) -> Reply:
-        answer = await waiting
+        return self._encode_measured(await waiting, header, route, started)
+
+    def _encode_measured(
+        self, answer: Any, header: RequestHeader, route: Route, started: float
+    ) -> Reply:
         route.latency_s.observe(self._monotonic() - started)
         return None if answer is None else _encode(header, answer)
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from penstock.model.error import ProtocolError
 from penstock.network.budget import FrameBudget
+from penstock.network.later import Later
 from penstock.network.part import Part, Reply, Served, is_file_part
 from penstock.network.reader import FrameReader
 from penstock.network.writer import PartWriter
@@ -34,12 +35,12 @@ Serve = Callable[[Any, memoryview], Served]
 class Slot:
     """The place of one reply among the replies of its connection."""
 
-    __slots__ = ("parts", "ready", "task")
+    __slots__ = ("parts", "ready", "waiting")
 
     def __init__(self) -> None:
         self.parts: list[Part] | None = None
         self.ready = False
-        self.task: asyncio.Task[Reply] | None = None
+        self.waiting: Later[Reply] | asyncio.Task[Reply] | None = None
 
 
 class Connection:
@@ -104,8 +105,8 @@ class Connection:
         if self._writing:
             self._loop.remove_writer(self.fd)
         for slot in self._slots:
-            if slot.task is not None:
-                slot.task.cancel()
+            if slot.waiting is not None:
+                slot.waiting.cancel()
             _release(slot.parts)
         self._slots.clear()
         self._reader.close()
@@ -167,27 +168,32 @@ class Connection:
             return
         self._park(served)
 
-    def _park(self, waiting: Awaitable[Reply]) -> None:
+    def _park(self, waiting: Later[Reply] | Coroutine[Any, Any, Reply]) -> None:
         slot = Slot()
         self._slots.append(slot)
-        task: asyncio.Task[Reply] = self._loop.create_task(waiting)  # type: ignore[arg-type]
-        slot.task = task
-        task.add_done_callback(lambda done: self._settle(slot, done))
+        if isinstance(waiting, Later):
+            slot.waiting = waiting
+            waiting.listen(lambda parts: self._settle(slot, parts))
+            return
+        slot.waiting = task = self._loop.create_task(waiting)
+        task.add_done_callback(lambda done: self._settle_task(slot, done))
 
-    def _settle(self, slot: Slot, task: asyncio.Task[Reply]) -> None:
-        slot.task = None
+    def _settle_task(self, slot: Slot, task: asyncio.Task[Reply]) -> None:
         if task.cancelled():
             return
         error = task.exception()
-        if self.closed:
-            if error is None:
-                _release(task.result())
-            return
-        if error is not None:
+        if error is None:
+            self._settle(slot, task.result())
+        elif not self.closed:
             log.error("request failed", peer=self.peer, exc_info=error)
             self.close("internal error")
+
+    def _settle(self, slot: Slot, parts: Reply) -> None:
+        slot.waiting = None
+        if self.closed:
+            _release(parts)
             return
-        slot.parts, slot.ready = task.result(), True
+        slot.parts, slot.ready = parts, True
         self.active_at = self._loop.time()
         self._send_ready()
 

@@ -6,8 +6,10 @@ without passing through Python.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable
-from typing import Protocol, TypeGuard
+from collections.abc import Coroutine
+from typing import Any, Protocol, TypeGuard
+
+from penstock.network.later import Later
 
 
 class FilePart(Protocol):
@@ -27,7 +29,7 @@ Part = bytes | bytearray | memoryview | FilePart
 Reply = list[Part] | None
 """None: the request wants no reply (produce with acks=0)."""
 
-Served = Reply | Awaitable[Reply]
+Served = Reply | Later[Reply] | Coroutine[Any, Any, Reply]
 
 
 def is_file_part(part: Part) -> TypeGuard[FilePart]:

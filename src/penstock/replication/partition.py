@@ -6,7 +6,6 @@ A record is committed, and only then visible, when it is as safe as its topic as
 
 from __future__ import annotations
 
-import asyncio
 from collections import deque
 from collections.abc import Callable
 from typing import Protocol
@@ -23,6 +22,14 @@ class Watcher(Protocol):
     """Somebody who waits for new committed records of a partition."""
 
     def on_commit(self, partition: Partition) -> None: ...
+
+
+class FlushWaiter(Protocol):
+    """Somebody whose answer depends on records being on disk."""
+
+    def on_flushed(self, partition: Partition) -> None: ...
+
+    def on_flush_failed(self, partition: Partition, error: Exception) -> None: ...
 
 
 class Partition:
@@ -55,7 +62,7 @@ class Partition:
         self._flush = flush
         self._log: Log | None = None
         self._watchers: set[Watcher] | None = None
-        self._flushes: deque[tuple[int, asyncio.Future[None]]] | None = None
+        self._flushes: deque[tuple[int, FlushWaiter]] | None = None
 
     @property
     def log(self) -> Log:
@@ -107,29 +114,23 @@ class Partition:
         log = self.log
         return result.last_offset >= log.recovery_point and _acks_wait(log)
 
-    def wait_flushed(
-        self, loop: asyncio.AbstractEventLoop, end_offset: int
-    ) -> asyncio.Future[None]:
-        future: asyncio.Future[None] = loop.create_future()
+    def await_flush(self, end_offset: int, waiter: FlushWaiter) -> None:
+        """The waiter hears once, when everything below `end_offset` is on disk or never will be."""
         if self._flushes is None:
             self._flushes = deque()
-        self._flushes.append((end_offset, future))
-        return future
+        self._flushes.append((end_offset, waiter))
 
     def on_flushed(self, end_offset: int) -> None:
         """Everything below `end_offset` is on disk."""
         self.commit_to(end_offset)
         waiting = self._flushes
         while waiting and waiting[0][0] <= end_offset:
-            future = waiting.popleft()[1]
-            if not future.done():
-                future.set_result(None)
+            waiting.popleft()[1].on_flushed(self)
 
     def on_flush_failed(self, error: Exception) -> None:
         waiting, self._flushes = self._flushes, None
-        for _, future in waiting or ():
-            if not future.done():
-                future.set_exception(error)
+        for _, waiter in waiting or ():
+            waiter.on_flush_failed(self, error)
 
     def commit_to(self, end_offset: int) -> None:
         log = self._log

@@ -10,6 +10,7 @@ from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.fetch_session import FetchContext, FetchTarget
 from penstock.model.error import ApiError, ErrorCode, StorageError
+from penstock.network.later import Later
 from penstock.protocol.messages.fetch import (
     AbortedTransaction,
     EpochEndOffset,
@@ -46,12 +47,14 @@ class Fetch:
         "_bytes",
         "_context",
         "_isolation",
+        "_later",
         "_max_bytes",
         "_min_bytes",
         "_outcomes",
+        "_timer",
         "_version",
-        "_wake",
         "_watched",
+        "_woken",
         "is_answerable",
     )
 
@@ -66,7 +69,9 @@ class Fetch:
         self._min_bytes = min(request.min_bytes, self._max_bytes)
         self._outcomes: list[Outcome] = []
         self._bytes = 0
-        self._wake: asyncio.Future[None] | None = None
+        self._later: Later[FetchResponse] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._woken = False
         self._watched: list[Partition] = []
         self.is_answerable = False
 
@@ -149,32 +154,41 @@ class Fetch:
 
     # Waiting
 
-    async def wait_data(self, timeout_s: float) -> FetchResponse:
-        loop = self._broker.loop
-        timer = loop.call_later(timeout_s, self._on_timeout)
+    def wait_data(self, timeout_s: float) -> Later[FetchResponse]:
+        self._later = Later(self._stop)
+        self._timer = self._broker.loop.call_later(timeout_s, self._on_timeout)
         self._watch()
-        try:
-            while not self.is_answerable:
-                self._wake = loop.create_future()
-                await self._wake
-                if not self.is_answerable:
-                    self.read()
-        finally:
-            timer.cancel()
-            self._unwatch()
-            if not self.is_answerable:
-                self._drop()
-        return self.answer()
+        return self._later
 
     def on_commit(self, partition: Partition) -> None:
-        if self._wake is not None and not self._wake.done():
-            self._wake.set_result(None)
+        """Looks in the next turn of the loop: the producer's answer goes out first, and several
+        commits of one turn are one look."""
+        if not self._woken:
+            self._woken = True
+            self._broker.loop.call_soon(self._look)
+
+    def _look(self) -> None:
+        self._woken = False
+        if self._later is None:
+            return
+        self.read()
+        if self.is_answerable:
+            self._settle()
 
     def _on_timeout(self) -> None:
         self.read()
-        self.is_answerable = True
-        if self._wake is not None and not self._wake.done():
-            self._wake.set_result(None)
+        self._settle()
+
+    def _settle(self) -> None:
+        later = self._later
+        self._unwatch()
+        if later is not None:
+            later.settle(self.answer())
+
+    def _stop(self) -> None:
+        """The client is gone."""
+        self._unwatch()
+        self._drop()
 
     def _watch(self) -> None:
         for target in self._context.targets:
@@ -186,6 +200,9 @@ class Fetch:
             self._watched.append(partition)
 
     def _unwatch(self) -> None:
+        self._later = None
+        if self._timer is not None:
+            self._timer.cancel()
         for partition in self._watched:
             partition.unwatch(self)
         self._watched.clear()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
+from penstock.network.later import Later
 from penstock.protocol.messages.produce import (
     BatchIndexAndErrorMessage,
     PartitionProduceData,
@@ -61,7 +60,7 @@ def handle(broker: Broker, request: ProduceRequest, call: Call) -> Answer:
         _hang_up_on_error(response)
         return None
     if waiting:
-        return _wait_safe(broker, response, waiting)
+        return SafeAnswer(response, waiting).later
     return response
 
 
@@ -141,23 +140,31 @@ def _measure(broker: Broker, records: memoryview, result: AppendResult) -> None:
     metrics.produce_batches += 1
 
 
-async def _wait_safe(
-    broker: Broker, response: ProduceResponse, waiting: list[Waiting]
-) -> ProduceResponse:
-    futures = [
-        (partition.wait_flushed(broker.loop, result.last_offset + 1), answer)
-        for partition, result, answer in waiting
-    ]
-    for future, answer in futures:
-        try:
-            await future
-        except asyncio.CancelledError:
-            raise
-        except ApiError as error:
-            _turn_into_failure(answer, error)
-        except StorageError as error:
-            _turn_into_failure(answer, ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)))
-    return response
+class SafeAnswer:
+    """A response that goes out when the last of its partitions is on disk."""
+
+    __slots__ = ("_left", "_response", "_waiting", "later")
+
+    def __init__(self, response: ProduceResponse, waiting: list[Waiting]) -> None:
+        self.later: Later[ProduceResponse] = Later()
+        self._response = response
+        self._waiting = waiting
+        self._left = len(waiting)
+        for partition, result, _ in waiting:
+            partition.await_flush(result.last_offset + 1, self)
+
+    def on_flushed(self, partition: Partition) -> None:
+        self._left -= 1
+        if not self._left:
+            self.later.settle(self._response)
+
+    def on_flush_failed(self, partition: Partition, error: Exception) -> None:
+        if not isinstance(error, ApiError):
+            error = ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
+        for waiting, _, answer in self._waiting:
+            if waiting is partition:
+                _turn_into_failure(answer, error)
+        self.on_flushed(partition)
 
 
 def _turn_into_failure(answer: PartitionProduceResponse, error: ApiError) -> None:

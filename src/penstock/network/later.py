@@ -1,0 +1,42 @@
+"""A value that is not there yet, without a task and without a turn of the event loop.
+
+Thousands of parked long polls, and every acknowledgement that waits for a flush, go through
+here: settling calls the one listener at once, cancelling tells the one who would have settled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+U = TypeVar("U")
+
+
+class Later(Generic[T]):
+    """Settled or cancelled at most once, by the event loop's thread."""
+
+    __slots__ = ("_listener", "_on_cancel")
+
+    def __init__(self, on_cancel: Callable[[], None] | None = None) -> None:
+        self._listener: Callable[[T], None] | None = None
+        self._on_cancel = on_cancel
+
+    def listen(self, listener: Callable[[T], None]) -> None:
+        self._listener = listener
+
+    def settle(self, value: T) -> None:
+        """Whoever made this settles it after it was handed on, never before."""
+        listener, self._listener, self._on_cancel = self._listener, None, None
+        if listener is not None:
+            listener(value)
+
+    def cancel(self) -> None:
+        on_cancel, self._listener, self._on_cancel = self._on_cancel, None, None
+        if on_cancel is not None:
+            on_cancel()
+
+    def map(self, change: Callable[[T], U]) -> Later[U]:
+        mapped: Later[U] = Later(self.cancel)
+        self.listen(lambda value: mapped.settle(change(value)))
+        return mapped
