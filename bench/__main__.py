@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
 import tempfile
 import time
@@ -33,6 +34,8 @@ def main() -> int:
     if why_not:
         print(f"The benchmark needs Apache Kafka: {why_not}", file=sys.stderr)
         return 2
+    # Told to stop, it must still end the brokers that it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     began = time.monotonic()
     with _peers(options.peers.split(","), options.scratch) as peers:
         results = Schedule(

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -27,6 +28,8 @@ LONG_KILLS = 50
 
 def main() -> int:
     options = _parse()
+    # Told to stop, it must still end the broker that it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="crash-", dir=options.scratch) as scratch:
         broker = _broker(options.target, Path(scratch) / "data")
