@@ -15,10 +15,10 @@ from penstock.storage.disk import Disk, read_whole, replace_file
 _VERSION = "0"
 
 
-def write_lines(disk: Disk, path: str, lines: Iterable[str], *, sync: bool = True) -> None:
+def write_lines(disk: Disk, path: str, lines: Iterable[str], *, sync_name: bool = True) -> None:
     entries = list(lines)
     text = "\n".join([_VERSION, str(len(entries)), *entries]) + "\n"
-    replace_file(disk, path, text.encode(), sync=sync)
+    replace_file(disk, path, text.encode(), sync_name=sync_name)
 
 
 def read_lines(disk: Disk, path: str) -> list[str]:

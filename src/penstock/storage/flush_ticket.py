@@ -53,12 +53,15 @@ class FlushTicket:
             disk.fdatasync(fd)
         if self.epoch_lines is not None:
             self._write_epochs(disk, self.epoch_lines)
+            if self.directory not in self.directories:
+                self.directories.append(self.directory)
         for path in self.directories:
             disk.fsync_dir(path)
 
     def _write_epochs(self, disk: Disk, lines: list[str]) -> None:
         try:
-            write_lines(disk, f"{self.directory}/{names.LEADER_EPOCHS}", lines)
+            path = f"{self.directory}/{names.LEADER_EPOCHS}"
+            write_lines(disk, path, lines, sync_name=False)
         except OSError as error:
             # A full disk is no damaged disk: the records are safe, the epochs are tried again.
             if error.errno not in (ENOSPC, EDQUOT):

@@ -448,7 +448,9 @@ class Log:
 
     def flush(self) -> None:
         """Sync here and now: for closing, and wherever waiting is wanted."""
-        ticket = self.flush_start()
+        self._carry_out(self.flush_start())
+
+    def _carry_out(self, ticket: FlushTicket) -> None:
         try:
             ticket.sync(self.disk)
         except OSError as error:
@@ -456,14 +458,29 @@ class Log:
             self._fail(f"cannot sync {self.directory}: {error}", error)
         self.flush_done(ticket)
 
+    def prepare_close(self) -> None:
+        """Write what closing would write, so that one sync of the whole disk covers it."""
+        if self._changed:
+            self.active.seal()
+
     def close(self) -> None:
         """Leave everything such that the next opening has nothing to repair or replay."""
-        if self.closed:
-            return
+        ticket = self.close_start()
+        if ticket is not None:
+            self._carry_out(ticket)
+        self.close_done()
+
+    def close_start(self) -> FlushTicket | None:
+        """Take no more appends, and say what has to be synced before `close_done`."""
+        changed = self._changed or self.epochs.changed or self.unflushed_messages > 0
+        if self.closed or not changed:
+            self.closed = True
+            return None
         self.closed = True
-        if self._changed or self.unflushed_messages or self.epochs.changed:
-            self._unsynced.append(self.active)
-            self.flush()
+        self._unsynced.append(self.active)
+        return self.flush_start()
+
+    def close_done(self) -> None:
         self.take_snapshot(self.end_offset)
         self.release_files()
 

@@ -25,6 +25,7 @@ from penstock.storage.checkpoint import (
     write_offsets,
     write_topic_id,
 )
+from penstock.storage.closing import close_logs
 from penstock.storage.config import LogConfig
 from penstock.storage.dir_lock import DirectoryLock
 from penstock.storage.disk import Disk, RealDisk, read_whole, replace_file
@@ -106,8 +107,7 @@ class LogDir:
         """Close every open log and remember that all went well."""
         try:
             if self.offline is None:
-                for log in list(self.logs.values()):
-                    log.close()
+                close_logs(self.disk, list(self.logs.values()))
                 self.checkpoint()
                 data = json.dumps({"version": 0, "brokerEpoch": broker_epoch}).encode()
                 replace_file(self.disk, f"{self.path}/{names.CLEAN_SHUTDOWN}", data)

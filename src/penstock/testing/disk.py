@@ -264,6 +264,9 @@ class FaultyDisk:
             return False
         return True
 
+    def sync_hint(self) -> None:
+        """Promises nothing, so it does nothing."""
+
     # --- inside ---------------------------------------------------------------------------
 
     def _fail_if(self, code: int) -> None:
