@@ -49,9 +49,9 @@ def main() -> int:
     if options.target == "penstock" and outcome.kills.total() >= LONG_KILLS and not options.no_page:
         PAGE.write_text(render(outcome))
         print(f"wrote {PAGE.name}")
-    for topic in outcome.unharmed:
-        print(f"not put to the test: {topic}")
-    return 1 if outcome.violations or outcome.unharmed else 0
+    for topic in outcome.uncleaned:
+        print(f"{topic}: nothing was ever cleaned up, so the kills did not meet it")
+    return 1 if outcome.violations or outcome.uncleaned else 0
 
 
 def _parse() -> argparse.Namespace:

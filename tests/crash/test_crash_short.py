@@ -16,4 +16,4 @@ def test_a_loaded_node_killed_five_times_keeps_what_it_acknowledged(tmp_path: Pa
     assert outcome.violations == []
     for topic in outcome.topics:
         assert outcome.ledger.acknowledged_count(topic.name) > 0, f"{topic.name} was not loaded"
-    assert outcome.unharmed == []
+    assert outcome.uncleaned == []

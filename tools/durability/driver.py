@@ -17,7 +17,7 @@ from tools.durability.churn import Churn
 from tools.durability.ledger import Ledger
 from tools.durability.load import Load, StepLoad, StreamLoad
 from tools.durability.outcome import Outcome
-from tools.durability.reading import UnreadableError, read_topic
+from tools.durability.reading import UnreadableError, is_cleaned, read_topic
 from tools.durability.topic import TOPICS, LoadedTopic
 from tools.penstock_broker import Penstock
 
@@ -43,6 +43,7 @@ class Plan:
     longest_life_s: float = 2.0
     judge_files: bool = False
     drain_s: float = 60.0
+    cleanup_s: float = 20.0
 
 
 Say = Callable[[str], None]
@@ -58,6 +59,7 @@ def run(target: str, broker: Broker, plan: Plan, say: Say = print) -> Outcome:
     if churn:
         churn.start()
     try:
+        _await_cleanup(broker, plan, outcome, say)
         _kill_repeatedly(broker, plan, outcome, say)
         _end_loads(loads, churn, plan, outcome)
         _judge(broker, plan, churn, outcome, say)
@@ -95,6 +97,18 @@ def _start_loads(broker: Broker, plan: Plan, ledger: Ledger) -> list[Load]:
     for load in loads:
         load.start()
     return loads
+
+
+def _await_cleanup(broker: Broker, plan: Plan, outcome: Outcome, say: Say) -> None:
+    """The kills are to meet retention and compaction at work, not before they have begun."""
+    waiting = [topic for topic in plan.topics if topic.cleanup is not Cleanup.NOTHING]
+    deadline = time.monotonic() + plan.cleanup_s
+    while waiting and time.monotonic() < deadline:
+        time.sleep(0.3)
+        bootstrap = broker.bootstrap_servers
+        waiting = [one for one in waiting if not is_cleaned(bootstrap, one.name, one.partitions)]
+    outcome.uncleaned = [topic.name for topic in waiting]
+    say(f"cleanup at work: {'no: ' + ', '.join(outcome.uncleaned) if waiting else 'yes'}")
 
 
 def _kill_repeatedly(broker: Broker, plan: Plan, outcome: Outcome, say: Say) -> None:

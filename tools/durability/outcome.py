@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from statistics import median
 
-from tools.durability.checker import Cleanup, Violation
+from tools.durability.checker import Violation
 from tools.durability.ledger import Ledger
 from tools.durability.topic import LoadedTopic
 
@@ -23,6 +23,8 @@ class Outcome:
     found: Counter[str] = field(default_factory=Counter)
     churned: Counter[str] = field(default_factory=Counter)
     directories_judged: int = 0
+    # Topics whose cleanup never began, so that no kill can have met it.
+    uncleaned: list[str] = field(default_factory=list)
     violations: list[Violation] = field(default_factory=list)
 
     def summary(self) -> str:
@@ -34,16 +36,6 @@ class Outcome:
             f"{acknowledged} records acknowledged, median restart {recovery} s, "
             f"seed {self.seed}: {verdict}"
         )
-
-    @property
-    def unharmed(self) -> list[str]:
-        """Topics whose cleanup never happened, so that the kills cannot have met it."""
-        return [
-            f"{topic.name}: nothing was cleaned up"
-            for topic in self.topics
-            if topic.cleanup is not Cleanup.NOTHING
-            and self.found[topic.name] >= self.ledger.acknowledged_count(topic.name)
-        ]
 
     def count(self, topic: str, *kinds: str) -> int:
         return sum(
@@ -82,6 +74,7 @@ def _figures(outcome: Outcome) -> list[str]:
         "topics wrong afterwards": wrong["topic"],
         "partition directories judged by DumpLogSegments": outcome.directories_judged,
         "complaints of DumpLogSegments": wrong["index"],
+        "topics whose cleanup never began": ", ".join(outcome.uncleaned) or "none",
         "producers that gave up": wrong["fatal"],
         "sends that failed at the client, none of them acknowledged": failures or "none",
     }

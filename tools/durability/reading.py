@@ -34,6 +34,15 @@ def read_topic(
         consumer.close()
 
 
+def is_cleaned(bootstrap: str, topic: str, partitions: int) -> bool:
+    """Whether retention or compaction has taken anything from the topic yet."""
+    for reading in read_topic(bootstrap, topic, partitions):
+        last = reading.records[-1].offset if reading.records else -1
+        if reading.start > 0 or len(reading.records) < last + 1:
+            return True
+    return False
+
+
 def _read(consumer: Consumer, topic: str, partition: int, timeout: float) -> Reading:
     start, end = _watermarks(consumer, TopicPartition(topic, partition))
     records: list[Found] = []
