@@ -163,8 +163,9 @@ class GroupScript:
         return self.take(self.world.shard.classic.decide_join(request, caller, self.world.now_ms))
 
     def do_sync(self, words: list[str], options: Options) -> list[str]:
-        """`sync GROUP MEMBER GENERATION [MEMBER=ASSIGNMENT …]`"""
-        own = ("instance", "type", "protocol")
+        """`sync GROUP MEMBER GENERATION [MEMBER=ASSIGNMENT …]`; version 5 names the protocol."""
+        own = ("instance", "type", "protocol", "v")
+        caller = Caller(int(options.get("v", "5" if "protocol" in options else "4")))
         request = SyncGroupRequest(
             group_id=words[0],
             member_id=words[1],
@@ -178,7 +179,7 @@ class GroupScript:
                 if member not in own
             ],
         )
-        return self.take(self.world.shard.classic.decide_sync(request, self.world.now_ms))
+        return self.take(self.world.shard.classic.decide_sync(request, caller, self.world.now_ms))
 
     def do_heartbeat(self, words: list[str], options: Options) -> list[str]:
         request = HeartbeatRequest(
@@ -198,7 +199,7 @@ class GroupScript:
             members = [MemberIdentity(group_instance_id=instance)]
         request = LeaveGroupRequest(group_id=words[0], members=members)
         if version < 3:
-            request.member_id = words[1]
+            request = LeaveGroupRequest(group_id=words[0], member_id=words[1])
         classic = self.world.shard.classic
         return self.take(classic.decide_leave(request, Caller(version), self.world.now_ms))
 

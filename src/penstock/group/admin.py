@@ -33,7 +33,7 @@ class GroupAdmin:
             for group in self._roster.groups()
             if not states or group.state.value.lower() in states
         ]
-        wanted = not types or CLASSIC_TYPE.lower() in types
+        wanted = not types or CLASSIC_TYPE in types
         return Decision((), groups if wanted else [])
 
     def decide_describe(

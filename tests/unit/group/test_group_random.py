@@ -150,7 +150,7 @@ class Walk:
                 for one in self.ids
             ],
         )
-        return self.world.shard.classic.decide_sync(request, self.world.now_ms)
+        return self.world.shard.classic.decide_sync(request, Caller(4), self.world.now_ms)
 
     def heartbeat(self, op: Op) -> Decision[GroupEntry, object]:
         request = HeartbeatRequest(

@@ -95,7 +95,7 @@ class Node:
             ],
         )
         return await self.runtime.submit(
-            lambda shard: shard.classic.decide_sync(request, self.clock.now_ms())
+            lambda shard: shard.classic.decide_sync(request, Caller(4), self.clock.now_ms())
         )
 
     async def heartbeat(self, member_id: str) -> int:

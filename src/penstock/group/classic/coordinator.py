@@ -10,14 +10,14 @@ from itertools import count
 
 from penstock.group.caller import Caller
 from penstock.group.classic.group import ClassicGroup
-from penstock.group.classic.join import join, request_error
+from penstock.group.classic.join import join, join_request_error
 from penstock.group.classic.leave import leave, leave_response, leaving_members, unknown_members
 from penstock.group.classic.rebalance import prepare
 from penstock.group.classic.reply import join_refused, sync_refused
 from penstock.group.classic.session import expire_join, expire_session, expire_sync, heartbeat
 from penstock.group.classic.state import GroupEvent
 from penstock.group.classic.stored import new_group_value
-from penstock.group.classic.sync import sync
+from penstock.group.classic.sync import sync, sync_request_error
 from penstock.group.classic.turn import Turn
 from penstock.group.config import GroupConfig
 from penstock.group.record import GroupEntry, group_metadata_record
@@ -48,7 +48,7 @@ class ClassicCoordinator:
     # --- requests ---
 
     def decide_join(self, request: JoinGroupRequest, caller: Caller, now_ms: int) -> JoinDecision:
-        error = request_error(request, self._config)
+        error = join_request_error(request, self._config)
         if error is not None:
             return Decision((), join_refused(error, request.member_id))
         group = self._roster.find(request.group_id)
@@ -64,9 +64,10 @@ class ClassicCoordinator:
             turn.records.insert(0, group_metadata_record(request.group_id, new_group_value(now_ms)))
         return turn.decision(reply)
 
-    def decide_sync(self, request: SyncGroupRequest, now_ms: int) -> SyncDecision:
-        if not request.group_id:
-            return Decision((), sync_refused(ErrorCode.INVALID_GROUP_ID))
+    def decide_sync(self, request: SyncGroupRequest, caller: Caller, now_ms: int) -> SyncDecision:
+        error = sync_request_error(request, caller.api_version)
+        if error is not None:
+            return Decision((), sync_refused(error))
         group = self._roster.find(request.group_id)
         if group is None:
             return Decision((), sync_refused(ErrorCode.UNKNOWN_MEMBER_ID))

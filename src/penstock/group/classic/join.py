@@ -24,7 +24,7 @@ _MEMBER_ID_REQUIRED_SINCE = 4
 _SKIP_ASSIGNMENT_SINCE = 9
 
 
-def request_error(request: JoinGroupRequest, config: GroupConfig) -> ErrorCode | None:
+def join_request_error(request: JoinGroupRequest, config: GroupConfig) -> ErrorCode | None:
     """What can be refused without looking at the group."""
     if not request.group_id:
         return ErrorCode.INVALID_GROUP_ID

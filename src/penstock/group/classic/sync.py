@@ -16,6 +16,16 @@ from penstock.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRes
 
 SyncReply = SyncGroupResponse | Parked
 
+_PROTOCOL_REQUIRED_SINCE = 5
+
+
+def sync_request_error(request: SyncGroupRequest, version: int) -> ErrorCode | None:
+    """What can be refused without looking at the group."""
+    unnamed = request.protocol_type is None or request.protocol_name is None
+    if version >= _PROTOCOL_REQUIRED_SINCE and unnamed:
+        return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    return None if request.group_id else ErrorCode.INVALID_GROUP_ID
+
 
 def sync(turn: Turn, request: SyncGroupRequest, ticket: int) -> SyncReply:
     group, member_id = turn.group, request.member_id

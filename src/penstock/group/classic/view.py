@@ -9,7 +9,7 @@ from penstock.model.error import ErrorCode
 from penstock.protocol.messages.describe_groups import DescribedGroup, DescribedGroupMember
 from penstock.protocol.messages.list_groups import ListedGroup
 
-CLASSIC_TYPE = "Classic"
+CLASSIC_TYPE = "classic"
 
 _NOT_FOUND_ERROR_SINCE = 6
 
