@@ -122,7 +122,7 @@ class LogLoader:
         for segment in segments:
             missing = (segment.base_offset, names.INDEX) not in files
             missing |= (segment.base_offset, names.TIME_INDEX) not in files
-            if missing and (self.clean or segment is not segments[-1]):
+            if missing and segment.size and (self.clean or segment is not segments[-1]):
                 _logger.warning("rebuilding the missing index of %s", segment.path)
                 rebuild_indexes(segment)
         if self.clean and segments and not _index_fits(segments[-1]):

@@ -105,10 +105,8 @@ class Segment:
         return self.file.path
 
     def create_files(self) -> None:
-        """Make the (empty) files exist, in the order in which a crash does least harm."""
-        for index in (self.index, self.time_index):
-            index.file.open_fd()
-            index.close()
+        """Only the file of batches: the indexes get theirs with the first entry, or when the
+        segment is sealed. Creating files is most of what a new partition costs."""
         self.file.open_fd()
 
     def prepare_append(self) -> None:

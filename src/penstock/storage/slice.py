@@ -13,8 +13,9 @@ class FileSlice:
 
     def __init__(self, disk: Disk, file: CachedFile, position: int, length: int) -> None:
         self._disk = disk
-        self._file: CachedFile | None = file
+        self._file: CachedFile | None = None
         self.fd = file.pin()
+        self._file = file
         self.position = position
         self.length = length
 

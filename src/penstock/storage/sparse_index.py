@@ -101,6 +101,9 @@ class SparseIndex:
     def release(self) -> None:
         """Write out and hold nothing: the segment takes no more entries for now."""
         self.write_out()
+        if not self.count:
+            # Kafka keeps an index file beside every segment, be it empty.
+            self.file.open_fd()
         if self._written == self.count:
             self._keys = self._values = None
 
