@@ -6,6 +6,7 @@ both alike. Nothing here reaches into the node.
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -24,6 +25,12 @@ class PenstockFailedError(RuntimeError):
 def penstock_command() -> list[str]:
     """The installed command, beside the interpreter that runs this."""
     return [str(Path(sys.executable).with_name("penstock"))]
+
+
+def _environment() -> dict[str, str]:
+    """As for a user, whose installed package has its bytecode kept: start-up counts."""
+    unwanted = "PYTHONDONTWRITEBYTECODE"
+    return {key: value for key, value in os.environ.items() if key != unwanted}
 
 
 class Penstock:
@@ -71,6 +78,7 @@ class Penstock:
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
+                env=_environment(),
             )
 
     def start(self) -> None:
