@@ -167,9 +167,10 @@ def test_dump_log(
     segments, expected = [], []
     for setting, (sent, stored) in cases.items():
         topic = make_topic(compression_type=setting)
-        records = numbered(10)
-        confluent.produce(topic, records, codec=sent)
-        assert [r.content() for r in read(confluent, topic, 10)] == [r.content() for r in records]
+        # One record is one batch; it shrinks, or librdkafka would send it as it is.
+        record = Record(b"ab" * 1_000, key=b"k", headers=(("h", b"1"),))
+        confluent.produce(topic, [record], codec=sent)
+        assert read(confluent, topic, 1)[0].content() == record.content()
         segments.append(str(cluster.data_dir / f"{topic}-0" / f"{0:020}.log"))
         expected.append(stored)
     args = ["--deep-iteration", "--files", ",".join(segments)]
