@@ -14,6 +14,7 @@ from penstock.telemetry.metric import BrokerMetrics
 
 if TYPE_CHECKING:
     from penstock.handlers.controller_link import ControllerLink
+    from penstock.handlers.group_host import GroupHost
     from penstock.handlers.producer_id import ProducerIds
     from penstock.metadata.image import ClusterImage
     from penstock.storage.log_dir import LogDir
@@ -35,6 +36,7 @@ class Broker:
     image: ClusterImage
     partitions: PartitionSet
     controller: ControllerLink
+    groups: GroupHost
     producer_ids: ProducerIds
     fetch_sessions: FetchSessions
     metrics: BrokerMetrics

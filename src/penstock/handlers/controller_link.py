@@ -13,13 +13,18 @@ from typing import TypeVar
 from penstock.controller.outcome import Outcome
 from penstock.controller.shard import ControllerShard
 from penstock.controller.topic_name import check_topic_name
+from penstock.handlers.coordinator_topic import CoordinatorTopic
 from penstock.metadata.record import MetadataRecord
 from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from penstock.protocol.messages.alter_configs import AlterConfigsRequest
 from penstock.protocol.messages.create_partitions import CreatePartitionsRequest
-from penstock.protocol.messages.create_topics import CreateTopicsRequest
+from penstock.protocol.messages.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
 from penstock.protocol.messages.delete_topics import DeleteTopicsRequest
 from penstock.protocol.messages.elect_leaders import ElectLeadersRequest
 from penstock.protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest
@@ -63,6 +68,24 @@ class ControllerLink:
             for topic in response.topics
             if topic.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS)
         }
+
+    async def create_internal_topic(self, topic: CoordinatorTopic) -> None:
+        """What fails is found out by who looks for the topic afterwards."""
+        brokers = len(self._runtime.machine.image.active_brokers)
+        request = CreateTopicsRequest(
+            topics=[
+                CreatableTopic(
+                    name=topic.name,
+                    num_partitions=topic.partition_count,
+                    replication_factor=max(1, min(topic.replication_factor, brokers)),
+                    configs=[
+                        CreatableTopicConfig(name=name, value=value)
+                        for name, value in topic.configs.items()
+                    ],
+                )
+            ]
+        )
+        await self._runtime.submit(lambda shard: shard.decide_create_topics(request))
 
     async def allocate_producer_ids(self, broker_epoch: int) -> range:
         request = AllocateProducerIdsRequest(broker_id=self._node_id, broker_epoch=broker_epoch)

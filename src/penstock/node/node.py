@@ -7,10 +7,12 @@ import gc
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from uuid import UUID
 
 from penstock.handlers.broker import Broker, Endpoint
 from penstock.handlers.call import ClientState
 from penstock.handlers.fetch_session import FetchSessions
+from penstock.handlers.group_host import GroupHost
 from penstock.handlers.producer_id import ProducerIds
 from penstock.handlers.router import Router
 from penstock.metadata.config import ResourceType
@@ -146,6 +148,14 @@ class Node:
         )
 
     def _build_broker(self, loop: asyncio.AbstractEventLoop, advertised: Address) -> None:
+        self._groups = GroupHost(
+            self._current_config,
+            self._clock,
+            self._image,
+            self._partitions,
+            self._metadata.controller,
+            lambda: str(UUID(bytes=self._new_id(), version=4)),
+        )
         self._broker = Broker(
             node_id=self.identity.node_id,
             cluster_id=self.identity.cluster_id,
@@ -155,6 +165,7 @@ class Node:
             image=self._image,
             partitions=self._partitions,
             controller=self._metadata.controller,
+            groups=self._groups,
             producer_ids=ProducerIds(self._allocate_producer_ids),
             fetch_sessions=FetchSessions(self._config.fetch_sessions_max),
             metrics=self.metrics,
@@ -213,6 +224,7 @@ class Node:
         await self._upkeep.stop()
         if self._metrics_server is not None:
             await self._metrics_server.close()
+        await self._groups.close()
         await self._metadata.close()
         await asyncio.to_thread(self._flusher.close)
         # The last completions come back to this loop; nothing may be closed before they have.

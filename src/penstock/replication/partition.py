@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from penstock.model.error import ApiError, ErrorCode
+from penstock.storage.append_check import Origin
 from penstock.storage.log import AppendResult, Log, ReadResult
 from penstock.storage.lookup import last_stable_offset
 
@@ -96,9 +97,11 @@ class Partition:
 
     # Writing
 
-    def append(self, records: memoryview, now_ms: int) -> AppendResult:
+    def append(
+        self, records: memoryview, now_ms: int, origin: Origin = Origin.CLIENT
+    ) -> AppendResult:
         log = self._log or self.log
-        result = log.append(records, self.leader_epoch, now_ms)
+        result = log.append(records, self.leader_epoch, now_ms, origin)
         flush_messages = log.config.flush_messages
         if flush_messages == 1:
             if result.last_offset >= log.recovery_point:

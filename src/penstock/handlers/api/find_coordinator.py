@@ -1,0 +1,52 @@
+"""FindCoordinator: which broker to ask about a group or a transaction."""
+
+from __future__ import annotations
+
+from penstock.handlers.broker import Broker
+from penstock.handlers.call import Answer, Call
+from penstock.model.error import ApiError, ErrorCode
+from penstock.protocol.messages.find_coordinator import (
+    Coordinator,
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
+
+GROUP = 0
+MANY_KEYS_FROM = 4
+
+
+def handle(broker: Broker, request: FindCoordinatorRequest, call: Call) -> Answer:
+    return _find(broker, request, call.version)
+
+
+async def _find(
+    broker: Broker, request: FindCoordinatorRequest, version: int
+) -> FindCoordinatorResponse:
+    keys = request.coordinator_keys if version >= MANY_KEYS_FROM else [request.key]
+    found = [await _find_one(broker, request.key_type, key) for key in keys]
+    if version >= MANY_KEYS_FROM:
+        return FindCoordinatorResponse(coordinators=found)
+    one = found[0]
+    return FindCoordinatorResponse(
+        error_code=one.error_code,
+        error_message=one.error_message if version >= 1 else "",
+        node_id=one.node_id,
+        host=one.host,
+        port=one.port,
+    )
+
+
+async def _find_one(broker: Broker, key_type: int, key: str) -> Coordinator:
+    try:
+        if key_type != GROUP:
+            raise ApiError(ErrorCode.INVALID_REQUEST, f"no coordinator of type {key_type} here")
+        await broker.groups.wait_topic()
+    except ApiError as error:
+        return Coordinator(key=key, node_id=-1, error_code=error.code, error_message=error.message)
+    return Coordinator(
+        key=key,
+        node_id=broker.node_id,
+        host=broker.endpoint.host,
+        port=broker.endpoint.port,
+        error_message=None,
+    )

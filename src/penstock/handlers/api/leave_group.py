@@ -1,0 +1,17 @@
+"""LeaveGroup: go, so that the others need not wait for a timeout."""
+
+from __future__ import annotations
+
+from penstock.handlers.broker import Broker
+from penstock.handlers.call import Answer, Call
+from penstock.handlers.group_call import ask, caller_of
+from penstock.protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
+
+
+def handle(broker: Broker, request: LeaveGroupRequest, call: Call) -> Answer:
+    return ask(
+        broker,
+        request.group_id,
+        lambda shard, now_ms: shard.classic.decide_leave(request, caller_of(call), now_ms),
+        lambda code: LeaveGroupResponse(error_code=code),
+    )

@@ -1,0 +1,91 @@
+"""OffsetCommit: keep a group's place. Acknowledged means that it is in the log."""
+
+from __future__ import annotations
+
+from penstock.handlers.broker import Broker
+from penstock.handlers.call import Answer, Call
+from penstock.handlers.group_call import ask, caller_of
+from penstock.model.error import ErrorCode
+from penstock.model.id import ZERO_ID
+from penstock.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestTopic,
+    OffsetCommitResponse,
+    OffsetCommitResponsePartition,
+    OffsetCommitResponseTopic,
+)
+
+TOPIC_IDS_FROM = 10
+
+
+def handle(broker: Broker, request: OffsetCommitRequest, call: Call) -> Answer:
+    return _commit(broker, request, call)
+
+
+async def _commit(broker: Broker, request: OffsetCommitRequest, call: Call) -> OffsetCommitResponse:
+    unknown = _resolve(broker, request, call.version)
+    response = await ask(
+        broker,
+        request.group_id,
+        lambda shard, now_ms: shard.offsets.decide_commit(request, caller_of(call), now_ms),
+        lambda code: _refused(request.topics, code),
+    )
+    response.topics += unknown
+    if call.version >= TOPIC_IDS_FROM:
+        for topic in response.topics:
+            topic.name = ""
+    else:
+        for topic in response.topics:
+            topic.topic_id = ZERO_ID
+    return response
+
+
+def _resolve(
+    broker: Broker, request: OffsetCommitRequest, version: int
+) -> list[OffsetCommitResponseTopic]:
+    """Fills in names where ids were sent and ids where names were; the answers for topics that
+    do not exist, which are taken out of the request."""
+    known: list[OffsetCommitRequestTopic] = []
+    unknown: list[OffsetCommitResponseTopic] = []
+    for topic in request.topics:
+        if version >= TOPIC_IDS_FROM:
+            image = broker.image.topics.get_by_id(topic.topic_id)
+            if image is None:
+                unknown += _refused([topic], ErrorCode.UNKNOWN_TOPIC_ID).topics
+                continue
+            topic.name = image.name
+        else:
+            image = broker.image.topics.get(topic.name)
+            if image is None:
+                unknown += _refused([topic], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION).topics
+                continue
+            topic.topic_id = image.id
+        missing = [one for one in topic.partitions if one.partition_index not in image.partitions]
+        if missing:
+            absent = OffsetCommitRequestTopic(
+                name=topic.name, topic_id=topic.topic_id, partitions=missing
+            )
+            unknown += _refused([absent], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION).topics
+            topic.partitions = [one for one in topic.partitions if one not in missing]
+        if topic.partitions:
+            known.append(topic)
+    request.topics = known
+    return unknown
+
+
+def _refused(topics: list[OffsetCommitRequestTopic], code: ErrorCode) -> OffsetCommitResponse:
+    return OffsetCommitResponse(
+        topics=[
+            OffsetCommitResponseTopic(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partitions=[
+                    OffsetCommitResponsePartition(
+                        partition_index=one.partition_index, error_code=code
+                    )
+                    for one in topic.partitions
+                ],
+            )
+            for topic in topics
+        ]
+    )

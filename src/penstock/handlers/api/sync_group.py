@@ -1,0 +1,17 @@
+"""SyncGroup: give or get the assignment of this generation."""
+
+from __future__ import annotations
+
+from penstock.handlers.broker import Broker
+from penstock.handlers.call import Answer, Call
+from penstock.handlers.group_call import ask, caller_of
+from penstock.protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
+
+
+def handle(broker: Broker, request: SyncGroupRequest, call: Call) -> Answer:
+    return ask(
+        broker,
+        request.group_id,
+        lambda shard, now_ms: shard.classic.decide_sync(request, caller_of(call), now_ms),
+        lambda code: SyncGroupResponse(error_code=code),
+    )

@@ -1,0 +1,58 @@
+"""The internal topics behind coordinators, and which of their partitions a name belongs to."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.settings.config import BrokerConfig
+
+CONSUMER_OFFSETS = "__consumer_offsets"
+TRANSACTION_STATE = "__transaction_state"
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinatorTopic:
+    name: str
+    partition_count: int
+    replication_factor: int
+    configs: dict[str, str]
+
+
+def consumer_offsets(config: BrokerConfig) -> CoordinatorTopic:
+    return CoordinatorTopic(
+        CONSUMER_OFFSETS,
+        int(config.get("offsets.topic.num.partitions")),
+        int(config.get("offsets.topic.replication.factor")),
+        {
+            "cleanup.policy": "compact",
+            "compression.type": "producer",
+            "segment.bytes": str(config.get("offsets.topic.segment.bytes")),
+        },
+    )
+
+
+def transaction_state(config: BrokerConfig) -> CoordinatorTopic:
+    return CoordinatorTopic(
+        TRANSACTION_STATE,
+        int(config.get("transaction.state.log.num.partitions")),
+        int(config.get("transaction.state.log.replication.factor")),
+        {
+            "cleanup.policy": "compact",
+            "compression.type": "uncompressed",
+            "segment.bytes": str(config.get("transaction.state.log.segment.bytes")),
+            "min.insync.replicas": str(config.get("transaction.state.log.min.isr")),
+            "unclean.leader.election.enable": "false",
+        },
+    )
+
+
+def partition_of(name: str, partition_count: int) -> int:
+    """Java's `String.hashCode` of the name, made positive: where Kafka would look for it too."""
+    digest = 0
+    units = name.encode("utf-16-be")
+    for i in range(0, len(units), 2):
+        digest = (31 * digest + (units[i] << 8 | units[i + 1])) & 0xFFFFFFFF
+    if digest >= 0x80000000:
+        digest -= 0x100000000
+    positive = 0 if digest == -0x80000000 else abs(digest)
+    return positive % partition_count
