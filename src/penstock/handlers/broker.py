@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -36,9 +37,21 @@ class Broker:
     image: ClusterImage
     partitions: PartitionSet
     controller: ControllerLink
-    groups: GroupHost
+    build_groups: Callable[[], GroupHost]
     producer_ids: ProducerIds
     fetch_sessions: FetchSessions
     metrics: BrokerMetrics
     log_dir: LogDir
     endpoint: Endpoint
+    _groups: GroupHost | None = None
+
+    @property
+    def groups(self) -> GroupHost:
+        """Built when the first group is asked for: a node without groups does not load them."""
+        if self._groups is None:
+            self._groups = self.build_groups()
+        return self._groups
+
+    async def close(self) -> None:
+        if self._groups is not None:
+            await self._groups.close()

@@ -7,12 +7,11 @@ import gc
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from uuid import UUID
+from typing import TYPE_CHECKING
 
 from penstock.handlers.broker import Broker, Endpoint
 from penstock.handlers.call import ClientState
 from penstock.handlers.fetch_session import FetchSessions
-from penstock.handlers.group_host import GroupHost
 from penstock.handlers.producer_id import ProducerIds
 from penstock.handlers.router import Router
 from penstock.metadata.config import ResourceType
@@ -38,6 +37,9 @@ from penstock.storage.flusher import Flusher
 from penstock.storage.log_dir import LogDir
 from penstock.telemetry.log import get_logger
 from penstock.telemetry.metric import BrokerMetrics, Exporter
+
+if TYPE_CHECKING:
+    from penstock.handlers.group_host import GroupHost
 
 DRAIN_TIMEOUT_S = 5.0
 RECOVERY_REPORT_EVERY = 1000
@@ -148,14 +150,6 @@ class Node:
         )
 
     def _build_broker(self, loop: asyncio.AbstractEventLoop, advertised: Address) -> None:
-        self._groups = GroupHost(
-            self._current_config,
-            self._clock,
-            self._image,
-            self._partitions,
-            self._metadata.controller,
-            lambda: str(UUID(bytes=self._new_id(), version=4)),
-        )
         self._broker = Broker(
             node_id=self.identity.node_id,
             cluster_id=self.identity.cluster_id,
@@ -165,7 +159,7 @@ class Node:
             image=self._image,
             partitions=self._partitions,
             controller=self._metadata.controller,
-            groups=self._groups,
+            build_groups=self._build_groups,
             producer_ids=ProducerIds(self._allocate_producer_ids),
             fetch_sessions=FetchSessions(self._config.fetch_sessions_max),
             metrics=self.metrics,
@@ -173,6 +167,20 @@ class Node:
             endpoint=Endpoint(advertised.host, advertised.port),
         )
         self._router = Router(self._broker)
+
+    def _build_groups(self) -> GroupHost:
+        from uuid import UUID
+
+        from penstock.handlers.group_host import GroupHost
+
+        return GroupHost(
+            self._current_config,
+            self._clock,
+            self._image,
+            self._partitions,
+            self._metadata.controller,
+            lambda: str(UUID(bytes=self._new_id(), version=4)),
+        )
 
     async def _recover(self) -> None:
         """After a crash, before anybody is let in: logs are cut to what is whole."""
@@ -224,7 +232,7 @@ class Node:
         await self._upkeep.stop()
         if self._metrics_server is not None:
             await self._metrics_server.close()
-        await self._groups.close()
+        await self._broker.close()
         await self._metadata.close()
         await asyncio.to_thread(self._flusher.close)
         # The last completions come back to this loop; nothing may be closed before they have.

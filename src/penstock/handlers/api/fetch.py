@@ -176,7 +176,9 @@ class Fetch:
             self._settle()
 
     def _on_timeout(self) -> None:
-        self.read()
+        """Every commit since the last look has asked for another: there is nothing newer."""
+        if self._woken:
+            self.read()
         self._settle()
 
     def _settle(self) -> None:
