@@ -50,7 +50,7 @@ bench: $(READY) ## measure beside Apache Kafka 4.3; writes docs/benchmarks.md (l
 	@$(BIN)/python -m bench $(BENCH_ARGS)
 
 crash: $(READY) ## kill a loaded broker many times and look for lost records (long)
-	@$(BIN)/python tools/crash.py $(CRASH_ARGS)
+	@$(BIN)/python -m tools.crash $(CRASH_ARGS)
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .cache build dist src/*.egg-info penstock-data

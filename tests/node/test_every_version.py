@@ -23,6 +23,7 @@ from penstock.protocol.messages.create_partitions import (
     CreatePartitionsTopic,
 )
 from penstock.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from penstock.protocol.messages.delete_groups import DeleteGroupsRequest
 from penstock.protocol.messages.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsRequest,
@@ -34,6 +35,7 @@ from penstock.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )
+from penstock.protocol.messages.describe_groups import DescribeGroupsRequest
 from penstock.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
 from penstock.protocol.messages.describe_producers import DescribeProducersRequest
 from penstock.protocol.messages.describe_producers import TopicRequest as ProducersTopic
@@ -48,6 +50,8 @@ from penstock.protocol.messages.describe_topic_partitions import (
 )
 from penstock.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 from penstock.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
+from penstock.protocol.messages.find_coordinator import FindCoordinatorRequest
+from penstock.protocol.messages.heartbeat import HeartbeatRequest
 from penstock.protocol.messages.incremental_alter_configs import (
     AlterableConfig as IncrementalConfig,
 )
@@ -56,13 +60,28 @@ from penstock.protocol.messages.incremental_alter_configs import (
 )
 from penstock.protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest
 from penstock.protocol.messages.init_producer_id import InitProducerIdRequest
+from penstock.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
+from penstock.protocol.messages.leave_group import LeaveGroupRequest, MemberIdentity
 from penstock.protocol.messages.list_config_resources import ListConfigResourcesRequest
+from penstock.protocol.messages.list_groups import ListGroupsRequest
 from penstock.protocol.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
 from penstock.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from penstock.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from penstock.protocol.messages.offset_delete import OffsetDeleteRequest
+from penstock.protocol.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopic,
+    OffsetFetchRequestTopics,
+)
 from penstock.protocol.messages.offset_for_leader_epoch import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderPartition,
@@ -73,6 +92,7 @@ from penstock.protocol.messages.produce import (
     ProduceRequest,
     TopicProduceData,
 )
+from penstock.protocol.messages.sync_group import SyncGroupRequest
 from penstock.records.builder import build_batch
 from penstock.records.record import Record
 
@@ -134,6 +154,7 @@ def requests(version: int, topic_id: bytes) -> dict[int, Entity]:
             ],
         ),
         3: MetadataRequest(topics=[MetadataRequestTopic(name=TOPIC)]),
+        **group_requests(version, topic_id),
         18: ApiVersionsRequest(client_software_name="test", client_software_version="1.0"),
         19: CreateTopicsRequest(
             topics=[CreatableTopic(name=TOPIC, num_partitions=1, replication_factor=1)]
@@ -202,7 +223,56 @@ def requests(version: int, topic_id: bytes) -> dict[int, Entity]:
     }
 
 
+def group_requests(version: int, topic_id: bytes) -> dict[int, Entity]:
+    group: dict[str, Any] = {"group_id": "every-version"}
+    member: dict[str, Any] = {**group, "member_id": "nobody", "generation_id": 1}
+    kept = OffsetCommitRequestPartition(partition_index=0, committed_offset=0)
+    topic: dict[str, Any] = {"topic_id": topic_id} if version >= 10 else {"name": TOPIC}
+    asked = OffsetFetchRequestTopics(**topic, partition_indexes=[0])
+    fetched = OffsetFetchRequestGroup(**group, topics=[asked])
+    left = (
+        {"members": [MemberIdentity(member_id="nobody")]}
+        if version >= 3
+        else {"member_id": "nobody"}
+    )
+    key = {"coordinator_keys": ["g"]} if version >= 4 else {"key": "g"}
+    return {
+        8: OffsetCommitRequest(
+            **group, topics=[OffsetCommitRequestTopic(**topic, partitions=[kept])]
+        ),
+        9: OffsetFetchRequest(groups=[fetched])
+        if version >= 8
+        else OffsetFetchRequest(
+            **group, topics=[OffsetFetchRequestTopic(name=TOPIC, partition_indexes=[0])]
+        ),
+        10: FindCoordinatorRequest(**key),
+        11: JoinGroupRequest(
+            **group,
+            member_id="nobody",
+            session_timeout_ms=10_000,
+            protocol_type="consumer",
+            protocols=[JoinGroupRequestProtocol(name="range", metadata=b"")],
+        ),
+        12: HeartbeatRequest(**member),
+        13: LeaveGroupRequest(**group, **left),
+        14: SyncGroupRequest(**member, protocol_type="consumer", protocol_name="range")
+        if version >= 5
+        else SyncGroupRequest(**member),
+        15: DescribeGroupsRequest(groups=["every-version"]),
+        16: ListGroupsRequest(),
+        42: DeleteGroupsRequest(groups_names=["absent"]),
+        47: OffsetDeleteRequest(group_id="absent"),
+    }
+
+
 EXPECTED_ERRORS = {
+    11: {ErrorCode.UNKNOWN_MEMBER_ID},
+    12: {ErrorCode.UNKNOWN_MEMBER_ID},
+    13: {ErrorCode.UNKNOWN_MEMBER_ID},
+    14: {ErrorCode.UNKNOWN_MEMBER_ID},
+    15: {ErrorCode.GROUP_ID_NOT_FOUND},
+    42: {ErrorCode.GROUP_ID_NOT_FOUND},
+    47: {ErrorCode.GROUP_ID_NOT_FOUND},
     19: {ErrorCode.TOPIC_ALREADY_EXISTS},
     20: {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION},
     37: {ErrorCode.INVALID_PARTITIONS},
