@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pytest
 from hypothesis import given, settings
@@ -150,6 +151,33 @@ def test_after_a_crash_at_any_step_the_log_is_the_old_or_the_new_one(
     assert again.rows() == new[0]
 
 
+def test_a_second_crash_at_any_step_of_finishing_the_swap() -> None:
+    other = written(FailingDisk(0), 1 << 20)
+    other.clean()
+    old, new = state(written(FailingDisk(0), 1 << 20)), state(other)
+    interrupted = 0
+    for step in range(STEPS // 2, STEPS):
+        for later in range(100):
+            disk = FailingDisk(step)
+            bench = written(disk, 1 << 20)
+            end = bench.log.end_offset
+            attempt(disk, step, bench.clean)
+            disk.kill()
+            names = [name for name in disk.listdir(bench.directory) if name.endswith(".swap")]
+            if not any(name.endswith(".log.swap") for name in names):
+                break
+            bench = restarted(bench, disk)
+            is_done = attempt(disk, later, partial(reopen, bench, end))
+            disk.kill()
+            bench = restarted(bench, disk)
+            reopen(bench, end)
+            assert state(bench) in (old, new)
+            interrupted += 1
+            if is_done:
+                break
+    assert interrupted > 20
+
+
 @settings(max_examples=150, deadline=None)
 @given(
     st.integers(0, 2**32),
@@ -172,7 +200,7 @@ def test_crashes_while_opening_change_nothing_about_that(
     for later in [*more, None]:
         disk.crash() if loses_unsynced else disk.kill()
         bench = restarted(bench, disk)
-        attempt(disk, later, lambda bench=bench: reopen(bench, end))  # type: ignore[misc]
+        attempt(disk, later, partial(reopen, bench, end))
     rows, aborted = state(bench)
     assert bench.log.end_offset == end
     assert set(new) <= set(rows) <= set(old)
