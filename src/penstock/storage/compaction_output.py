@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.records.header import BatchHeader, Buffer, parse_header
+from penstock.records.header import NO_TIMESTAMP, BatchHeader, Buffer, parse_header
 from penstock.storage import names
 from penstock.storage.compaction_pace import Pace
 from penstock.storage.file_cache import CachedFile, FileCache
@@ -46,8 +46,12 @@ class CleanedSegment:
         self._unsynced_bytes = 0
 
     def append(self, batch: Buffer) -> None:
+        header = parse_header(batch)
+        if not header.record_count:
+            # Its time is its producer's alone: no record for the time index to lead to.
+            header = header._replace(max_timestamp=NO_TIMESTAMP)
         self._parts.append(batch)
-        self._headers.append(parse_header(batch))
+        self._headers.append(header)
         self._waiting_bytes += len(batch)
         if self._waiting_bytes >= _WRITE_BYTES:
             self._write()

@@ -11,7 +11,7 @@ from penstock.records.compression import CODEC_NAMES
 from penstock.records.header import CREATE_TIME, DELETE_HORIZON_BIT, LOG_APPEND_TIME
 from penstock.records.record import iter_records
 from penstock.storage.compaction_config import CleanerSettings
-from penstock.storage.lookup import aborted_txns, offset_for_timestamp
+from penstock.storage.lookup import aborted_txns, max_timestamp_offset, offset_for_timestamp
 
 
 @pytest.fixture
@@ -331,6 +331,19 @@ def test_times_are_still_found(bench: CleanBench) -> None:
     for header, _ in read_batches(bench.log):
         found = offset_for_timestamp(bench.log, header.max_timestamp)
         assert found is not None and found.offset == header.base_offset
+
+
+def test_the_newest_record_is_found_though_an_emptied_batch_was_newer(bench: CleanBench) -> None:
+    bench.put((b"a", b"1"))
+    bench.clock.ms += 10
+    bench.put((b"b", b"1"), producer_id=7, producer_epoch=0, base_sequence=0)
+    bench.clock.ms -= 5
+    bench.put((b"b", b"2"))
+    bench.roll()
+    bench.clean()
+    assert [header.record_count for header, _ in read_batches(bench.log)] == [1, 0, 1]
+    newest = max_timestamp_offset(bench.log)
+    assert newest is not None and newest.offset == 2
 
 
 def test_compact_and_delete_does_both(tmp_path: Path) -> None:
