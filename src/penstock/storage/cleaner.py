@@ -29,7 +29,6 @@ from penstock.storage.compaction_offset import CleanerOffsets
 from penstock.storage.compaction_pick import Candidate, roll_if_overdue, weigh
 from penstock.storage.compaction_process import run_in_child
 from penstock.storage.compaction_round import Round, describe
-from penstock.storage.compaction_run import Compaction
 from penstock.storage.compaction_stats import CleanerStats, CleaningReport
 from penstock.storage.compaction_swap import discard_cleaned, swap_in
 from penstock.storage.disk import Disk
@@ -115,6 +114,9 @@ class Cleaner:
 
     def run_once(self, now_ms: int) -> CleaningReport | None:
         """The same at once and in this thread: for tests and simulations."""
+        # A broker never loads it: the work is done in the child.
+        from penstock.storage.compaction_run import Compaction
+
         candidates: list[Candidate] = []
         for log in list(self._logs()):
             self._add_candidate(candidates, log, now_ms)

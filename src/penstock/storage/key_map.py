@@ -7,7 +7,6 @@ stops when it is full; a key that did not fit is simply unknown, which never los
 
 from __future__ import annotations
 
-import hashlib
 import sys
 from array import array
 from collections.abc import Callable
@@ -28,6 +27,8 @@ def _sip_pair(key: bytes) -> tuple[int, int]:
 
 
 def _digest_pair(key: bytes) -> tuple[int, int]:
+    import hashlib
+
     first, second = _DIGEST.unpack(hashlib.blake2b(key, digest_size=_DIGEST.size).digest())
     return first, second
 
