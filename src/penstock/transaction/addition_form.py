@@ -1,0 +1,88 @@
+"""AddPartitionsToTxn between its wire forms and additions: one transaction up to version 3, sent
+by clients, many from version 4 on, sent by brokers.
+
+The transactions of one request may belong to different shards.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from penstock.model.error import ErrorCode
+from penstock.model.id import TopicPartition
+from penstock.protocol.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnPartitionResult,
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnResponse,
+    AddPartitionsToTxnResult,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTopicResult,
+)
+from penstock.transaction.addition import Addition, AdditionResult
+from penstock.transaction.config import EPOCH_BUMP_SINCE
+from penstock.transaction.context import fenced_code
+
+_MANY_SINCE = 4
+_FENCED_SINCE = 2
+
+
+def additions(request: AddPartitionsToTxnRequest, version: int) -> list[Addition]:
+    if version < _MANY_SINCE:
+        one = Addition(
+            request.v3_and_below_transactional_id,
+            request.v3_and_below_producer_id,
+            request.v3_and_below_producer_epoch,
+            _partitions(request.v3_and_below_topics),
+            transaction_version=0,
+        )
+        return [one]
+    return [
+        Addition(
+            one.transactional_id,
+            one.producer_id,
+            one.producer_epoch,
+            _partitions(one.topics),
+            one.verify_only,
+            EPOCH_BUMP_SINCE,
+        )
+        for one in request.transactions
+    ]
+
+
+def additions_response(
+    results: Iterable[tuple[str, AdditionResult]], version: int
+) -> AddPartitionsToTxnResponse:
+    """From the results of each transactional id."""
+    if version < _MANY_SINCE:
+        topics = [topic for _, result in results for topic in _topics(result, version)]
+        return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=topics)
+    return AddPartitionsToTxnResponse(
+        results_by_transaction=[
+            AddPartitionsToTxnResult(
+                transactional_id=transactional_id, topic_results=_topics(result, version)
+            )
+            for transactional_id, result in results
+        ]
+    )
+
+
+def _partitions(topics: Sequence[AddPartitionsToTxnTopic]) -> tuple[TopicPartition, ...]:
+    return tuple(
+        TopicPartition(topic.name, partition) for topic in topics for partition in topic.partitions
+    )
+
+
+def _topics(result: AdditionResult, version: int) -> list[AddPartitionsToTxnTopicResult]:
+    by_topic: dict[str, list[AddPartitionsToTxnPartitionResult]] = {}
+    for (topic, partition), code in result.items():
+        by_topic.setdefault(topic, []).append(_partition(partition, code, version))
+    return [
+        AddPartitionsToTxnTopicResult(name=topic, results_by_partition=partitions)
+        for topic, partitions in by_topic.items()
+    ]
+
+
+def _partition(partition: int, code: ErrorCode, version: int) -> AddPartitionsToTxnPartitionResult:
+    return AddPartitionsToTxnPartitionResult(
+        partition_index=partition, partition_error_code=fenced_code(code, version, _FENCED_SINCE)
+    )
