@@ -6,7 +6,7 @@ sent on to the one that leads.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -15,7 +15,7 @@ from penstock.controller.shard import ControllerShard
 from penstock.controller.topic_name import check_topic_name
 from penstock.handlers.coordinator_topic import CoordinatorTopic
 from penstock.metadata.record import MetadataRecord
-from penstock.model.error import ApiError, ErrorCode
+from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from penstock.protocol.messages.alter_configs import AlterConfigsRequest
@@ -29,8 +29,11 @@ from penstock.protocol.messages.delete_topics import DeleteTopicsRequest
 from penstock.protocol.messages.elect_leaders import ElectLeadersRequest
 from penstock.protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest
 from penstock.runtime.driver import Runtime
+from penstock.telemetry.log import get_logger
 
 ReplyT = TypeVar("ReplyT")
+
+log = get_logger("controller")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +63,16 @@ class ControllerLink:
             return error.code
         return None
 
-    async def create_missing_topics(self, names: Iterable[str]) -> dict[str, ErrorCode]:
+    async def create_missing_topics(self, names: Sequence[str]) -> dict[str, ErrorCode]:
         """Creates topics that were used before they were made; the errors of those that failed."""
-        response = await self._runtime.submit(lambda shard: shard.decide_auto_create_topics(names))
+        try:
+            response = await self._runtime.submit(
+                lambda shard: shard.decide_auto_create_topics(names)
+            )
+        except (ApiError, StorageError) as error:
+            # Clients ask again for a leader; of a full disk they learn when they produce.
+            log.warning("topics not created", topics=list(names), reason=str(error))
+            return dict.fromkeys(names, ErrorCode.LEADER_NOT_AVAILABLE)
         return {
             topic.name: ErrorCode(topic.error_code)
             for topic in response.topics

@@ -9,10 +9,11 @@ from typing import Any, cast
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Call, ClientState
 from penstock.handlers.table import HOT, MODULES, Handler, load
-from penstock.model.error import ProtocolError
+from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
 from penstock.network.later import Later
 from penstock.network.part import Part, Reply, Served
 from penstock.protocol.codec import decoder
+from penstock.protocol.entity import Entity
 from penstock.protocol.frame import (
     API_BY_KEY,
     UnsupportedVersion,
@@ -20,9 +21,12 @@ from penstock.protocol.frame import (
     encode_response,
 )
 from penstock.protocol.messages.header import RequestHeader
+from penstock.telemetry.log import get_logger
 from penstock.telemetry.metric import Histogram
 
 API_VERSIONS = 18
+
+log = get_logger("request")
 
 Decode = Callable[[memoryview, int], tuple[Any, int]]
 
@@ -66,18 +70,34 @@ class Router:
                 lambda settled: self._encode_measured(settled, header, route, started)
             )
         if type(answer) is CoroutineType:
-            return self._finish(answer, header, route, started)
+            return self._finish(answer, request, header, route, started)
         route.latency_s.observe(self._monotonic() - started)
         return None if answer is None else _encode(header, answer)
 
     async def _finish(
         self,
         waiting: Coroutine[Any, Any, Any],
+        request: Entity,
         header: RequestHeader,
         route: Route,
         started: float,
     ) -> Reply:
-        return self._encode_measured(await waiting, header, route, started)
+        try:
+            answer = await waiting
+        except (ApiError, StorageError) as error:
+            answer = self._refuse(header.request_api_key, request, error)
+        return self._encode_measured(answer, header, route, started)
+
+    def _refuse(self, api_key: int, request: Entity, error: ApiError | StorageError) -> Entity:
+        from penstock.handlers.refusal import refuse
+
+        answer = refuse(api_key, request, error)
+        if answer is None:
+            raise error
+        code = error.code if isinstance(error, ApiError) else ErrorCode.KAFKA_STORAGE_ERROR
+        self._broker.metrics.count_error(API_BY_KEY[api_key].name, code.name)
+        log.warning("request refused", api=API_BY_KEY[api_key].name, reason=str(error))
+        return answer
 
     def _encode_measured(
         self, answer: Any, header: RequestHeader, route: Route, started: float

@@ -10,13 +10,13 @@ import logging
 from typing import NamedTuple
 
 from penstock.model.clock import Clock
-from penstock.model.error import StorageError
 from penstock.model.id import TopicPartition
 from penstock.storage import names
 from penstock.storage.checkpoint import read_lines
 from penstock.storage.config import LogConfig
 from penstock.storage.disk import Disk
 from penstock.storage.epoch_cache import EpochCache
+from penstock.storage.failure import failure_of
 from penstock.storage.file_cache import FileCache
 from penstock.storage.log import Log
 from penstock.storage.producer_snapshot import SnapshotFiles
@@ -93,7 +93,7 @@ class LogLoader:
         try:
             return self._load()
         except OSError as error:
-            raise StorageError(f"cannot open {self.directory}: {error}") from error
+            raise failure_of(error, "open", self.directory) from error
 
     def _load(self) -> Log:
         self.disk.mkdir(self.directory)

@@ -12,7 +12,6 @@ import logging
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from errno import EDQUOT, ENOSPC
 from uuid import uuid4
 
 from penstock.model.clock import Clock
@@ -29,6 +28,7 @@ from penstock.storage.closing import close_logs
 from penstock.storage.config import LogConfig
 from penstock.storage.dir_lock import DirectoryLock
 from penstock.storage.disk import Disk, RealDisk, read_whole, replace_file
+from penstock.storage.failure import failure_of, is_full
 from penstock.storage.file_cache import FileCache
 from penstock.storage.loader import open_log
 from penstock.storage.log import Log
@@ -62,6 +62,7 @@ class LogDir:
         self.logs: dict[TopicPartition, Log] = {}
         self.dirty: dict[Log, None] = {}
         self.offline: StorageError | None = None
+        self.on_offline: Callable[[StorageError], None] | None = None
         self.was_clean = False
         self._lock: DirectoryLock | None = None
         self._known: set[TopicPartition] = set()
@@ -112,7 +113,9 @@ class LogDir:
                 data = json.dumps({"version": 0, "brokerEpoch": broker_epoch}).encode()
                 replace_file(self.disk, f"{self.path}/{names.CLEAN_SHUTDOWN}", data)
         except OSError as error:
-            raise StorageError(f"cannot close {self.path}: {error}") from error
+            if not is_full(error):
+                raise StorageError(f"cannot close {self.path}: {error}") from error
+            _logger.warning("no space left to close %s: the next start recovers it", self.path)
         finally:
             self.cache.close_all()
             if self._lock is not None:
@@ -129,6 +132,8 @@ class LogDir:
         if self.offline is None:
             self.offline = error
             _logger.error("%s goes offline: %s", self.path, error)
+            if self.on_offline is not None:
+                self.on_offline(error)
 
     def check_online(self) -> None:
         if self.offline is not None:
@@ -163,7 +168,7 @@ class LogDir:
             path = f"{log.directory}/{names.PARTITION_METADATA}"
             write_topic_id(self.disk, path, topic_id)
         except OSError as error:
-            raise StorageError(f"cannot write to {log.directory}: {error}") from error
+            raise failure_of(error, "write to", log.directory) from error
         self._known.add(partition)
         return self._adopt(log)
 
@@ -248,7 +253,7 @@ class LogDir:
             write_offsets(self.disk, f"{self.path}/{names.HIGH_WATERMARKS}", self._high_watermarks)
             write_offsets(self.disk, f"{self.path}/{names.LOG_STARTS}", self._log_starts)
         except OSError as error:
-            if error.errno not in (ENOSPC, EDQUOT):
+            if not is_full(error):
                 raise StorageError(f"cannot checkpoint {self.path}: {error}") from error
             _logger.warning("no space left for the checkpoints of %s", self.path)
 

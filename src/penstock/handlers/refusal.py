@@ -1,0 +1,132 @@
+"""What is answered when a request could not be carried out as a whole.
+
+The disk may be full when the controller writes down a change: nothing has changed then, and every
+item of the request is told the same. An API that is not here answers such errors itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from penstock.model.error import ApiError, ErrorCode, StorageError
+from penstock.protocol.entity import Entity
+from penstock.protocol.messages.alter_configs import (
+    AlterConfigsResourceResponse,
+    AlterConfigsResponse,
+)
+from penstock.protocol.messages.create_partitions import (
+    CreatePartitionsResponse,
+    CreatePartitionsTopicResult,
+)
+from penstock.protocol.messages.create_topics import CreatableTopicResult, CreateTopicsResponse
+from penstock.protocol.messages.delete_topics import DeletableTopicResult, DeleteTopicsResponse
+from penstock.protocol.messages.elect_leaders import ElectLeadersResponse
+from penstock.protocol.messages.incremental_alter_configs import (
+    AlterConfigsResourceResponse as IncrementalResourceResponse,
+)
+from penstock.protocol.messages.incremental_alter_configs import IncrementalAlterConfigsResponse
+from penstock.protocol.messages.init_producer_id import InitProducerIdResponse
+
+Refusal = Callable[[Any, ErrorCode, str | None], Entity]
+
+
+def refuse(api_key: int, request: Entity, error: ApiError | StorageError) -> Entity | None:
+    """The answer to a request that failed; None where this API has none."""
+    refusal = _REFUSALS.get(api_key)
+    if refusal is None:
+        return None
+    if isinstance(error, ApiError):
+        return refusal(request, error.code, error.message)
+    return refusal(request, ErrorCode.KAFKA_STORAGE_ERROR, str(error))
+
+
+def _create_topics(request: Any, code: ErrorCode, message: str | None) -> Entity:
+    return CreateTopicsResponse(
+        topics=[
+            CreatableTopicResult(
+                name=topic.name,
+                error_code=code,
+                error_message=message,
+                num_partitions=-1,
+                replication_factor=-1,
+                configs=None,
+            )
+            for topic in request.topics
+        ]
+    )
+
+
+def _delete_topics(request: Any, code: ErrorCode, message: str | None) -> Entity:
+    named = [(name, None) for name in request.topic_names]
+    named += [(topic.name, topic.topic_id) for topic in request.topics]
+    return DeleteTopicsResponse(
+        responses=[
+            DeletableTopicResult(
+                name=name,
+                error_code=code,
+                error_message=message,
+                **({} if topic_id is None else {"topic_id": topic_id}),
+            )
+            for name, topic_id in named
+        ]
+    )
+
+
+def _create_partitions(request: Any, code: ErrorCode, message: str | None) -> Entity:
+    return CreatePartitionsResponse(
+        results=[
+            CreatePartitionsTopicResult(name=topic.name, error_code=code, error_message=message)
+            for topic in request.topics
+        ]
+    )
+
+
+def _alter_configs(request: Any, code: ErrorCode, message: str | None) -> Entity:
+    return AlterConfigsResponse(
+        responses=[
+            AlterConfigsResourceResponse(
+                error_code=code,
+                error_message=message,
+                resource_type=resource.resource_type,
+                resource_name=resource.resource_name,
+            )
+            for resource in request.resources
+        ]
+    )
+
+
+def _incremental_alter_configs(request: Any, code: ErrorCode, message: str | None) -> Entity:
+    return IncrementalAlterConfigsResponse(
+        responses=[
+            IncrementalResourceResponse(
+                error_code=code,
+                error_message=message,
+                resource_type=resource.resource_type,
+                resource_name=resource.resource_name,
+            )
+            for resource in request.resources
+        ]
+    )
+
+
+def _elect_leaders(request: Any, code: ErrorCode, message: str | None) -> Entity:
+    return ElectLeadersResponse(error_code=code)
+
+
+def _init_producer_id(request: Any, code: ErrorCode, message: str | None) -> Entity:
+    # Producers know how to wait for a coordinator, and not what a disk is.
+    if code == ErrorCode.KAFKA_STORAGE_ERROR:
+        code = ErrorCode.COORDINATOR_NOT_AVAILABLE
+    return InitProducerIdResponse(error_code=code, producer_id=-1, producer_epoch=-1)
+
+
+_REFUSALS: dict[int, Refusal] = {
+    19: _create_topics,
+    20: _delete_topics,
+    22: _init_producer_id,
+    33: _alter_configs,
+    37: _create_partitions,
+    43: _elect_leaders,
+    44: _incremental_alter_configs,
+}

@@ -1,0 +1,211 @@
+"""A disk runs full under a node: producers wait, readers go on, and it recovers by itself."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from tests.node.node_kit import FailingDisk, running
+from tests.node.wire_kit import (
+    FETCH_VERSION,
+    PRODUCE_VERSION,
+    Wire,
+    batch,
+    fetch,
+    fetched,
+    part,
+    produce,
+    produced,
+    values,
+)
+
+from penstock.model.error import RETRIABLE, ErrorCode
+from penstock.protocol.messages.create_partitions import (
+    CreatePartitionsRequest,
+    CreatePartitionsTopic,
+)
+from penstock.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from penstock.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from penstock.protocol.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
+from penstock.protocol.messages.init_producer_id import InitProducerIdRequest
+from penstock.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from penstock.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from penstock.protocol.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+)
+
+TOPIC = "t"
+GROUP = "g"
+
+
+def create(name: str) -> CreateTopicsRequest:
+    return CreateTopicsRequest(
+        topics=[CreatableTopic(name=name, num_partitions=1, replication_factor=1)]
+    )
+
+
+def commit(offset: int) -> OffsetCommitRequest:
+    position = OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
+    return OffsetCommitRequest(
+        group_id=GROUP,
+        generation_id_or_member_epoch=-1,
+        topics=[OffsetCommitRequestTopic(name=TOPIC, partitions=[position])],
+    )
+
+
+def commit_error(response: Any) -> int:
+    code: int = response.topics[0].partitions[0].error_code
+    return code
+
+
+def committed(wire: Wire) -> int:
+    group = OffsetFetchRequestGroup(
+        group_id=GROUP, topics=[OffsetFetchRequestTopics(name=TOPIC, partition_indexes=[0])]
+    )
+    response = wire.call(OffsetFetchRequest(groups=[group]), 8)
+    offset: int = response.groups[0].topics[0].partitions[0].committed_offset
+    return offset
+
+
+def read_all(wire: Wire, topic: str = TOPIC) -> list[bytes | None]:
+    found: list[bytes | None] = []
+    while True:
+        (one,) = fetched(
+            wire.call(fetch({topic: [part(offset=len(found))]}), FETCH_VERSION)
+        ).values()
+        assert one.error_code == 0
+        more = values(one)
+        if not more:
+            return found
+        found += more
+
+
+def wait_zero(ask: Any, timeout_s: float = 5.0) -> None:
+    deadline = time.monotonic() + timeout_s
+    while (code := ask()) != 0:
+        assert code in RETRIABLE, ErrorCode(code)
+        assert time.monotonic() < deadline, ErrorCode(code)
+        time.sleep(0.05)
+
+
+def test_producers_are_told_readers_go_on_and_space_heals_it(tmp_path: Path) -> None:
+    disk = FailingDisk()
+    kept: list[bytes] = []
+    with running(tmp_path / "data", disk) as node, Wire(node.address) as wire:
+        assert wire.call(create(TOPIC), 7).topics[0].error_code == 0
+        for number in range(20):
+            answer = produced(wire.call(produce(TOPIC, batch(b"%d" % number)), PRODUCE_VERSION))
+            assert answer.error_code == 0
+            kept.append(b"%d" % number)
+        # The last batch fits in part only: what of it was written must not be found later.
+        disk.fill(free_bytes=30)
+        for number in range(3):
+            answer = produced(wire.call(produce(TOPIC, batch(b"lost" * 9)), PRODUCE_VERSION))
+            assert answer.error_code == ErrorCode.KAFKA_STORAGE_ERROR in RETRIABLE
+            assert "no space left" in answer.error_message
+            assert read_all(wire) == kept, number
+        disk.free()
+        for number in range(20, 30):
+            answer = produced(wire.call(produce(TOPIC, batch(b"%d" % number)), PRODUCE_VERSION))
+            assert (answer.error_code, answer.base_offset) == (0, number)
+            kept.append(b"%d" % number)
+        assert read_all(wire) == kept
+        node.abandon()
+    with running(tmp_path / "data") as node, Wire(node.address) as wire:
+        assert read_all(wire) == kept
+
+
+def test_a_topic_whose_directory_does_not_fit_works_once_it_does(tmp_path: Path) -> None:
+    disk = FailingDisk()
+    with running(tmp_path / "data", disk) as node, Wire(node.address) as wire:
+        assert wire.call(create(TOPIC), 7).topics[0].error_code == 0
+        disk.fill()
+        answer = produced(wire.call(produce(TOPIC, batch(b"x")), PRODUCE_VERSION))
+        assert answer.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+        assert "no space left" in answer.error_message
+        (one,) = fetched(wire.call(fetch({TOPIC: [part()]}), FETCH_VERSION)).values()
+        assert one.error_code in (0, ErrorCode.KAFKA_STORAGE_ERROR)
+        disk.free()
+        answer = produced(wire.call(produce(TOPIC, batch(b"x")), PRODUCE_VERSION))
+        assert (answer.error_code, answer.base_offset) == (0, 0)
+        assert read_all(wire) == [b"x"]
+
+
+def test_admin_calls_say_why_and_work_again(tmp_path: Path) -> None:
+    disk = FailingDisk()
+    with running(tmp_path / "data", disk) as node, Wire(node.address) as wire:
+        assert wire.call(create(TOPIC), 7).topics[0].error_code == 0
+        disk.fill()
+        answer = wire.call(create("other"), 7).topics[0]
+        assert answer.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+        assert "no space left" in answer.error_message
+        delete = DeleteTopicsRequest(topics=[DeleteTopicState(name=TOPIC)])
+        answer = wire.call(delete, 6).responses[0]
+        assert answer.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+        more = CreatePartitionsRequest(
+            topics=[CreatePartitionsTopic(name=TOPIC, count=2, assignments=None)]
+        )
+        answer = wire.call(more, 3).results[0]
+        assert answer.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+        alter = IncrementalAlterConfigsRequest(
+            resources=[
+                AlterConfigsResource(
+                    resource_type=2,
+                    resource_name=TOPIC,
+                    configs=[AlterableConfig(name="retention.ms", value="5")],
+                )
+            ]
+        )
+        answer = wire.call(alter, 1).responses[0]
+        assert answer.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+        # A producer id needs a new block of them from the controller.
+        answer = wire.call(InitProducerIdRequest(transactional_id=None), 4)
+        assert answer.error_code in RETRIABLE
+        found = wire.call(MetadataRequest(topics=[MetadataRequestTopic(name="auto")]), 12)
+        assert found.topics[0].error_code in RETRIABLE
+        found = wire.call(MetadataRequest(topics=None), 12)
+        assert [topic.name for topic in found.topics] == [TOPIC]
+        disk.free()
+        assert wire.call(create("other"), 7).topics[0].error_code == 0
+        assert wire.call(more, 3).results[0].error_code == 0
+        assert wire.call(alter, 1).responses[0].error_code == 0
+        assert wire.call(delete, 6).responses[0].error_code == 0
+        assert wire.call(InitProducerIdRequest(transactional_id=None), 4).error_code == 0
+
+
+def test_groups_keep_their_offsets_and_commit_again(tmp_path: Path) -> None:
+    disk = FailingDisk()
+    with running(tmp_path / "data", disk) as node, Wire(node.address) as wire:
+        assert wire.call(create(TOPIC), 7).topics[0].error_code == 0
+        wait_zero(lambda: commit_error(wire.call(commit(5), 8)))
+        disk.fill()
+        assert commit_error(wire.call(commit(6), 8)) in RETRIABLE
+        assert committed(wire) == 5
+        disk.free()
+        wait_zero(lambda: commit_error(wire.call(commit(7), 8)))
+        assert committed(wire) == 7
+        node.abandon()
+    with running(tmp_path / "data") as node, Wire(node.address) as wire:
+        assert committed(wire) == 7
+
+
+def test_a_node_on_a_full_disk_stops_cleanly_enough(tmp_path: Path) -> None:
+    disk = FailingDisk()
+    with running(tmp_path / "data", disk) as node, Wire(node.address) as wire:
+        assert wire.call(create(TOPIC), 7).topics[0].error_code == 0
+        assert produced(wire.call(produce(TOPIC, batch(b"x")), PRODUCE_VERSION)).error_code == 0
+        disk.fill()
+        node.stop()
+    with running(tmp_path / "data") as node, Wire(node.address) as wire:
+        assert read_all(wire) == [b"x"]
