@@ -47,34 +47,41 @@ def run(
         _signal_ready(node, ready_fd, ready_file)
 
     try:
-        _runner()(_serve(Node(config, options, SystemClock()), announce))
+        return _runner()(_serve(Node(config, options, SystemClock()), announce))
     finally:
         for path in (pid_file, ready_file):
             if path is not None:
                 Path(path).unlink(missing_ok=True)
-    return 0
 
 
-def _runner() -> Callable[[Coroutine[Any, Any, None]], None]:
+def _runner() -> Callable[[Coroutine[Any, Any, int]], int]:
     try:
         import uvloop
     except ImportError:
         return asyncio.run
-    runner: Callable[[Coroutine[Any, Any, None]], None] = uvloop.run
+    runner: Callable[[Coroutine[Any, Any, int]], int] = uvloop.run
     return runner
 
 
-async def _serve(node: Node, announce: Callable[[Node], None]) -> None:
+async def _serve(node: Node, announce: Callable[[Node], None]) -> int:
+    """The exit code: 0 after a stop that was asked for, 1 when the disk failed."""
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
     await node.start()
     announce(node)
+    failing = asyncio.create_task(node.wait_offline())
+    failing.add_done_callback(lambda _: stopping.set())
     await stopping.wait()
+    failing.cancel()
     log.info("stopping")
     await node.stop()
+    if node.log_dir.offline is not None:
+        log.error("stopped: the data directory failed", reason=node.log_dir.offline)
+        return 1
     log.info("stopped")
+    return 0
 
 
 def _options(

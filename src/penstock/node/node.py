@@ -18,6 +18,7 @@ from penstock.metadata.config import ResourceType
 from penstock.metadata.delta import MetadataDelta
 from penstock.metadata.image import ClusterImage
 from penstock.model.clock import Clock
+from penstock.model.error import StorageError
 from penstock.model.id import ZERO_ID, TopicPartition
 from penstock.network.listener import Limits, Listener
 from penstock.network.part import Served
@@ -33,7 +34,7 @@ from penstock.settings.config import BrokerConfig
 from penstock.storage.config import LogConfig
 from penstock.storage.disk import Disk, RealDisk
 from penstock.storage.file_cache import FileCache
-from penstock.storage.flusher import Flusher
+from penstock.storage.flusher import Flusher, Stopwatch
 from penstock.storage.log_dir import LogDir
 from penstock.telemetry.log import get_logger
 from penstock.telemetry.metric import BrokerMetrics, Exporter
@@ -77,6 +78,7 @@ class Node:
         self._clock = clock
         self._new_id = new_id
         self._disk = disk or RealDisk()
+        self._offline = asyncio.Event()
         self._image = ClusterImage()
         self._partitions = PartitionSet()
         self.log_dir = LogDir(
@@ -113,6 +115,7 @@ class Node:
         self._upkeep.start()
         self._router.warm_up()
         _settle_memory()
+        self.log_dir.on_offline = self._on_offline
         self._listener.start()
 
     def _build_storage(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -121,6 +124,7 @@ class Node:
             loop.call_soon_threadsafe,
             lambda flushed: self._keeper.on_flushed(flushed),
             lambda failed, error: self._keeper.on_flush_failed(failed, error),
+            stopwatch=Stopwatch(self._clock.monotonic, self.metrics.flush_s.observe),
         )
         self._flusher.start()
         self._keeper = PartitionKeeper(
@@ -210,6 +214,14 @@ class Node:
         if any(resource.type == ResourceType.BROKER for resource in delta.configs_changed):
             self._refresh_config()
         self._keeper.apply(delta)
+
+    def _on_offline(self, error: StorageError) -> None:
+        self._keeper.take_offline(error)
+        self._offline.set()
+
+    async def wait_offline(self) -> None:
+        """Returns when the disk has failed: a node without a log directory is of no use."""
+        await self._offline.wait()
 
     def _refresh_config(self) -> None:
         configs = self._image.configs

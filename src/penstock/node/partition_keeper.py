@@ -92,8 +92,11 @@ class PartitionKeeper:
 
     def on_flush_failed(self, failed: Log, error: StorageError) -> None:
         self._log_dir.fail(error)
+
+    def take_offline(self, error: StorageError) -> None:
+        """Nothing is written, read or acknowledged any more; who waits is told."""
         for partition in self._partitions:
-            partition.on_flush_failed(error)
+            partition.end(error)
 
     def _put(self, topic: TopicImage, index: int) -> None:
         image = topic.partitions[index]
@@ -114,6 +117,7 @@ class PartitionKeeper:
             )
 
     def _open_log(self, partition: Partition) -> Log:
+        self._log_dir.check_online()
         key = TopicPartition(partition.topic, partition.index)
         if key in self._log_dir:
             stored_id = self._log_dir.topic_id(key)

@@ -166,10 +166,10 @@ class Partition:
 
     # The log's life
 
-    def end(self) -> None:
-        """The partition is gone or moves away; whoever waits for it looks again."""
+    def end(self, error: Exception | None = None) -> None:
+        """The partition is gone, moves away, or its disk failed; who waits for it looks again."""
         self._log = None
-        self.on_flush_failed(ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
+        self.on_flush_failed(error or ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
         for watcher in tuple(self._watchers or ()):
             watcher.on_commit(self)
 

@@ -121,7 +121,10 @@ class StorageLogFile:
             await asyncio.to_thread(ticket.sync, self.log.disk)
         except OSError as error:
             self.log.flush_failed(ticket)
-            raise StorageError(f"cannot sync {self.log.directory}: {error}") from error
+            failure = StorageError(f"cannot sync {self.log.directory}: {error}")
+            if self.log.on_failure is not None:
+                self.log.on_failure(failure)
+            raise failure from error
         finally:
             self._flush = None
         self.log.flush_done(ticket)

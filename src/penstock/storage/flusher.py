@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from queue import SimpleQueue
 from threading import Lock, Thread
+from typing import NamedTuple
 
 from penstock.model.error import StorageError
 from penstock.storage.disk import Disk
@@ -17,6 +18,13 @@ from penstock.storage.flush_ticket import FlushTicket
 from penstock.storage.log import Log
 
 CallSoon = Callable[[Callable[[], None]], object]
+
+
+class Stopwatch(NamedTuple):
+    """How long shared syncs take, for whoever wants to know."""
+
+    now_s: Callable[[], float]
+    observe_s: Callable[[float], None]
 
 
 class Flusher:
@@ -27,8 +35,10 @@ class Flusher:
         on_flushed: Callable[[Log], None],
         on_failed: Callable[[Log, StorageError], None],
         threads: int = 1,
+        stopwatch: Stopwatch | None = None,
     ) -> None:
         self._disk = disk
+        self._stopwatch = stopwatch
         self._call_soon = call_soon_threadsafe
         self._on_flushed = on_flushed
         self._on_failed = on_failed
@@ -73,9 +83,18 @@ class Flusher:
             with self._lock:
                 tickets, self._pending = list(self._pending.values()), {}
             if tickets:
-                self._sync(tickets)
+                self._sync_timed(tickets)
             if token is None:
                 return
+
+    def _sync_timed(self, tickets: list[FlushTicket]) -> None:
+        stopwatch = self._stopwatch
+        if stopwatch is None:
+            self._sync(tickets)
+            return
+        started_s = stopwatch.now_s()
+        self._sync(tickets)
+        stopwatch.observe_s(stopwatch.now_s() - started_s)
 
     def _sync(self, tickets: list[FlushTicket]) -> None:
         results: list[tuple[FlushTicket, OSError | None]] = []
