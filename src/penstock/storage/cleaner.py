@@ -39,7 +39,7 @@ _logger = logging.getLogger(__name__)
 REST_MS = 60_000
 """How long a log is left alone after its compaction could not be finished."""
 
-_LOGS_PER_STEP = 64
+_LOGS_PER_STEP = 8
 
 _PASSING = frozenset({ENOSPC, EDQUOT, ECHILD})
 """Failures that say nothing about the log: a full disk, a process that somebody has ended."""
@@ -58,7 +58,8 @@ class Cleaner:
         runner: Runner = run_in_child,
     ) -> None:
         """`directory` is the data directory, in which the checkpoint stands; `logs` gives the
-        open logs in it, whatever their settings."""
+        logs in it, whatever their settings. It may open them one by one as it is asked: other
+        work gets its turn in between."""
         self._disk = disk
         self._logs = logs
         self._clock = clock
@@ -77,7 +78,7 @@ class Cleaner:
             self.offsets.keep_only(set(known))
 
     def forget(self, partition: TopicPartition) -> None:
-        """The log is deleted: another one of that name begins anew. The file follows later."""
+        """The log is deleted: another one of that name begins anew."""
         self.offsets.forget(partition)
         self.uncleanable.pop(partition, None)
         self._resting.pop(partition, None)
@@ -86,9 +87,12 @@ class Cleaner:
 
     async def clean_next(self) -> CleaningReport | None:
         """Compact the dirtiest log in a child process; None if no log needs it, or if it could
-        not be finished. StorageError means that the directory can no longer be trusted."""
+        not be finished. StorageError means that the directory can no longer be trusted. Not to
+        be called again before it has returned."""
+        if self._forget_closed():
+            await asyncio.to_thread(self._write_offsets, self.offsets.snapshot())
         candidates: list[Candidate] = []
-        for count, log in enumerate(list(self._logs()), 1):
+        for count, log in enumerate(self._logs(), 1):
             self._add_candidate(candidates, log, self._clock.now_ms())
             if count % _LOGS_PER_STEP == 0:
                 await asyncio.sleep(0)
@@ -138,6 +142,13 @@ class Cleaner:
         finally:
             discard_cleaned(round_.log)
         return None
+
+    def _forget_closed(self) -> bool:
+        """Only a deleted log is closed while the cleaner runs; whether there was any."""
+        gone = [log.partition for log in self.offsets.logs() if log.closed]
+        for partition in gone:
+            self.forget(partition)
+        return bool(gone)
 
     # --- picking --------------------------------------------------------------------------
 

@@ -51,6 +51,10 @@ class CleanerOffsets:
         self._seen.pop(partition, None)
         return self._offsets.pop(partition, None) is not None
 
+    def logs(self) -> list[Log]:
+        """Those that were asked about."""
+        return [log for log, _ in self._seen.values()]
+
     def keep_only(self, known: set[TopicPartition]) -> None:
         for partition in [at for at in self._offsets if at not in known]:
             self.forget(partition)

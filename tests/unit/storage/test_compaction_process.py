@@ -10,17 +10,20 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from tests.unit.storage.compaction_kit import TP, CleanBench, CompactSettings
 
 from penstock.storage import compaction_process
+from penstock.storage.checkpoint import read_offsets
 from penstock.storage.cleaner import Cleaner
 from penstock.storage.compaction_config import CleanerSettings
 from penstock.storage.compaction_job import CleanedGroup, CompactionJob, Progress
 from penstock.storage.compaction_pick import weigh
 from penstock.storage.compaction_round import describe
-from penstock.storage.trim import truncate_to
+from penstock.storage.names import CLEANER_OFFSETS
+from penstock.storage.trim import delete_log, truncate_to
 
 
 def filled(root: str, count: int = 300) -> CleanBench:
@@ -49,6 +52,15 @@ def test_a_child_does_what_this_process_would(tmp_path: Path) -> None:
     assert [s.size for s in there.log.segments] == [s.size for s in here.log.segments]
     assert there.cleaner.offsets.snapshot() == {TP: 300}
     assert asyncio.run(there.cleaner.clean_next()) is None
+
+
+def test_a_deleted_log_is_forgotten_for_good(tmp_path: Path) -> None:
+    bench = filled(str(tmp_path))
+    assert asyncio.run(bench.cleaner.clean_next()) is not None
+    delete_log(bench.log, UUID(int=1))
+    assert asyncio.run(bench.cleaner.clean_next()) is None
+    assert bench.cleaner.offsets.snapshot() == {}
+    assert read_offsets(bench.disk, f"{tmp_path}/{CLEANER_OFFSETS}") == {}
 
 
 def test_appends_and_reads_go_on_meanwhile(tmp_path: Path) -> None:
