@@ -1,9 +1,10 @@
-"""What a node does on its own from time to time: retention, checkpoints, trash, timed flushes."""
+"""What a node does on its own from time to time: retention, compaction, checkpoints, flushes."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from typing import TYPE_CHECKING
 
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, StorageError
@@ -12,9 +13,14 @@ from penstock.node.metadata_plane import MetadataPlane
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
 from penstock.storage.flusher import Flusher
+from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir
 from penstock.storage.retention import apply_retention
 from penstock.telemetry.log import get_logger
+
+if TYPE_CHECKING:
+    from penstock.storage.cleaner import Cleaner
+    from penstock.storage.compaction_config import CleanerSettings
 
 log = get_logger("upkeep")
 
@@ -41,10 +47,12 @@ class Upkeep:
         self._flusher = flusher
         self._metadata = metadata
         self._tasks: list[asyncio.Task[None]] = []
+        self._cleaner: Cleaner | None = None
 
     def start(self) -> None:
         for job, interval_s in (
             (self._retain, lambda: self._ms("log.retention.check.interval.ms")),
+            (self._clean, lambda: self._ms("log.cleaner.backoff.ms")),
             (self._checkpoint, lambda: self._ms("log.flush.offset.checkpoint.interval.ms")),
             (self._empty_trash, lambda: TRASH_CHECK_S),
             (self._flush_due, lambda: FLUSH_CHECK_S),
@@ -84,6 +92,43 @@ class Upkeep:
                 apply_retention(partition.log, self._clock.now_ms())
             if count % PARTITIONS_PER_STEP == 0:
                 await asyncio.sleep(0)
+
+    async def _clean(self) -> None:
+        """Compacts the dirtiest log, and the next, until none is dirty enough."""
+        if not self._config().get("log.cleaner.enable"):
+            return
+        if self._cleaner is None:
+            # Loaded here: a node that compacts nothing does not pay for it at start.
+            from penstock.storage.cleaner import Cleaner
+
+            self._cleaner = Cleaner(
+                self._log_dir.disk,
+                self._log_dir.path,
+                self._compacted_logs,
+                self._clock,
+                self._cleaner_settings,
+            )
+            self._cleaner.load(self._log_dir.partitions())
+        while await self._cleaner.clean_next() is not None:
+            pass
+
+    def _compacted_logs(self) -> Iterator[Log]:
+        for partition in list(self._partitions):
+            if self._partitions.get(partition.topic, partition.index) is not partition:
+                continue
+            key = TopicPartition(partition.topic, partition.index)
+            if key in self._log_dir and "compact" in self._log_dir.config_of(key).cleanup_policy:
+                yield partition.log
+
+    def _cleaner_settings(self) -> CleanerSettings:
+        from penstock.storage.compaction_config import KEY_MAP_BYTES, CleanerSettings
+
+        config = self._config()
+        is_set = config.is_set("log.cleaner.dedupe.buffer.size")
+        return CleanerSettings(
+            int(config.get("log.cleaner.dedupe.buffer.size")) if is_set else KEY_MAP_BYTES,
+            float(config.get("log.cleaner.io.max.bytes.per.second")),
+        )
 
     async def _checkpoint(self) -> None:
         self._log_dir.checkpoint()

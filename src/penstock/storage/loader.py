@@ -164,10 +164,12 @@ class LogLoader:
                 return
 
     def _is_gap(self, segments: list[Segment], slot: int) -> bool:
-        """A file that came back empty has nothing to cut. Compaction leaves gaps of its own."""
+        """A file that came back empty has nothing to cut. Compaction leaves gaps of its own, and
+        keeps them when the policy changes; what was synced in full cannot have lost anything."""
         if slot + 1 == len(segments) or "compact" in self.config.cleanup_policy:
             return False
-        return segments[slot].next_offset() < segments[slot + 1].base_offset
+        next_base = segments[slot + 1].base_offset
+        return next_base > self.recovery_point and segments[slot].next_offset() < next_base
 
     def _drop(self, segments: list[Segment]) -> None:
         for segment in segments:
