@@ -138,6 +138,7 @@ def micros(calls: list[Callable[[], object]], seconds: float) -> list[float]:
 def kio_calls(case: Case, data: bytes) -> tuple[Callable[[], object], Callable[[], object]]:
     """kio reads in native code and writes in Python."""
     from kio.serial import entity_reader, entity_writer
+
     from tests.wire.kio_oracle import kio_class
 
     cls = kio_class(type(case.message), case.version)

@@ -9,6 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 import confluent_kafka
+
 from tools.apache_kafka import VERSION, require_java
 
 

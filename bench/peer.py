@@ -16,6 +16,7 @@ from typing import Protocol
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
+
 from tools.apache_kafka import ApacheKafka
 from tools.penstock_broker import Penstock
 

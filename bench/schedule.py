@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Final
 
+from confluent_kafka import KafkaException
+
 from bench.case import consume, idle, latency, partition, produce, start
 from bench.case.scale import Scale
 from bench.load.child import LoadFailedError
 from bench.metric import Metric
 from bench.peer import KAFKA, PENSTOCK, PENSTOCK_FSYNC, Peer
 from bench.process import peak_rss_mb, reset_peak
-from confluent_kafka import KafkaException
 from tools.apache_kafka import KafkaFailedError
 from tools.penstock_broker import PenstockFailedError
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import gc
 import time
 
-from bench.load.child import Spec, serve
 from confluent_kafka import Consumer, TopicPartition
+
+from bench.load.child import Spec, serve
 
 BATCH = 10_000
 

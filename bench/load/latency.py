@@ -6,8 +6,9 @@ import gc
 import time
 from collections.abc import Callable
 
-from bench.load.child import Spec, serve
 from confluent_kafka import Consumer, KafkaError, Message, Producer, TopicPartition
+
+from bench.load.child import Spec, serve
 
 VALUE = b"x" * 100
 

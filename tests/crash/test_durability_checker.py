@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+
 from tools.durability.checker import Cleanup, Found, Reading, check
 from tools.durability.churn import Fate, judge
 from tools.durability.dump import bad_lines

@@ -8,12 +8,12 @@ from functools import partial
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.simulation.test_disk_faults import check_indexes
-from tests.unit.storage.compaction_kit import CleanBench, CompactSettings, Row
 
 from penstock.storage.disk import Buffer
 from penstock.storage.lookup import aborted_txns
 from penstock.testing.disk import FaultyDisk
+from tests.simulation.test_disk_faults import check_indexes
+from tests.unit.storage.compaction_kit import CleanBench, CompactSettings, Row
 
 
 class PowerLoss(BaseException):

@@ -6,12 +6,12 @@ from dataclasses import dataclass, field
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.simulation.test_disk_faults import check_indexes
-from tests.unit.storage.compaction_kit import CleanBench, CompactSettings, Row, read_batches
 
 from penstock.storage.compaction_config import CleanerSettings
 from penstock.storage.lookup import aborted_txns
 from penstock.testing.disk import FaultyDisk
+from tests.simulation.test_disk_faults import check_indexes
+from tests.unit.storage.compaction_kit import CleanBench, CompactSettings, Row, read_batches
 
 RETENTION_MS = 100
 

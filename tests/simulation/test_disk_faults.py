@@ -8,13 +8,13 @@ from contextlib import suppress
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.storage.storage_kit import Bench, Settings, batch
 
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.records.header import BatchHeader, check_batch, iter_batches
 from penstock.storage.log import Log
 from penstock.storage.lookup import max_timestamp_offset, offset_for_timestamp
 from penstock.testing.disk import FaultyDisk
+from tests.unit.storage.storage_kit import Bench, Settings, batch
 
 SMALL = Settings(segment_bytes=6000, index_interval_bytes=300, file_delete_delay_ms=0)
 

@@ -11,6 +11,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
+
 from tools import apache_kafka
 
 TARGETS = [pytest.param("penstock"), pytest.param("kafka", marks=pytest.mark.java)]

@@ -18,9 +18,9 @@ from kio.index import KioIndexError
 from kio.schema.errors import ErrorCode as KioErrorCode
 from kio.schema.index import schema_name_map
 from kio.serial import entity_writer
-from tests.wire.wire_strategy import SCALARS
 
 from penstock.protocol.entity import Entity, Field
+from tests.wire.wire_strategy import SCALARS
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 

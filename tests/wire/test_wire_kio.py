@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 from hypothesis import given
-from tests.wire.kio_oracle import drawable, kio_class, kio_encode
-from tests.wire.test_wire_round_trip import quick
-from tests.wire.wire_strategy import all_versions, name_of
 
 from penstock.protocol.codec import decode, encode
 from penstock.protocol.entity import Entity
+from tests.wire.kio_oracle import drawable, kio_class, kio_encode
+from tests.wire.test_wire_round_trip import quick
+from tests.wire.wire_strategy import all_versions, name_of
 
 KNOWN = [pair for pair in all_versions() if kio_class(*pair) is not None]
 

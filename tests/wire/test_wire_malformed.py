@@ -7,8 +7,6 @@ import tracemalloc
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.wire.test_wire_round_trip import quick
-from tests.wire.wire_strategy import entities, name_of, top_level_entities
 
 from penstock.model.error import ProtocolError
 from penstock.protocol.codec import decode, decoder, encode
@@ -17,6 +15,8 @@ from penstock.protocol.messages.api_versions import ApiVersionsRequest, ApiVersi
 from penstock.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic, ReplicaState
 from penstock.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from penstock.protocol.messages.produce import ProduceRequest
+from tests.wire.test_wire_round_trip import quick
+from tests.wire.wire_strategy import entities, name_of, top_level_entities
 
 
 def edge_versions() -> list[tuple[type[Entity], int]]:

@@ -9,8 +9,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.wire.test_wire_round_trip import quick
-from tests.wire.wire_strategy import entities
 
 from penstock.model.error import ProtocolError
 from penstock.protocol import record_table
@@ -26,6 +24,8 @@ from penstock.protocol.record_frame import (
     encode_coordinator_value,
     encode_metadata_record,
 )
+from tests.wire.test_wire_round_trip import quick
+from tests.wire.wire_strategy import entities
 
 REPO = Path(__file__).resolve().parents[2]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
-from tests.wire.wire_strategy import all_versions, entities, name_of
 
 from penstock.protocol.codec import decode, encode, encode_parts
 from penstock.protocol.entity import Entity
+from tests.wire.wire_strategy import all_versions, entities, name_of
 
 quick = settings(
     max_examples=5,

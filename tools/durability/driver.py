@@ -11,6 +11,7 @@ from typing import Protocol
 
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
+
 from tools.durability import dump
 from tools.durability.checker import Cleanup, Reading, Violation, check
 from tools.durability.churn import Churn

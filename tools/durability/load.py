@@ -8,6 +8,7 @@ import time
 from abc import ABC, abstractmethod
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
+
 from tools import wire
 from tools.durability.ledger import Identity, Lane, Ledger, key_of, payload
 from tools.durability.topic import LoadedTopic

@@ -6,6 +6,7 @@ import time
 from collections.abc import Sequence
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
+
 from tools.durability.checker import Found, Reading
 
 

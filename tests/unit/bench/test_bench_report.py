@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+
 from bench.metric import METRICS, Bar, Kind
 from bench.peer import KAFKA, PENSTOCK, PENSTOCK_FSYNC
 from bench.report import as_json, as_page, rows

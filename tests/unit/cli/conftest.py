@@ -13,6 +13,7 @@ from tempfile import TemporaryFile
 from typing import Any
 
 import pytest
+
 from tests.unit.cli.command_server import CommandServer
 from tests.unit.cluster_target import TARGETS, bootstrap_servers
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.unit.cli.conftest import PENSTOCK
 
 from penstock.testing.record import produce_records, read_records
+from tests.unit.cli.conftest import PENSTOCK
 
 ANYWHERE = ("--listen", "127.0.0.1:0")
 

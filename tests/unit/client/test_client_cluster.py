@@ -11,10 +11,10 @@ from collections.abc import Iterator
 
 import pytest
 from confluent_kafka import Producer
-from tests.unit.cluster_target import TARGETS, bootstrap_servers
 
 from penstock import client
 from penstock.client import ConsumeError, DecodeError, DeliveryError
+from tests.unit.cluster_target import TARGETS, bootstrap_servers
 
 
 @pytest.fixture(params=TARGETS)

@@ -7,7 +7,6 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.unit.controller.controller_kit import Controller, replay
 
 from penstock.controller import ControllerConfig, ControllerShard
 from penstock.metadata import image_records
@@ -32,6 +31,7 @@ from penstock.protocol.messages.create_topics import (
 from penstock.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from penstock.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 from penstock.protocol.record_frame import decode_metadata_record, encode_metadata_record
+from tests.unit.controller.controller_kit import Controller, replay
 
 Decide = Callable[[ControllerShard], Any]
 

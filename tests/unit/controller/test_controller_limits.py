@@ -6,7 +6,6 @@ import time
 from collections import Counter
 
 import pytest
-from tests.unit.controller.controller_kit import Controller
 
 from penstock.controller import ControllerConfig, ControllerShard, SettingsSchema
 from penstock.model.error import ApiError
@@ -16,6 +15,7 @@ from penstock.protocol.messages.records.begin_transaction_record import BeginTra
 from penstock.protocol.messages.records.end_transaction_record import EndTransactionRecord
 from penstock.protocol.messages.records.feature_level_record import FeatureLevelRecord
 from penstock.settings.config import BrokerConfig
+from tests.unit.controller.controller_kit import Controller
 
 
 def create(*topics: CreatableTopic) -> CreateTopicsRequest:

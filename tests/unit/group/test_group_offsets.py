@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from tests.transcripts.group_world import GroupWorld
 
 from penstock.group import Caller, GroupConfig, fetch_response, fetched_groups
 from penstock.group.offset.fetch import fetch_refused
@@ -25,6 +24,7 @@ from penstock.protocol.messages.offset_fetch import (
 )
 from penstock.protocol.messages.records.group_metadata import GroupMetadataKey, GroupMetadataValue
 from penstock.protocol.messages.records.offset_commit import OffsetCommitKey, OffsetCommitValue
+from tests.transcripts.group_world import GroupWorld
 
 RETENTION_MS = 1_000
 

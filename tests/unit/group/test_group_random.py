@@ -7,8 +7,6 @@ from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.transcripts.group_script import subscription
-from tests.transcripts.group_world import GroupWorld
 
 from penstock.group import Caller, GroupConfig, GroupEntry, GroupShard
 from penstock.group.classic.group import ClassicGroup
@@ -28,6 +26,8 @@ from penstock.protocol.messages.offset_commit import (
     OffsetCommitRequestTopic,
 )
 from penstock.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
+from tests.transcripts.group_script import subscription
+from tests.transcripts.group_world import GroupWorld
 
 CONFIG = GroupConfig(
     group_initial_rebalance_delay_ms=100,

@@ -3,13 +3,13 @@
 from pathlib import Path
 
 import pytest
-from tests.transcripts.group_script import GroupScript
-from tests.transcripts.transcript import check
 
 import penstock.group.classic.group as group_module
 from penstock.group.classic.diagram import mermaid
 from penstock.group.classic.state import TRANSITIONS, GroupEvent, GroupState, next_state
 from penstock.model.error import InvariantError
+from tests.transcripts.group_script import GroupScript
+from tests.transcripts.transcript import check
 
 ROOT = Path(__file__).parents[3]
 

@@ -10,12 +10,12 @@ import shutil
 from pathlib import Path
 
 import pytest
-from tests.unit.runtime.journal_kit import Plane, play
 
 from penstock.metadata import NO_LEADER, ResourceType, image_records
 from penstock.model.id import id_to_str
 from penstock.runtime import read_bootstrap
 from penstock.storage.disk import RealDisk
+from tests.unit.runtime.journal_kit import Plane, play
 
 DATA = Path(__file__).parent / "data" / "kafka-4.3"
 NEWEST = "00000000000000000602-0000000002.checkpoint"

@@ -7,12 +7,12 @@ import errno
 from pathlib import Path
 
 import pytest
-from tests.unit.runtime.journal_kit import Plane, play
 
 from penstock.metadata import image_records
 from penstock.model.error import ApiError, StorageError
 from penstock.runtime import JournalError
 from penstock.testing.disk import FaultyDisk
+from tests.unit.runtime.journal_kit import Plane, play
 
 ROOT = Path("/data")
 

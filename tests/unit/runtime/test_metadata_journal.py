@@ -6,7 +6,6 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.unit.runtime.journal_kit import Plane, play
 
 from penstock.metadata import RecordKind, image_records
 from penstock.model.error import ApiError, InvariantError, StorageError
@@ -16,6 +15,7 @@ from penstock.protocol.messages.records.no_op_record import NoOpRecord
 from penstock.records.control import KRAFT_VOTERS, LEADER_CHANGE
 from penstock.records.record import iter_records
 from penstock.runtime.metadata_batch import read_controls
+from tests.unit.runtime.journal_kit import Plane, play
 
 METADATA = "__cluster_metadata-0"
 

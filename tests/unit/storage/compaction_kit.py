@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from tests.unit.storage.storage_kit import TP, Bench, Settings
-
 from penstock.records.builder import build_batch
 from penstock.records.control import build_end_marker
 from penstock.records.header import BatchHeader, check_batch, iter_batches
@@ -16,6 +14,7 @@ from penstock.storage.cleaner import Cleaner
 from penstock.storage.compaction_config import CleanerSettings
 from penstock.storage.disk import Disk
 from penstock.storage.log import Log
+from tests.unit.storage.storage_kit import TP, Bench, Settings
 
 DAY_MS = 24 * 3600 * 1000
 NEVER_MS = 0x7FFFFFFFFFFFFFFF

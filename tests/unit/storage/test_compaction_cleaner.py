@@ -7,7 +7,6 @@ import logging
 from pathlib import Path
 
 import pytest
-from tests.unit.storage.compaction_kit import TP, CleanBench, CompactSettings, read_batches
 
 from penstock.model.id import TopicPartition
 from penstock.records.header import seal
@@ -29,6 +28,7 @@ from penstock.storage.compaction_pick import weigh
 from penstock.storage.compaction_run import Compaction
 from penstock.storage.trim import delete_first_segments, delete_log, truncate_to
 from penstock.testing.disk import FaultyDisk
+from tests.unit.storage.compaction_kit import TP, CleanBench, CompactSettings, read_batches
 
 
 def dirty(bench: CleanBench, rounds: int = 3) -> CleanBench:

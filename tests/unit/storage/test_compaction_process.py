@@ -13,7 +13,6 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from tests.unit.storage.compaction_kit import TP, CleanBench, CompactSettings
 
 from penstock.storage import compaction_process
 from penstock.storage.checkpoint import read_offsets
@@ -24,6 +23,7 @@ from penstock.storage.compaction_pick import weigh
 from penstock.storage.compaction_round import describe
 from penstock.storage.names import CLEANER_OFFSETS
 from penstock.storage.trim import delete_log, truncate_to
+from tests.unit.storage.compaction_kit import TP, CleanBench, CompactSettings
 
 
 def filled(root: str, count: int = 300) -> CleanBench:

@@ -4,7 +4,6 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.unit.storage.storage_kit import Bench, Settings, batch
 
 from penstock.model.error import ApiError, ErrorCode
 from penstock.records.builder import build_batch
@@ -23,6 +22,7 @@ from penstock.storage.lookup import (
 )
 from penstock.storage.retention import apply_retention
 from penstock.storage.trim import delete_records_before, truncate_fully, truncate_to
+from tests.unit.storage.storage_kit import Bench, Settings, batch
 
 NOW = 1_000_000
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from queue import Queue
 
 import pytest
-from tests.unit.storage.storage_kit import FixedClock, Settings, batch
 
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
@@ -17,6 +16,7 @@ from penstock.storage.disk import Disk
 from penstock.storage.flusher import Flusher
 from penstock.storage.log_dir import LogDir
 from penstock.testing.disk import FaultyDisk
+from tests.unit.storage.storage_kit import FixedClock, Settings, batch
 
 A, B = TopicPartition("a-a", 0), TopicPartition("b", 11)
 TOPIC_ID = bytes(range(16))

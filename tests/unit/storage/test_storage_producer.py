@@ -3,13 +3,13 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.storage.storage_kit import batch
 
 from penstock.model.error import ApiError, ErrorCode
 from penstock.records.control import EndMarker
 from penstock.records.header import SEQUENCE_MAX, BatchHeader, parse_header
 from penstock.storage.producer_entry import decode_snapshot, encode_snapshot
 from penstock.storage.producer_state import ProducerState
+from tests.unit.storage.storage_kit import batch
 
 
 def header(sequence: int, *, epoch: int = 0, count: int = 1, pid: int = 9, **more) -> BatchHeader:
