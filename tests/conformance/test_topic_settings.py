@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable
 
 import pytest
-from tests.conformance.clients.record import BrokerError, Client, Record, numbered, read
-from tests.conformance.conftest import CLIENTS
 
 from penstock.model.error import ErrorCode
+from tests.conformance.clients.record import BrokerError, Client, Record, numbered, read
+from tests.conformance.conftest import CLIENTS
 
 TOPIC_CODECS = [
     pytest.param(name, setting, marks=pytest.mark.feature(f"compression.type={setting}"))
@@ -86,9 +86,10 @@ def test_compacted_without_key(client: Client, codec: str, make_topic: Callable[
     code = refused_code(client, topic, [Record(b"v")], codec=codec)
     # aiokafka does not know this error's number.
     assert code == (-1 if client.name == "aiokafka" else ErrorCode.INVALID_RECORD)
-    # One bad record spoils its batch.
+    # One bad record spoils its batch; the linger makes sure that it is one batch.
+    mixed = [Record(b"v", key=b"k"), Record(b"v")]
     with pytest.raises(BrokerError):
-        client.produce(topic, [Record(b"v", key=b"k"), Record(b"v")], codec=codec)
+        client.produce(topic, mixed, codec=codec, linger_ms=1_000)
     assert client.bounds(topic) == (0, 0)
 
 

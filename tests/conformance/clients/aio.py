@@ -10,6 +10,7 @@ from typing import Any
 
 from aiokafka import AIOKafkaConsumer, AIOKafkaProducer, TopicPartition
 from aiokafka.errors import KafkaError
+
 from tests.conformance.clients.record import (
     CODECS,
     PATIENCE_SECONDS,
@@ -45,6 +46,7 @@ class AioClient:
         acks: str = "all",
         idempotent: bool = False,
         largest_bytes: int = 1_000_000,
+        linger_ms: int = 5,
     ) -> list[Receipt]:
         producer = AIOKafkaProducer(
             bootstrap_servers=self._bootstrap,
@@ -52,7 +54,7 @@ class AioClient:
             compression_type=None if codec == "none" else codec,
             enable_idempotence=idempotent,
             max_request_size=largest_bytes,
-            linger_ms=5,
+            linger_ms=linger_ms,
         )
         async with producer:
             sent = [await self._send(producer, topic, record) for record in records]

@@ -20,6 +20,8 @@ from confluent_kafka import (
     Producer,
     TopicPartition,
 )
+
+from penstock.model.error import ErrorCode
 from tests.conformance.clients.record import (
     CODECS,
     PATIENCE_SECONDS,
@@ -49,13 +51,14 @@ class ConfluentClient:
         acks: str = "all",
         idempotent: bool = False,
         largest_bytes: int = 1_000_000,
+        linger_ms: int = 5,
     ) -> list[Receipt]:
         settings: dict[str, Any] = {
             "acks": acks,
             "compression.type": codec,
             "enable.idempotence": idempotent,
             "message.max.bytes": largest_bytes,
-            "linger.ms": 5,
+            "linger.ms": linger_ms,
         }
         if not idempotent:
             settings["retries"] = 0
@@ -113,10 +116,18 @@ class ConfluentClient:
             consumer.close()
 
     def bounds(self, topic: str, partition: int = 0) -> tuple[int, int]:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        where = TopicPartition(topic, partition)
         with self.open_reader(topic) as reader:
-            where = TopicPartition(topic, partition)
-            low, high = reader.consumer.get_watermark_offsets(where, timeout=PATIENCE_SECONDS)
-            return low, high
+            while True:
+                try:
+                    return reader.consumer.get_watermark_offsets(where, timeout=PATIENCE_SECONDS)
+                except KafkaException as failure:
+                    # A leader may be known a moment before it leads; librdkafka leaves it to us.
+                    if failure.args[0].code() != ErrorCode.NOT_LEADER_OR_FOLLOWER:
+                        raise as_broker_error(failure.args[0]) from failure
+                    assert time.monotonic() < deadline, "no leader in time"
+                    time.sleep(0.05)
 
     def offset_at(self, topic: str, timestamp: int, partition: int = 0) -> int | None:
         with self.open_reader(topic) as reader:

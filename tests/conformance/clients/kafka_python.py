@@ -44,6 +44,7 @@ class KafkaPythonClient:
         acks: str = "all",
         idempotent: bool = False,
         largest_bytes: int = 1_000_000,
+        linger_ms: int = 5,
     ) -> list[Receipt]:
         settings: dict[str, Any] = {} if idempotent else {"retries": 0}
         producer = KafkaProducer(
@@ -52,7 +53,7 @@ class KafkaPythonClient:
             compression_type=None if codec == "none" else codec,
             enable_idempotence=idempotent,
             max_request_size=largest_bytes,
-            linger_ms=5,
+            linger_ms=linger_ms,
             **settings,
         )
         try:

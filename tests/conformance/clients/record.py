@@ -74,6 +74,7 @@ class Client(Protocol):
         acks: str = "all",
         idempotent: bool = False,
         largest_bytes: int = 1_000_000,
+        linger_ms: int = 5,
     ) -> list[Receipt]: ...
 
     def open_reader(
