@@ -8,6 +8,8 @@ from collections.abc import Iterator
 import pytest
 from confluent_kafka import TopicCollection
 from confluent_kafka.admin import AdminClient, NewPartitions
+
+from penstock.model.error import ErrorCode
 from tests.conformance.clients.admin import Admin
 from tests.conformance.clients.admin_confluent import answer
 from tests.conformance.clients.admin_kafka_python import (
@@ -19,8 +21,6 @@ from tests.conformance.clients.admin_kafka_python import (
 from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.record import BrokerError, numbered
 from tests.conformance.conftest import Cluster, wait_until
-
-from penstock.model.error import ErrorCode
 
 WITH_ELECTION = ["confluent-kafka", "kafka-python"]
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
+
+from penstock.model.error import ErrorCode
 from tests.conformance.clients.admin import Admin, Change
 from tests.conformance.clients.record import BrokerError
 from tests.conformance.conftest import ADMINS, Cluster, wait_until
-
-from penstock.model.error import ErrorCode
 
 INCREMENTAL = [name for name, kind in ADMINS.items() if hasattr(kind, "change_config")]
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+
+from penstock.model.error import ErrorCode
 from tests.conformance.clients.admin import Admin
 from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.record import BrokerError, Record, numbered
 from tests.conformance.conftest import ADMINS, Cluster
-
-from penstock.model.error import ErrorCode
 
 LISTING = [name for name, kind in ADMINS.items() if hasattr(kind, "list_offset")]
 START_MS = 1_700_000_000_000

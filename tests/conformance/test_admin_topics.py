@@ -7,13 +7,13 @@ from collections.abc import Callable
 import pytest
 from confluent_kafka import TopicCollection
 from confluent_kafka.admin import AdminClient
+
+from penstock.model.error import ErrorCode
 from tests.conformance.clients.admin import Admin, Partition
 from tests.conformance.clients.admin_confluent import answer
 from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.record import BrokerError, Record
 from tests.conformance.conftest import Cluster, wait_for_leaders, wait_until
-
-from penstock.model.error import ErrorCode
 
 WITH_DEFAULTS = ["confluent-kafka", "kafka-python"]
 

@@ -12,10 +12,10 @@ from collections.abc import Callable
 import pytest
 from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
-from tests.conformance.clients.record import CODECS, BrokerError, Client, Record, numbered, read
-from tests.conformance.conftest import CLIENTS, Cluster
 
 from penstock.model.error import ErrorCode
+from tests.conformance.clients.record import CODECS, BrokerError, Client, Record, numbered, read
+from tests.conformance.conftest import CLIENTS, Cluster
 
 CROSSINGS = [
     pytest.param(

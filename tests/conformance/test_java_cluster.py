@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 import pytest
+
 from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.record import numbered
 from tests.conformance.conftest import Cluster

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
+
 from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.record import Record, numbered, read
 from tests.conformance.conftest import Cluster

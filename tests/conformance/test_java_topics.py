@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import pytest
 from confluent_kafka.admin import AdminClient
+
 from tests.conformance.clients.record import PATIENCE_SECONDS
 from tests.conformance.conftest import Cluster, wait_for_leaders, wait_until
 

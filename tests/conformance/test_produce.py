@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable
 
 import pytest
-from tests.conformance.clients.record import CODECS, BrokerError, Client, Record, numbered, read
-from tests.conformance.conftest import CLIENTS
 
 from penstock.model.error import ErrorCode
+from tests.conformance.clients.record import CODECS, BrokerError, Client, Record, numbered, read
+from tests.conformance.conftest import CLIENTS
 
 MEBIBYTE = 1_048_576
 # Kafka's default for max.message.bytes: a mebibyte of records and room for the batch's overhead.

@@ -17,6 +17,7 @@ from confluent_kafka.admin import (
     NewTopic,
     OffsetSpec,
 )
+
 from tests.conformance.clients.admin import (
     SOURCES,
     Change,
