@@ -149,9 +149,8 @@ class Connection:
             self.close(f"malformed request: {error}")
         except OSError:
             self.close()
-        except Exception:
-            log.exception("request failed", peer=self.peer)
-            self.close("internal error")
+        except Exception as error:
+            self._fail(error)
 
     def _handle(self, frame: memoryview) -> None:
         self.active_at = self._loop.time()
@@ -173,7 +172,7 @@ class Connection:
         self._slots.append(slot)
         if isinstance(waiting, Later):
             slot.waiting = waiting
-            waiting.listen(lambda parts: self._settle(slot, parts))
+            waiting.listen(lambda parts: self._settle(slot, parts), self._fail)
             return
         slot.waiting = task = self._loop.create_task(waiting)
         task.add_done_callback(lambda done: self._settle_task(slot, done))
@@ -184,7 +183,12 @@ class Connection:
         error = task.exception()
         if error is None:
             self._settle(slot, task.result())
-        elif not self.closed:
+        else:
+            self._fail(error)
+
+    def _fail(self, error: BaseException) -> None:
+        """A request we could not answer for a reason of our own."""
+        if not self.closed:
             log.error("request failed", peer=self.peer, exc_info=error)
             self.close("internal error")
 

@@ -16,14 +16,20 @@ U = TypeVar("U")
 class Later(Generic[T]):
     """Settled or cancelled at most once, by the event loop's thread."""
 
-    __slots__ = ("_listener", "_on_cancel")
+    __slots__ = ("_listener", "_on_cancel", "_on_error")
 
     def __init__(self, on_cancel: Callable[[], None] | None = None) -> None:
         self._listener: Callable[[T], None] | None = None
+        self._on_error: Callable[[Exception], None] | None = None
         self._on_cancel = on_cancel
 
-    def listen(self, listener: Callable[[T], None]) -> None:
+    def listen(
+        self,
+        listener: Callable[[T], None],
+        on_error: Callable[[Exception], None] | None = None,
+    ) -> None:
         self._listener = listener
+        self._on_error = on_error
 
     def settle(self, value: T) -> None:
         """Whoever made this settles it after it was handed on, never before."""
@@ -36,7 +42,23 @@ class Later(Generic[T]):
         if on_cancel is not None:
             on_cancel()
 
+    def fail(self, error: Exception) -> None:
+        """A fault of our own: it must not reach whoever settles others after this one."""
+        on_error, self._listener, self._on_cancel = self._on_error, None, None
+        if on_error is None:
+            raise error
+        on_error(error)
+
     def map(self, change: Callable[[T], U]) -> Later[U]:
         mapped: Later[U] = Later(self.cancel)
-        self.listen(lambda value: mapped.settle(change(value)))
+
+        def pass_on(value: T) -> None:
+            try:
+                changed = change(value)
+            except Exception as error:
+                mapped.fail(error)
+            else:
+                mapped.settle(changed)
+
+        self.listen(pass_on, mapped.fail)
         return mapped

@@ -56,9 +56,7 @@ def test_parts_arrive_in_order(pair: tuple[socket.socket, socket.socket], tmp_pa
     small = FileRange(tmp_path / "f", 3, 100)
     empty = FileRange(tmp_path / "f", 0, 0)
     parts = [b"head", large, bytearray(b"mid"), small, empty, memoryview(b"tail" * 5000)]
-    expected = (
-        b"head" + data[7 : 7 + 4 * COPY_BYTES_MAX] + b"mid" + data[3:103] + b"tail" * 5000
-    )
+    expected = b"head" + data[7 : 7 + 4 * COPY_BYTES_MAX] + b"mid" + data[3:103] + b"tail" * 5000
     writer = PartWriter(left)
     writer.write(parts)
     assert drain(writer, right, len(expected)) == expected
