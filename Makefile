@@ -10,7 +10,7 @@ TARGET ?= penstock
 help: ## list the targets
 	@echo "Penstock: a streaming platform that speaks Apache Kafka's protocol."
 	@echo
-	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk 'BEGIN {FS = ":.*## "} /^[a-z-]+:.*## / {printf "  make %-18s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 setup: $(READY) ## install everything into .venv
 
@@ -44,7 +44,10 @@ generate: $(READY) ## write the generated code and pages anew
 	@$(BIN)/python tools/generate_config_docs.py
 
 conformance: $(READY) ## real clients and Kafka's tools; TARGET=kafka runs them against Apache Kafka
-	@$(BIN)/python -m pytest tests/conformance --target $(TARGET) $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest tests/conformance --target $(TARGET) --conformance-report .cache/conformance/$(TARGET).json $(PYTEST_ARGS)
+
+conformance-table: $(READY) ## write docs/conformance.md from the last conformance runs
+	@$(BIN)/python tools/conformance_table.py .cache/conformance/penstock.json .cache/conformance/kafka.json
 
 bench: $(READY) ## measure beside Apache Kafka 4.3; writes docs/benchmarks.md (long)
 	@$(BIN)/python -m bench $(BENCH_ARGS)
@@ -56,4 +59,4 @@ clean: ## remove what the other targets made
 	rm -rf $(VENV) .cache build dist src/*.egg-info penstock-data
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help setup demo test check format generate conformance bench crash clean
+.PHONY: help setup demo test check format generate conformance conformance-table bench crash clean
