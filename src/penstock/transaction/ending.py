@@ -88,10 +88,9 @@ def _is_retry(transaction: Transaction, asked: Identity) -> bool:
     """
     if not transaction.is_complete or transaction.client_version < EPOCH_BUMP_SINCE:
         return False
-    if asked.producer_id == transaction.producer_id:
-        return asked.producer_epoch + 1 == transaction.producer_epoch
-    rotated = Identity(transaction.previous_producer_id, EPOCH_MAX - 1)
-    return transaction.producer_epoch == 0 and asked == rotated
+    if transaction.producer_epoch == 0:
+        return asked == Identity(transaction.previous_producer_id, EPOCH_MAX - 1)
+    return asked == Identity(transaction.producer_id, transaction.producer_epoch - 1)
 
 
 def _found(context: TransactionContext, request: EndTxnRequest) -> Transaction:
