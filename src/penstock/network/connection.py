@@ -95,6 +95,11 @@ class Connection:
     def is_idle(self) -> bool:
         return not self._slots and not self._writer.queued_bytes
 
+    @property
+    def is_waiting(self) -> bool:
+        """For an answer of ours: that is not idleness. Not reading the answers is."""
+        return bool(self._slots) and not self._writer.queued_bytes
+
     def close(self, reason: str | None = None) -> None:
         if self.closed:
             return

@@ -139,7 +139,8 @@ class Listener:
 
     def _close_idle(self) -> None:
         oldest = self.loop.time() - self._limits.idle_ms_max / 1000
-        for connection in [c for c in self.connections if c.active_at < oldest]:
+        idle = [c for c in self.connections if c.active_at < oldest and not c.is_waiting]
+        for connection in idle:
             connection.close(f"idle for more than {self._limits.idle_ms_max} ms")
         self._schedule_sweep()
 

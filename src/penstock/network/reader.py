@@ -2,7 +2,8 @@
 
 Small frames are handed out in place, as views into the receive buffer that all connections
 share: they are only valid until the next call. A frame that has not fully arrived moves into a
-buffer of its own, into which the socket then reads directly, so a megabyte is copied once.
+buffer of its own, into which the socket then reads directly, so a megabyte is copied once. That
+buffer is a few times as large as what has arrived of the frame, whatever size it announced.
 """
 
 from __future__ import annotations
@@ -14,6 +15,8 @@ from penstock.model.error import ProtocolError
 from penstock.network.budget import FrameBudget
 
 SIZE = Struct(">i")
+FIRST_BUFFER_BYTES = 64 * 1024
+GROWTH = 4
 
 
 class FrameReader:
@@ -33,7 +36,7 @@ class FrameReader:
         """Where the next bytes of the socket go."""
         if self._buffer is None:
             return shared
-        return memoryview(self._buffer)[self._filled : self._size]
+        return memoryview(self._buffer)[self._filled : min(self._size, len(self._buffer))]
 
     def feed(self, shared: memoryview, count: int) -> Iterator[memoryview]:
         """Frames completed by `count` bytes that were read into `target`."""
@@ -46,19 +49,26 @@ class FrameReader:
             try:
                 yield memoryview(buffer)[: self._size]
             finally:
+                self._budget.end(self)
                 self._budget.give_back(buffer)
+        elif self._filled == len(self._buffer):
+            self._grow(self._buffer)
 
     def retry(self) -> None:
         """Asks again for the memory that was refused."""
         if not self.starved:
             return
         self.starved = False
-        self._begin(memoryview(self._head), self._size)
+        if self._buffer is not None:
+            self._grow(self._buffer)
+        else:
+            self._begin(memoryview(self._head), self._size)
 
     def close(self) -> None:
-        if self._buffer is not None:
-            self._budget.give_back(self._buffer)
-            self._buffer = None
+        buffer, self._buffer = self._buffer, None
+        if buffer is not None:
+            self._budget.end(self)
+            self._budget.give_back(buffer)
 
     def _cut(self, data: memoryview, count: int) -> Iterator[memoryview]:
         if self._head:
@@ -88,7 +98,7 @@ class FrameReader:
 
     def _begin(self, data: memoryview, size: int) -> None:
         self._size = size
-        buffer = self._budget.take(size)
+        buffer = self._budget.take(min(size, max(FIRST_BUFFER_BYTES, GROWTH * len(data))))
         if buffer is None:
             self._head = bytes(data)
             self.starved = True
@@ -97,3 +107,12 @@ class FrameReader:
         buffer[: len(data)] = data
         self._buffer = buffer
         self._filled = len(data)
+
+    def _grow(self, buffer: bytearray) -> None:
+        larger = self._budget.grow(buffer, min(self._size, GROWTH * self._filled), self)
+        if larger is None:
+            self.starved = True
+            return
+        larger[: self._filled] = memoryview(buffer)[: self._filled]
+        self._buffer = larger
+        self._budget.give_back(buffer)

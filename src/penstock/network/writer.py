@@ -16,6 +16,8 @@ from penstock.network.part import FilePart, Part, is_file_part
 # Below this, copying a range through memory and sending it with its header in one call is
 # cheaper than a second system call and a second packet.
 COPY_BYTES_MAX = 32 * 1024
+# A client that does not read gets no more copies queued: ranges of files cost next to nothing.
+COPIED_BYTES_MAX = 1024 * 1024
 GATHER_PARTS_MAX = 64
 SENDFILE_BYTES_MAX = 1024 * 1024
 
@@ -75,7 +77,7 @@ class PartWriter:
 
     def _push(self, part: Part) -> None:
         size = len(part)
-        if is_file_part(part) and (size <= COPY_BYTES_MAX or not _HAS_SENDFILE):
+        if is_file_part(part) and self._is_copied(size):
             data = part.read()
             part.release()
             part, size = data, len(data)
@@ -84,6 +86,11 @@ class PartWriter:
             self.queued_bytes += size
         elif is_file_part(part):
             part.release()
+
+    def _is_copied(self, size: int) -> bool:
+        if not _HAS_SENDFILE:
+            return True
+        return size <= COPY_BYTES_MAX and self.queued_bytes < COPIED_BYTES_MAX
 
     def _send_bytes(self) -> bool:
         queue = self._queue

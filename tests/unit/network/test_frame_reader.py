@@ -75,3 +75,38 @@ def test_closing_gives_the_memory_back() -> None:
     assert budget.used_bytes > 0
     reader.close()
     assert budget.used_bytes == 0
+
+
+def test_a_frame_holds_little_more_than_has_arrived_of_it() -> None:
+    budget = FrameBudget(10**9)
+    reader = FrameReader(budget, 10**8)
+    body = bytes(range(256)) * 4000
+    data = pack(">i", len(body)) + body
+    assert feed_all(reader, data[:1000], [64]) == []
+    assert budget.used_bytes <= 65536
+    assert feed_all(reader, data[1000:200_000], [50_000]) == []
+    assert budget.used_bytes <= 4 * 200_000 + 65536
+    assert feed_all(reader, data[200_000:], [50_000]) == [body]
+    assert budget.used_bytes == 0
+
+
+def test_of_those_half_read_when_memory_ends_one_goes_on_and_then_the_others() -> None:
+    budget = FrameBudget(300_000)
+    size = 200_000
+    frame = pack(">i", size) + bytes(size)
+    readers = [FrameReader(budget, 10**6) for _ in range(3)]
+    done = [0, 0, 0]
+    shared = memoryview(bytearray(64))
+    frames = 0
+    for _ in range(20_000):
+        for number, reader in enumerate(readers):
+            reader.retry()
+            if reader.starved or done[number] == len(frame):
+                continue
+            target = reader.target(shared)
+            count = min(len(target), 4096, len(frame) - done[number])
+            target[:count] = frame[done[number] : done[number] + count]
+            done[number] += count
+            frames += len(list(reader.feed(shared, count)))
+    assert frames == 3
+    assert budget.used_bytes == 0
