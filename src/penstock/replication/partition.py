@@ -75,7 +75,7 @@ class Partition:
             # and is made safe before anybody sees it.
             if log.recovery_point < log.end_offset and _acks_wait(log):
                 log.flush()
-            log.high_watermark = log.end_offset
+            log.advance_high_watermark(log.end_offset)
             self._log = log
         return log
 
