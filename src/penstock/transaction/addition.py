@@ -20,7 +20,7 @@ from penstock.transaction.config import EPOCH_BUMP_SINCE
 from penstock.transaction.context import TransactionContext, fenced_code
 from penstock.transaction.record import TransactionRecord
 from penstock.transaction.state import TransactionState
-from penstock.transaction.transaction import Transaction
+from penstock.transaction.transaction import Identity, Transaction
 
 _FENCED_SINCE = 2
 
@@ -34,6 +34,10 @@ class Addition(NamedTuple):
     partitions: Sequence[TopicPartition]
     verify_only: bool = False
     transaction_version: int = EPOCH_BUMP_SINCE
+
+    @property
+    def identity(self) -> Identity:
+        return Identity(self.producer_id, self.producer_epoch)
 
 
 AdditionResult = Mapping[TopicPartition, ErrorCode]
@@ -96,7 +100,7 @@ def _added(before: Transaction, addition: Addition, now_ms: int) -> Transaction:
     if before.is_completing:
         # Looked at first: a producer that went on to its next epoch is early, not wrong.
         raise ApiError(ErrorCode.CONCURRENT_TRANSACTIONS)
-    _check_producer(before, addition)
+    before.check_producer(addition.identity)
     known = before.state is TransactionState.ONGOING
     if known and before.partitions.issuperset(addition.partitions):
         return before
@@ -105,17 +109,10 @@ def _added(before: Transaction, addition: Addition, now_ms: int) -> Transaction:
 
 def _verified(context: TransactionContext, addition: Addition) -> AdditionResult:
     transaction = _found(context, addition)
-    _check_producer(transaction, addition)
+    transaction.check_producer(addition.identity)
     if transaction.is_completing:
         raise ApiError(ErrorCode.CONCURRENT_TRANSACTIONS)
     return {
         one: ErrorCode.NONE if one in transaction.partitions else ErrorCode.TRANSACTION_ABORTABLE
         for one in addition.partitions
     }
-
-
-def _check_producer(transaction: Transaction, addition: Addition) -> None:
-    if transaction.producer_id != addition.producer_id:
-        raise ApiError(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
-    if transaction.producer_epoch != addition.producer_epoch:
-        raise ApiError(ErrorCode.PRODUCER_FENCED)

@@ -43,10 +43,7 @@ def _decide_classic(
     context: TransactionContext, request: EndTxnRequest, now_ms: int
 ) -> Decision[TransactionRecord, EndTxnResponse]:
     before = _found(context, request)
-    if before.producer_id != request.producer_id:
-        raise ApiError(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
-    if before.producer_epoch != request.producer_epoch:
-        raise ApiError(ErrorCode.PRODUCER_FENCED)
+    before.check_producer(Identity(request.producer_id, request.producer_epoch))
     if before.is_completing:
         raise ApiError(ErrorCode.CONCURRENT_TRANSACTIONS)
     if before.state is _completed_as(request):
@@ -68,10 +65,7 @@ def _decide_bumping(
         if before.state is not _completed_as(request):
             raise ApiError(ErrorCode.INVALID_TXN_STATE)
         return Decision((), _response(before))
-    if asked.producer_id != before.producer_id:
-        raise ApiError(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
-    if asked.producer_epoch != before.producer_epoch:
-        raise ApiError(ErrorCode.PRODUCER_FENCED)
+    before.check_producer(asked)
     if request.committed and before.state is not TransactionState.ONGOING:
         raise ApiError(ErrorCode.INVALID_TXN_STATE)
     next_id = _next_producer_id(context, before)

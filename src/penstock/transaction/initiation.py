@@ -16,6 +16,7 @@ from penstock.transaction.ending import abort_and_fence
 from penstock.transaction.record import TransactionRecord
 from penstock.transaction.state import TransactionState
 from penstock.transaction.transaction import (
+    EPOCH_MAX,
     NO_EPOCH,
     NO_PRODUCER_ID,
     Identity,
@@ -83,6 +84,8 @@ def _may_be(transaction: Transaction, expected: Identity) -> bool:
     """Whether the id named is this one's: the epoch is looked at where it is raised."""
     if transaction.producer_epoch == NO_EPOCH:
         return True  # forgotten here since, so nobody else can have taken it
+    if expected.producer_epoch == EPOCH_MAX:
+        return False
     if expected.producer_id == transaction.producer_id:
         return True
     return expected.producer_id == transaction.previous_producer_id and is_exhausted(

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
+from penstock.model.error import ApiError, ErrorCode
 from penstock.model.id import TopicPartition
 from penstock.transaction.config import EPOCH_BUMP_SINCE
 from penstock.transaction.state import (
@@ -80,6 +81,12 @@ class Transaction:
         if self.state is not TransactionState.ONGOING or self.timeout_ms == NO_TIMEOUT_MS:
             return None
         return self.start_ms + self.timeout_ms
+
+    def check_producer(self, asked: Identity) -> None:
+        if asked.producer_id != self.producer_id:
+            raise ApiError(ErrorCode.INVALID_PRODUCER_ID_MAPPING)
+        if asked.producer_epoch != self.producer_epoch or asked.producer_epoch == EPOCH_MAX:
+            raise ApiError(ErrorCode.PRODUCER_FENCED)
 
     def moved(self, event: TransactionEvent, **changes: Any) -> Transaction:
         changes.setdefault("previous_producer_id", self.producer_id)

@@ -76,12 +76,13 @@ class End:
 
 class Walk:
     """`floors` are the identities that newly started producers got: who comes with one below has
-    been fenced."""
+    been fenced. So have the `broken_off`, whose transactions the coordinator aborted."""
 
     def __init__(self, version: int, first_epoch: int | None) -> None:
         self.world = TransactionWorld(replace(CONFIG, transaction_version=version))
         self.given: dict[str, list[Identity]] = {"a": [], "b": []}
         self.floors: dict[str, Identity] = {}
+        self.broken_off: set[tuple[str, Identity]] = set()
         self.ends: set[End] = set()
         if first_epoch is not None:
             self._begin_late(first_epoch)
@@ -105,8 +106,16 @@ class Walk:
 
     def _advance(self, for_ms: int) -> None:
         until_ms = self.world.now_ms + for_ms
-        while self.world.ring(until_ms) is not None:
-            pass
+        while (rung := self.world.ring(until_ms)) is not None:
+            self._note_broken_off(rung[1])
+
+    def _note_broken_off(self, decision: Decision[TransactionRecord, object]) -> None:
+        for record in decision.records:
+            if record.value is not None and marker_task(record) is not None:
+                name = record.transactional_id
+                ongoing = _history(self.world.log, name)[-2]
+                assert ongoing.state is TransactionState.ONGOING
+                self.broken_off.add((name, ongoing.identity))
 
     def _request(self, op: Op) -> None:
         before = _snapshot(self.world.shard)
@@ -125,6 +134,8 @@ class Walk:
         log_before: list[TransactionRecord],
     ) -> None:
         reply, name, who = decision.reply, op.transactional_id, self._identity(op)
+        if isinstance(reply, InitProducerIdResponse):
+            self._note_broken_off(decision)
         if isinstance(reply, InitProducerIdResponse) and reply.error_code == ErrorCode.NONE:
             if op.name == "init_again" and _knows(log_before, name):
                 self._check_not_fenced(name, who)
@@ -139,6 +150,7 @@ class Walk:
                 self._learn(name, Identity(reply.producer_id, reply.producer_epoch))
         elif op.name in ("add", "add_offsets", "verify") and _is_success(reply):
             self._check_not_fenced(name, who)
+            assert (name, who) not in self.broken_off
 
     def _learn(self, name: str, got: Identity) -> None:
         """Epochs never go back, and no producer gets the one kept for fencing."""
@@ -157,8 +169,7 @@ class Walk:
         """What is told to have happened to the producer's transaction is what the log says, and
         never was told otherwise."""
         committed = op.name == "commit"
-        history = [one for one in self.world.log if one.transactional_id == op.transactional_id]
-        states = [transaction_of(one.transactional_id, one.value) for one in history if one.value]
+        states = _history(self.world.log, op.transactional_id)
         at = max(i for i, one in enumerate(states) if one.is_completing)
         assert (states[at].state is TransactionState.PREPARE_COMMIT) == committed
         owners = {states[at - 1].identity}
@@ -344,6 +355,11 @@ def _snapshot(shard: TransactionShard) -> object:
 def _knows(log: list[TransactionRecord], name: str) -> bool:
     of_name = [one for one in log if one.transactional_id == name]
     return bool(of_name) and of_name[-1].value is not None
+
+
+def _history(log: list[TransactionRecord], name: str) -> list[Transaction]:
+    of_name = (one for one in log if one.transactional_id == name)
+    return [transaction_of(name, one.value) for one in of_name if one.value is not None]
 
 
 def _is_success(reply: object) -> bool:
