@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from tests.transcripts.transaction_world import TransactionWorld
-
 from penstock.machine import Decision
 from penstock.transaction import TransactionConfig
 from penstock.transaction.record import record_of
 from penstock.transaction.timer import ExpirationTimer
 from penstock.transaction.transaction import Transaction
+from tests.transcripts.transaction_world import TransactionWorld
 
 
 def test_many_ids_are_forgotten_in_stretches() -> None:
