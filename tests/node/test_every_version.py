@@ -12,6 +12,12 @@ from penstock.handlers.table import MODULES
 from penstock.model.error import ErrorCode
 from penstock.protocol.entity import Entity
 from penstock.protocol.frame import API_BY_KEY, decode_response, encode_request
+from penstock.protocol.messages.add_offsets_to_txn import AddOffsetsToTxnRequest
+from penstock.protocol.messages.add_partitions_to_txn import (
+    AddPartitionsToTxnRequest,
+    AddPartitionsToTxnTopic,
+    AddPartitionsToTxnTransaction,
+)
 from penstock.protocol.messages.alter_configs import (
     AlterableConfig,
     AlterConfigsRequest,
@@ -48,7 +54,9 @@ from penstock.protocol.messages.describe_topic_partitions import (
     DescribeTopicPartitionsRequest,
     TopicRequest,
 )
+from penstock.protocol.messages.describe_transactions import DescribeTransactionsRequest
 from penstock.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
+from penstock.protocol.messages.end_txn import EndTxnRequest
 from penstock.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from penstock.protocol.messages.find_coordinator import FindCoordinatorRequest
 from penstock.protocol.messages.heartbeat import HeartbeatRequest
@@ -69,6 +77,7 @@ from penstock.protocol.messages.list_offsets import (
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
+from penstock.protocol.messages.list_transactions import ListTransactionsRequest
 from penstock.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from penstock.protocol.messages.offset_commit import (
     OffsetCommitRequest,
@@ -93,6 +102,16 @@ from penstock.protocol.messages.produce import (
     TopicProduceData,
 )
 from penstock.protocol.messages.sync_group import SyncGroupRequest
+from penstock.protocol.messages.txn_offset_commit import (
+    TxnOffsetCommitRequest,
+    TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
+)
+from penstock.protocol.messages.write_txn_markers import (
+    WritableTxnMarker,
+    WritableTxnMarkerTopic,
+    WriteTxnMarkersRequest,
+)
 from penstock.records.builder import build_batch
 from penstock.records.record import Record
 
@@ -155,6 +174,7 @@ def requests(version: int, topic_id: bytes) -> dict[int, Entity]:
         ),
         3: MetadataRequest(topics=[MetadataRequestTopic(name=TOPIC)]),
         **group_requests(version, topic_id),
+        **transaction_requests(version),
         18: ApiVersionsRequest(client_software_name="test", client_software_version="1.0"),
         19: CreateTopicsRequest(
             topics=[CreatableTopic(name=TOPIC, num_partitions=1, replication_factor=1)]
@@ -265,7 +285,49 @@ def group_requests(version: int, topic_id: bytes) -> dict[int, Entity]:
     }
 
 
+def transaction_requests(version: int) -> dict[int, Entity]:
+    producer: dict[str, Any] = {
+        "transactional_id": "absent",
+        "producer_id": 1,
+        "producer_epoch": 0,
+    }
+    added = AddPartitionsToTxnTopic(name=TOPIC, partitions=[0])
+    kept = TxnOffsetCommitRequestPartition(partition_index=0, committed_offset=0)
+    return {
+        24: AddPartitionsToTxnRequest(
+            transactions=[AddPartitionsToTxnTransaction(**producer, topics=[added])]
+        )
+        if version >= 4
+        else AddPartitionsToTxnRequest(
+            v3_and_below_transactional_id="absent", v3_and_below_topics=[added]
+        ),
+        25: AddOffsetsToTxnRequest(**producer, group_id="every-version"),
+        26: EndTxnRequest(**producer),
+        27: WriteTxnMarkersRequest(
+            markers=[
+                WritableTxnMarker(
+                    producer_id=1,
+                    topics=[WritableTxnMarkerTopic(name="absent", partition_indexes=[0])],
+                )
+            ]
+        ),
+        28: TxnOffsetCommitRequest(
+            **producer,
+            group_id="every-version",
+            topics=[TxnOffsetCommitRequestTopic(name=TOPIC, partitions=[kept])],
+        ),
+        65: DescribeTransactionsRequest(transactional_ids=["absent"]),
+        66: ListTransactionsRequest(),
+    }
+
+
 EXPECTED_ERRORS = {
+    24: {ErrorCode.INVALID_PRODUCER_ID_MAPPING},
+    25: {ErrorCode.INVALID_PRODUCER_ID_MAPPING},
+    26: {ErrorCode.INVALID_PRODUCER_ID_MAPPING},
+    27: {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION},
+    28: {ErrorCode.INVALID_PRODUCER_ID_MAPPING},
+    65: {ErrorCode.TRANSACTIONAL_ID_NOT_FOUND},
     11: {ErrorCode.UNKNOWN_MEMBER_ID},
     12: {ErrorCode.UNKNOWN_MEMBER_ID},
     13: {ErrorCode.UNKNOWN_MEMBER_ID},
@@ -285,7 +347,7 @@ def error_codes(entity: Any) -> set[int]:
     codes = set()
     for name in entity.__slots__:
         value = getattr(entity, name)
-        if name == "error_code":
+        if name in ("error_code", "partition_error_code"):
             codes.add(value)
         for item in value if isinstance(value, list) else [value]:
             if isinstance(item, Entity):

@@ -17,6 +17,7 @@ def _bits(*operations: int) -> int:
 
 
 TOPIC = _bits(_READ, _WRITE, _CREATE, _DELETE, _ALTER, _DESCRIBE, _DESCRIBE_CONFIGS, _ALTER_CONFIGS)
+GROUP = _bits(_READ, _DELETE, _DESCRIBE, _DESCRIBE_CONFIGS, _ALTER_CONFIGS)
 CLUSTER = _bits(
     _CREATE,
     _ALTER,

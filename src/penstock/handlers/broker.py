@@ -16,7 +16,9 @@ from penstock.telemetry.metric import BrokerMetrics
 if TYPE_CHECKING:
     from penstock.handlers.controller_link import ControllerLink
     from penstock.handlers.group_host import GroupHost
+    from penstock.handlers.marker_writer import MarkerWriter
     from penstock.handlers.producer_id import ProducerIds
+    from penstock.handlers.transaction_host import TransactionHost
     from penstock.metadata.image import ClusterImage
     from penstock.storage.log_dir import LogDir
 
@@ -38,12 +40,15 @@ class Broker:
     partitions: PartitionSet
     controller: ControllerLink
     build_groups: Callable[[], GroupHost]
+    build_transactions: Callable[[], TransactionHost]
     producer_ids: ProducerIds
     fetch_sessions: FetchSessions
     metrics: BrokerMetrics
     log_dir: LogDir
     endpoint: Endpoint
+    markers: MarkerWriter
     _groups: GroupHost | None = None
+    _transactions: TransactionHost | None = None
 
     @property
     def groups(self) -> GroupHost:
@@ -52,6 +57,14 @@ class Broker:
             self._groups = self.build_groups()
         return self._groups
 
+    @property
+    def transactions(self) -> TransactionHost:
+        if self._transactions is None:
+            self._transactions = self.build_transactions()
+        return self._transactions
+
     async def close(self) -> None:
+        if self._transactions is not None:
+            await self._transactions.close()
         if self._groups is not None:
             await self._groups.close()

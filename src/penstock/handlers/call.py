@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
@@ -11,13 +12,23 @@ from penstock.network.later import Later
 class ClientState:
     """Kept per connection: who is there, as far as they have said."""
 
-    __slots__ = ("address", "client_id", "software_name", "software_version")
+    __slots__ = (
+        "address",
+        "client_id",
+        "parked_produces",
+        "produce_gate",
+        "software_name",
+        "software_version",
+    )
 
     def __init__(self, address: str) -> None:
         self.address = address
         self.client_id: str | None = None
         self.software_name = ""
         self.software_version = ""
+        self.parked_produces = 0
+        """Transactional produces that wait for their coordinator: later ones go behind them."""
+        self.produce_gate: asyncio.Lock | None = None
 
 
 class Call:

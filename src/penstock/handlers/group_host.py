@@ -1,33 +1,37 @@
-"""Hosts the group machines: one per partition of `__consumer_offsets` that this node leads.
-
-A machine is loaded when first needed; who asks meanwhile waits for that one load.
-"""
+"""Hosts the group machines, over the partitions of `__consumer_offsets`."""
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine
+from typing import Any
 
 from penstock.group import GroupConfig, GroupEntry, GroupShard
 from penstock.handlers.controller_link import ControllerLink
-from penstock.handlers.coordinator_topic import CONSUMER_OFFSETS, consumer_offsets, partition_of
+from penstock.handlers.coordinator_host import CoordinatorHost
+from penstock.handlers.coordinator_topic import (
+    CONSUMER_OFFSETS,
+    CoordinatorTopic,
+    consumer_offsets,
+)
 from penstock.handlers.group_journal import decode_entries, encode_entries
+from penstock.handlers.group_topic import ImageTopics, changed_topics
 from penstock.handlers.partition_journal import PartitionJournal
+from penstock.metadata.config import ResourceType
+from penstock.metadata.delta import MetadataDelta
 from penstock.metadata.image import ClusterImage
 from penstock.model.clock import Clock
-from penstock.model.error import ApiError, ErrorCode
 from penstock.model.id import TopicId
+from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
 from penstock.runtime.driver import Runtime
 from penstock.settings.config import BrokerConfig
-from penstock.telemetry.log import get_logger
 
 GroupRuntime = Runtime[GroupShard, GroupEntry]
 
-log = get_logger("group")
 
+class GroupHost(CoordinatorHost[GroupShard, GroupEntry]):
+    topic_name = CONSUMER_OFFSETS
 
-class GroupHost:
     def __init__(
         self,
         config: Callable[[], BrokerConfig],
@@ -37,40 +41,21 @@ class GroupHost:
         controller: ControllerLink,
         new_uuid: Callable[[], str],
     ) -> None:
+        super().__init__(image, partitions, controller)
         self._config = config
         self._clock = clock
-        self._image = image
-        self._partitions = partitions
-        self._controller = controller
         self._new_uuid = new_uuid
-        self._loaded: dict[int, GroupRuntime] = {}
-        self._loading: dict[int, asyncio.Task[GroupRuntime]] = {}
 
-    def loaded_of(self, group_id: str) -> GroupRuntime | None:
-        """The machine of a group if it is there already: the way of every heartbeat."""
-        topic = self._image.topics.get(CONSUMER_OFFSETS)
-        if topic is None:
-            return None
-        return self._loaded.get(partition_of(group_id, len(topic.partitions)))
+    def apply(self, delta: MetadataDelta) -> Coroutine[Any, Any, None]:
+        """To be awaited: groups learn of topics that came, went or grew."""
+        gone = {topic.name: topic.id for topic in delta.topics_deleted.values()}
+        return self._tell(changed_topics(delta, self._image), gone)
 
-    async def wait_topic(self) -> int:
-        """Makes `__consumer_offsets` if this is the first group ever; its partition count."""
-        topic = self._image.topics.get(CONSUMER_OFFSETS)
-        if topic is None:
-            await self._controller.create_internal_topic(consumer_offsets(self._config()))
-            topic = self._image.topics.get(CONSUMER_OFFSETS)
-        if topic is None:
-            raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
-        return len(topic.partitions)
-
-    async def wait_runtime(self, group_id: str) -> GroupRuntime:
-        count = await self.wait_topic()
-        return await self._wait_partition(partition_of(group_id, count))
-
-    async def wait_all(self) -> list[GroupRuntime]:
-        """Every machine of this node: for questions that name no group."""
-        owned = self._partitions.of_topic(CONSUMER_OFFSETS)
-        return [await self._wait_partition(index) for index in sorted(owned)]
+    async def _tell(self, names: set[str], gone: dict[str, TopicId]) -> None:
+        for runtime in list(self._loaded.values()):
+            await runtime.submit(lambda shard: shard.consumer.decide_topics_changed(names))
+        if gone:
+            await self.forget_topics(gone)
 
     async def forget_topics(self, topics: dict[str, TopicId]) -> None:
         """Offsets of deleted topics go with them."""
@@ -78,36 +63,35 @@ class GroupHost:
             while await runtime.submit(lambda shard: shard.offsets.decide_topics_deleted(topics)):
                 pass
 
-    async def close(self) -> None:
-        for task in self._loading.values():
-            task.cancel()
-        for runtime in self._loaded.values():
-            await runtime.close()
+    def _topic(self) -> CoordinatorTopic:
+        return consumer_offsets(self._config())
 
-    async def _wait_partition(self, index: int) -> GroupRuntime:
-        runtime = self._loaded.get(index)
-        if runtime is not None and runtime.failure is None:
-            return runtime
-        task = self._loading.get(index)
-        if task is None:
-            self._loaded.pop(index, None)
-            task = self._loading[index] = asyncio.create_task(self._load(index))
-            task.add_done_callback(lambda _: self._loading.pop(index, None))
-        return await asyncio.shield(task)
-
-    async def _load(self, index: int) -> GroupRuntime:
-        partition = self._partitions.get(CONSUMER_OFFSETS, index)
-        if partition is None:
-            raise ApiError(ErrorCode.NOT_COORDINATOR)
-        shard = GroupShard(group_config(self._config()), self._new_uuid)
+    def _build(self, partition: Partition) -> GroupRuntime:
+        shard = GroupShard(
+            group_config(self._config()),
+            self._new_uuid,
+            ImageTopics(self._image),
+            lambda group_id: self._image.configs.of(ResourceType.GROUP, group_id),
+        )
         journal = PartitionJournal(partition, self._clock, encode_entries, decode_entries)
-        runtime: GroupRuntime = Runtime(shard, journal, self._clock)
-        if partition.log.end_offset > partition.log.log_start_offset:
-            count = await asyncio.to_thread(runtime.load)
-            log.info("groups loaded", partition=index, records=count)
+        return Runtime(shard, journal, self._clock)
+
+    async def _begin(self, runtime: GroupRuntime) -> None:
         await runtime.submit(lambda shard: shard.decide_loaded(self._clock.now_ms()))
-        self._loaded[index] = runtime
-        return runtime
+
+
+_CONSUMER_NUMBERS = (
+    "group.consumer.session.timeout.ms",
+    "group.consumer.min.session.timeout.ms",
+    "group.consumer.max.session.timeout.ms",
+    "group.consumer.heartbeat.interval.ms",
+    "group.consumer.min.heartbeat.interval.ms",
+    "group.consumer.max.heartbeat.interval.ms",
+    "group.consumer.assignment.interval.ms",
+    "group.consumer.min.assignment.interval.ms",
+    "group.consumer.max.assignment.interval.ms",
+    "group.consumer.max.size",
+)
 
 
 def group_config(config: BrokerConfig) -> GroupConfig:
@@ -119,9 +103,7 @@ def group_config(config: BrokerConfig) -> GroupConfig:
         offset_metadata_max_bytes=int(config.get("offset.metadata.max.bytes")),
         offsets_retention_ms=int(config.get("offsets.retention.minutes")) * 60_000,
         offsets_retention_check_interval_ms=int(config.get("offsets.retention.check.interval.ms")),
+        group_consumer_assignors=tuple(config.get("group.consumer.assignors")),
+        group_consumer_migration_policy=str(config.get("group.consumer.migration.policy")),
+        **{name.replace(".", "_"): int(config.get(name)) for name in _CONSUMER_NUMBERS},
     )
-
-
-def names_of(image: ClusterImage, topic_ids: Iterable[TopicId]) -> dict[TopicId, str]:
-    found = ((topic_id, image.topics.get_by_id(topic_id)) for topic_id in topic_ids)
-    return {topic_id: topic.name for topic_id, topic in found if topic is not None}

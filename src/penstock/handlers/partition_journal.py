@@ -51,7 +51,7 @@ class PartitionJournal(Generic[RecordT]):
 
     async def wait_committed(self, end_offset: int) -> None:
         if self._partition.high_watermark < end_offset:
-            waiter = _CommitWaiter(asyncio.get_running_loop())
+            waiter = CommitWaiter(asyncio.get_running_loop())
             self._partition.await_flush(end_offset, waiter)
             await waiter.future
 
@@ -81,7 +81,9 @@ def _read_segment(path: str) -> Iterator[Batch]:
             rest = bytes(data[pos:])
 
 
-class _CommitWaiter:
+class CommitWaiter:
+    """Turns the news of a flush into a future."""
+
     __slots__ = ("future",)
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:

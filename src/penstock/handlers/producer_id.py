@@ -29,9 +29,14 @@ class ProducerIds:
 
     async def wait_take(self) -> int:
         while True:
-            async with self._lock:
-                producer_id = self.take()
-                if producer_id is not None:
-                    return producer_id
+            producer_id = self.take()
+            if producer_id is not None:
+                return producer_id
+            await self.wait_available()
+
+    async def wait_available(self) -> None:
+        """Until `take` would give an id."""
+        async with self._lock:
+            if self._next == self._stop:
                 block = await self._allocate()
                 self._next, self._stop = block.start, block.stop

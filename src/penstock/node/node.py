@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from penstock.handlers.broker import Broker, Endpoint
 from penstock.handlers.call import ClientState
+from penstock.handlers.coordinator_topic import CONSUMER_OFFSETS, TRANSACTION_STATE
 from penstock.handlers.fetch_session import FetchSessions
+from penstock.handlers.marker_writer import MarkerWriter
 from penstock.handlers.producer_id import ProducerIds
 from penstock.handlers.router import Router
 from penstock.metadata.config import ResourceType
@@ -41,6 +43,7 @@ from penstock.telemetry.metric import BrokerMetrics, Exporter
 
 if TYPE_CHECKING:
     from penstock.handlers.group_host import GroupHost
+    from penstock.handlers.transaction_host import TransactionHost
 
 DRAIN_TIMEOUT_S = 5.0
 RECOVERY_REPORT_EVERY = 1000
@@ -81,6 +84,7 @@ class Node:
         self._offline = asyncio.Event()
         self._image = ClusterImage()
         self._partitions = PartitionSet()
+        self._tasks: set[asyncio.Task[Any]] = set()
         self.log_dir = LogDir(
             options.data_dir,
             clock,
@@ -117,6 +121,7 @@ class Node:
         _settle_memory()
         self.log_dir.on_offline = self._on_offline
         self._listener.start()
+        self._load_coordinators()
 
     def _build_storage(self, loop: asyncio.AbstractEventLoop) -> None:
         self._flusher = Flusher(
@@ -164,6 +169,8 @@ class Node:
             partitions=self._partitions,
             controller=self._metadata.controller,
             build_groups=self._build_groups,
+            build_transactions=self._build_transactions,
+            markers=MarkerWriter(self._clock, self._partitions, lambda: self._broker.groups),
             producer_ids=ProducerIds(self._allocate_producer_ids),
             fetch_sessions=FetchSessions(self._config.fetch_sessions_max),
             metrics=self.metrics,
@@ -184,6 +191,19 @@ class Node:
             self._partitions,
             self._metadata.controller,
             lambda: str(UUID(bytes=self._new_id(), version=4)),
+        )
+
+    def _build_transactions(self) -> TransactionHost:
+        from penstock.handlers.transaction_host import TransactionHost
+
+        return TransactionHost(
+            self._current_config,
+            self._clock,
+            self._image,
+            self._partitions,
+            self._metadata.controller,
+            self._broker.producer_ids,
+            self._broker.markers,
         )
 
     async def _recover(self) -> None:
@@ -214,6 +234,26 @@ class Node:
         if any(resource.type == ResourceType.BROKER for resource in delta.configs_changed):
             self._refresh_config()
         self._keeper.apply(delta)
+        changed = delta.topics_created or delta.topics_deleted or delta.partitions_created
+        if changed and CONSUMER_OFFSETS in self._image.topics:
+            self._spawn(self._broker.groups.apply(delta))
+
+    def _load_coordinators(self) -> None:
+        """Timeouts run and transactions that were ending end, whether anybody asks or not."""
+        if CONSUMER_OFFSETS in self._image.topics:
+            self._spawn(self._broker.groups.wait_all())
+        if TRANSACTION_STATE in self._image.topics:
+            self._spawn(self._broker.transactions.wait_all())
+
+    def _spawn(self, work: Coroutine[Any, Any, object]) -> None:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._on_task_done)
+
+    def _on_task_done(self, task: asyncio.Task[Any]) -> None:
+        self._tasks.discard(task)
+        if not task.cancelled() and task.exception() is not None:
+            log.error("background work failed", exc_info=task.exception())
 
     def _on_offline(self, error: StorageError) -> None:
         self._keeper.take_offline(error)
@@ -244,6 +284,8 @@ class Node:
         await self._upkeep.stop()
         if self._metrics_server is not None:
             await self._metrics_server.close()
+        for task in list(self._tasks):
+            task.cancel()
         await self._broker.close()
         await self._metadata.close()
         await asyncio.to_thread(self._flusher.close)

@@ -12,6 +12,7 @@ from penstock.protocol.messages.find_coordinator import (
 )
 
 GROUP = 0
+TRANSACTION = 1
 MANY_KEYS_FROM = 4
 
 
@@ -38,9 +39,12 @@ async def _find(
 
 async def _find_one(broker: Broker, key_type: int, key: str) -> Coordinator:
     try:
-        if key_type != GROUP:
+        if key_type == GROUP:
+            await broker.groups.wait_partition_of(key)
+        elif key_type == TRANSACTION:
+            await broker.transactions.wait_partition_of(key)
+        else:
             raise ApiError(ErrorCode.INVALID_REQUEST, f"no coordinator of type {key_type} here")
-        await broker.groups.wait_topic()
     except ApiError as error:
         return Coordinator(key=key, node_id=-1, error_code=error.code, error_message=error.message)
     return Coordinator(

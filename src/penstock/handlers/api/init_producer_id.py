@@ -1,4 +1,7 @@
-"""InitProducerId: an identity for a producer, so that its retries are recognised."""
+"""InitProducerId: an identity for a producer, so that its retries are recognised.
+
+With a transactional id the identity outlives the process: whoever asks for it next takes over.
+"""
 
 from __future__ import annotations
 
@@ -13,13 +16,7 @@ from penstock.protocol.messages.init_producer_id import (
 
 def handle(broker: Broker, request: InitProducerIdRequest, call: Call) -> Answer:
     if request.transactional_id is not None:
-        # Transactions have a coordinator of their own, which this node does not run yet.
-        code = (
-            ErrorCode.COORDINATOR_NOT_AVAILABLE
-            if request.transactional_id
-            else ErrorCode.INVALID_REQUEST
-        )
-        return InitProducerIdResponse(error_code=code, producer_epoch=-1)
+        return _begin_transactional(broker, request, call.version)
     producer_id = broker.producer_ids.take()
     if producer_id is not None:
         return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
@@ -29,3 +26,20 @@ def handle(broker: Broker, request: InitProducerIdRequest, call: Call) -> Answer
 async def _allocate_then_answer(broker: Broker) -> InitProducerIdResponse:
     producer_id = await broker.producer_ids.wait_take()
     return InitProducerIdResponse(producer_id=producer_id, producer_epoch=0)
+
+
+async def _begin_transactional(
+    broker: Broker, request: InitProducerIdRequest, version: int
+) -> InitProducerIdResponse:
+    from penstock.handlers.transaction_call import ask
+
+    if not request.transactional_id:
+        return InitProducerIdResponse(error_code=ErrorCode.INVALID_REQUEST, producer_epoch=-1)
+    await broker.producer_ids.wait_available()
+    await broker.transactions.wait_completed(request.transactional_id)
+    return await ask(
+        broker,
+        request.transactional_id,
+        lambda shard, now_ms: shard.decide_init_producer_id(request, version, now_ms),
+        lambda code: InitProducerIdResponse(error_code=code, producer_epoch=-1),
+    )

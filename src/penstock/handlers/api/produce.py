@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from penstock.handlers import transactional_produce as transactional
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
@@ -36,11 +39,22 @@ class UnacknowledgedFailure(ProtocolError):
 
 
 Waiting = tuple[Partition, AppendResult, PartitionProduceResponse]
+Key = tuple[int, int]
+"""A topic of the request, by identity, and a partition."""
 
 
 def handle(broker: Broker, request: ProduceRequest, call: Call) -> Answer:
     if request.acks not in (-1, 0, 1):
         return _reject(request, ErrorCode.INVALID_REQUIRED_ACKS)
+    if request.transactional_id is not None and transactional.must_park(broker, request, call):
+        return transactional.produce(broker, request, call, append_all)
+    return append_all(broker, request, call, {})
+
+
+def append_all(
+    broker: Broker, request: ProduceRequest, call: Call, refused: Mapping[Key, ApiError]
+) -> ProduceResponse | Later[ProduceResponse] | None:
+    """The ordered part: everything is in the log when this returns, if not on disk."""
     now_ms = broker.clock.now_ms()
     waiting: list[Waiting] = []
     response = ProduceResponse(
@@ -49,7 +63,9 @@ def handle(broker: Broker, request: ProduceRequest, call: Call) -> Answer:
                 name=topic.name,
                 topic_id=topic.topic_id,
                 partition_responses=[
-                    _append(broker, topic, data, call.version, now_ms, waiting)
+                    _failed(broker, data.index, refused[id(topic), data.index])
+                    if refused and (id(topic), data.index) in refused
+                    else _append(broker, topic, data, call.version, now_ms, waiting)
                     for data in topic.partition_data
                 ],
             )

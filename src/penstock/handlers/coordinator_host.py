@@ -1,0 +1,108 @@
+"""Hosts the machines of a coordinator: one per partition of its topic that this node leads.
+
+A machine is loaded when first needed; who asks meanwhile waits for that one load.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from typing import Any, Generic, TypeVar
+
+from penstock.handlers.controller_link import ControllerLink
+from penstock.handlers.coordinator_topic import CoordinatorTopic, partition_of
+from penstock.machine.state import StateMachine
+from penstock.metadata.image import ClusterImage
+from penstock.model.error import ApiError, ErrorCode
+from penstock.model.id import TopicPartition
+from penstock.replication.partition import Partition
+from penstock.replication.partition_set import PartitionSet
+from penstock.runtime.driver import Runtime
+from penstock.telemetry.log import get_logger
+
+MachineT = TypeVar("MachineT", bound=StateMachine[Any])
+RecordT = TypeVar("RecordT")
+
+log = get_logger("coordinator")
+
+
+class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
+    topic_name: str
+
+    def __init__(
+        self, image: ClusterImage, partitions: PartitionSet, controller: ControllerLink
+    ) -> None:
+        self._image = image
+        self._partitions = partitions
+        self._controller = controller
+        self._loaded: dict[int, Runtime[MachineT, RecordT]] = {}
+        self._loading: dict[int, asyncio.Task[Runtime[MachineT, RecordT]]] = {}
+
+    @abstractmethod
+    def _topic(self) -> CoordinatorTopic:
+        """How the topic is to be made when its first user comes."""
+
+    @abstractmethod
+    def _build(self, partition: Partition) -> Runtime[MachineT, RecordT]:
+        """An empty machine over the partition's log."""
+
+    @abstractmethod
+    async def _begin(self, runtime: Runtime[MachineT, RecordT]) -> None:
+        """What a machine has to do between its load and its first request."""
+
+    def loaded_of(self, name: str) -> Runtime[MachineT, RecordT] | None:
+        """The machine a name belongs to if it is there already: the way of every heartbeat."""
+        topic = self._image.topics.get(self.topic_name)
+        if topic is None:
+            return None
+        return self._loaded.get(partition_of(name, len(topic.partitions)))
+
+    async def wait_partition_of(self, name: str) -> TopicPartition:
+        """Where a name is kept; makes the topic if this is the first name ever."""
+        topic = self._image.topics.get(self.topic_name)
+        if topic is None:
+            await self._controller.create_internal_topic(self._topic())
+            topic = self._image.topics.get(self.topic_name)
+        if topic is None:
+            raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+        return TopicPartition(self.topic_name, partition_of(name, len(topic.partitions)))
+
+    async def wait_runtime(self, name: str) -> Runtime[MachineT, RecordT]:
+        return await self._wait_index((await self.wait_partition_of(name)).partition)
+
+    async def wait_runtime_at(self, index: int) -> Runtime[MachineT, RecordT]:
+        return await self._wait_index(index)
+
+    async def wait_all(self) -> list[Runtime[MachineT, RecordT]]:
+        """Every machine of this node: for questions that name nobody."""
+        owned = self._partitions.of_topic(self.topic_name)
+        return [await self._wait_index(index) for index in sorted(owned)]
+
+    async def close(self) -> None:
+        for task in list(self._loading.values()):
+            task.cancel()
+        for runtime in self._loaded.values():
+            await runtime.close()
+
+    async def _wait_index(self, index: int) -> Runtime[MachineT, RecordT]:
+        runtime = self._loaded.get(index)
+        if runtime is not None and runtime.failure is None:
+            return runtime
+        task = self._loading.get(index)
+        if task is None:
+            self._loaded.pop(index, None)
+            task = self._loading[index] = asyncio.create_task(self._load(index))
+            task.add_done_callback(lambda _: self._loading.pop(index, None))
+        return await asyncio.shield(task)
+
+    async def _load(self, index: int) -> Runtime[MachineT, RecordT]:
+        partition = self._partitions.get(self.topic_name, index)
+        if partition is None:
+            raise ApiError(ErrorCode.NOT_COORDINATOR)
+        runtime = self._build(partition)
+        if partition.log.end_offset > partition.log.log_start_offset:
+            count = await asyncio.to_thread(runtime.load)
+            log.info("coordinator loaded", topic=self.topic_name, partition=index, records=count)
+        await self._begin(runtime)
+        self._loaded[index] = runtime
+        return runtime

@@ -1,0 +1,88 @@
+"""Writes the end of a transaction into every partition that took part in it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from penstock.handlers.coordinator_topic import CONSUMER_OFFSETS
+from penstock.handlers.partition_journal import CommitWaiter
+from penstock.model.clock import Clock
+from penstock.model.error import ApiError, ErrorCode, StorageError
+from penstock.model.id import TopicPartition
+from penstock.records.control import build_end_marker
+from penstock.replication.partition_set import PartitionSet
+from penstock.storage.append_check import Origin
+
+if TYPE_CHECKING:
+    from penstock.handlers.group_host import GroupHost
+
+
+class Marker:
+    __slots__ = ("committed", "coordinator_epoch", "producer_epoch", "producer_id")
+
+    def __init__(
+        self, producer_id: int, producer_epoch: int, committed: bool, coordinator_epoch: int = 0
+    ) -> None:
+        self.producer_id = producer_id
+        self.producer_epoch = producer_epoch
+        self.committed = committed
+        self.coordinator_epoch = coordinator_epoch
+
+
+class MarkerWriter:
+    def __init__(
+        self,
+        clock: Clock,
+        partitions: PartitionSet,
+        groups: Callable[[], GroupHost],
+    ) -> None:
+        self._clock = clock
+        self._partitions = partitions
+        self._groups = groups
+
+    async def write(
+        self, marker: Marker, partitions: Iterable[TopicPartition]
+    ) -> dict[TopicPartition, ErrorCode]:
+        """All are appended first and then waited for together: one flush serves them."""
+        wanted = list(partitions)
+        results = await asyncio.gather(*(self._write_one(marker, one) for one in wanted))
+        return dict(zip(wanted, results, strict=True))
+
+    async def _write_one(self, marker: Marker, key: TopicPartition) -> ErrorCode:
+        try:
+            if key.topic == CONSUMER_OFFSETS:
+                await self._end_offsets(marker, key.partition)
+            else:
+                await self._append(marker, key)
+        except ApiError as error:
+            return error.code
+        except StorageError:
+            return ErrorCode.KAFKA_STORAGE_ERROR
+        return ErrorCode.NONE
+
+    async def _end_offsets(self, marker: Marker, index: int) -> None:
+        """The machine of the group writes it, so that its offsets count from then on."""
+        runtime = await self._groups().wait_runtime_at(index)
+        await runtime.submit(
+            lambda shard: shard.offsets.decide_end_txn(
+                marker.producer_id, marker.producer_epoch, marker.committed
+            )
+        )
+
+    async def _append(self, marker: Marker, key: TopicPartition) -> None:
+        partition = self._partitions.by_name(*key)
+        now_ms = self._clock.now_ms()
+        batch = build_end_marker(
+            producer_id=marker.producer_id,
+            producer_epoch=marker.producer_epoch,
+            commit=marker.committed,
+            coordinator_epoch=marker.coordinator_epoch,
+            timestamp=now_ms,
+        )
+        result = partition.append(memoryview(batch), now_ms, Origin.COORDINATOR)
+        if partition.must_wait(result):
+            waiter = CommitWaiter(asyncio.get_running_loop())
+            partition.await_flush(result.last_offset + 1, waiter)
+            await waiter.future

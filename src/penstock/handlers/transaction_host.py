@@ -1,0 +1,152 @@
+"""Hosts the transaction machines, over the partitions of `__transaction_state`.
+
+Carries out what they decide: the markers of a transaction that is to end are written into its
+partitions, however long that takes, and the machine is told.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from penstock.handlers.controller_link import ControllerLink
+from penstock.handlers.coordinator_host import CoordinatorHost
+from penstock.handlers.coordinator_topic import (
+    TRANSACTION_STATE,
+    CoordinatorTopic,
+    transaction_state,
+)
+from penstock.handlers.marker_writer import Marker, MarkerWriter
+from penstock.handlers.partition_journal import PartitionJournal
+from penstock.handlers.producer_id import ProducerIds
+from penstock.handlers.transaction_journal import decode_records, encode_records
+from penstock.metadata.image import ClusterImage
+from penstock.model.clock import Clock
+from penstock.model.error import ErrorCode, StorageError
+from penstock.model.id import TopicPartition
+from penstock.replication.partition import Partition
+from penstock.replication.partition_set import PartitionSet
+from penstock.runtime.driver import Runtime
+from penstock.settings.config import BrokerConfig
+from penstock.telemetry.log import get_logger
+from penstock.transaction import (
+    MarkerTask,
+    TransactionConfig,
+    TransactionRecord,
+    TransactionShard,
+    marker_task,
+)
+
+RETRY_S = 0.1
+GONE = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.INVALID_PRODUCER_EPOCH})
+"""A deleted topic needs no marker, and a partition that knows a later epoch has had its own."""
+
+TransactionRuntime = Runtime[TransactionShard, TransactionRecord]
+
+log = get_logger("transaction")
+
+
+class TransactionHost(CoordinatorHost[TransactionShard, TransactionRecord]):
+    topic_name = TRANSACTION_STATE
+
+    def __init__(
+        self,
+        config: Callable[[], BrokerConfig],
+        clock: Clock,
+        image: ClusterImage,
+        partitions: PartitionSet,
+        controller: ControllerLink,
+        producer_ids: ProducerIds,
+        markers: MarkerWriter,
+    ) -> None:
+        super().__init__(image, partitions, controller)
+        self._config = config
+        self._clock = clock
+        self._producer_ids = producer_ids
+        self._markers = markers
+        self._completing: dict[str, asyncio.Task[None]] = {}
+
+    async def wait_completed(self, transactional_id: str) -> None:
+        """Until the markers of a transaction that is ending are written: the producer's next one
+        then finds nothing in its way."""
+        task = self._completing.get(transactional_id)
+        if task is not None:
+            await asyncio.wait([task])
+
+    async def close(self) -> None:
+        for task in list(self._completing.values()):
+            task.cancel()
+        await asyncio.gather(*self._completing.values(), return_exceptions=True)
+        await super().close()
+
+    def _topic(self) -> CoordinatorTopic:
+        return transaction_state(self._config())
+
+    def _build(self, partition: Partition) -> TransactionRuntime:
+        shard = TransactionShard(self._machine_config(), self._producer_ids.take)
+        journal = PartitionJournal(partition, self._clock, encode_records, decode_records)
+        runtime: TransactionRuntime = Runtime(
+            shard, journal, self._clock, lambda records, _: self._on_commit(runtime, records)
+        )
+        return runtime
+
+    async def _begin(self, runtime: TransactionRuntime) -> None:
+        await runtime.submit(lambda shard: shard.decide_loaded(self._clock.now_ms()))
+        for task in runtime.machine.pending_markers():
+            self._complete(runtime, task)
+
+    def _on_commit(self, runtime: TransactionRuntime, records: Sequence[TransactionRecord]) -> None:
+        for record in records:
+            task = marker_task(record)
+            if task is not None:
+                self._complete(runtime, task)
+
+    def _complete(self, runtime: TransactionRuntime, task: MarkerTask) -> None:
+        name = task.transactional_id
+        running = asyncio.create_task(self._write_markers(runtime, task))
+        self._completing[name] = running
+
+        def forget(done: asyncio.Task[None]) -> None:
+            if self._completing.get(name) is done:
+                del self._completing[name]
+            if not done.cancelled() and done.exception() is not None:
+                log.error("transaction not completed", id=name, exc_info=done.exception())
+
+        running.add_done_callback(forget)
+
+    async def _write_markers(self, runtime: TransactionRuntime, task: MarkerTask) -> None:
+        identity = task.identity
+        marker = Marker(identity.producer_id, identity.producer_epoch, task.committed)
+        left = set(task.partitions)
+        while left:
+            results = await self._markers.write(marker, sorted(left))
+            written = {one for one, code in results.items() if not code or code in GONE}
+            left -= written
+            if written:
+                await self._report(runtime, task, written)
+            if left:
+                log.warning("markers to be written again", id=task.transactional_id, left=len(left))
+                await asyncio.sleep(RETRY_S)
+
+    async def _report(
+        self, runtime: TransactionRuntime, task: MarkerTask, written: set[TopicPartition]
+    ) -> None:
+        try:
+            await runtime.submit(
+                lambda shard: shard.decide_markers_written(
+                    task.transactional_id, task.identity, written, self._clock.now_ms()
+                )
+            )
+        except StorageError:
+            log.warning("transaction will complete after the next load", id=task.transactional_id)
+
+    def _machine_config(self) -> TransactionConfig:
+        config = self._config()
+        return TransactionConfig(
+            transaction_max_timeout_ms=int(config.get("transaction.max.timeout.ms")),
+            transactional_id_expiration_ms=int(config.get("transactional.id.expiration.ms")),
+            transaction_remove_expired_transaction_cleanup_interval_ms=int(
+                config.get("transaction.remove.expired.transaction.cleanup.interval.ms")
+            ),
+            transaction_version=self._image.features.get("transaction.version", 0),
+        )

@@ -1,0 +1,156 @@
+"""Produces inside a transaction: no record gets into a partition that is not part of it.
+
+Records of a transaction that nobody knows of would never see a marker and hold back every reader
+(KIP-890). Clients of version 2 leave adding the partition to the broker; for older ones the
+coordinator is asked whether they did.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from penstock.handlers.broker import Broker
+from penstock.handlers.call import Call
+from penstock.model.error import ApiError, ErrorCode
+from penstock.model.id import TopicPartition
+from penstock.network.later import Later
+from penstock.protocol.messages.produce import (
+    PartitionProduceData,
+    ProduceRequest,
+    ProduceResponse,
+    TopicProduceData,
+)
+from penstock.records.header import BATCH_OVERHEAD, BatchHeader, parse_header
+from penstock.replication.partition import Partition
+
+IMPLICIT_ADD_FROM = 12
+ABORTABLE_FROM = 11
+TOPIC_IDS_FROM = 13
+
+Key = tuple[int, int]
+AppendAll = Callable[
+    [Broker, ProduceRequest, Call, Mapping[Key, ApiError]],
+    ProduceResponse | Later[ProduceResponse] | None,
+]
+Unknown = tuple[Key, Partition, BatchHeader]
+
+
+def must_park(broker: Broker, request: ProduceRequest, call: Call) -> bool:
+    """Whether the coordinator has to be asked first, or an earlier produce still waits for it."""
+    if call.client.parked_produces:
+        return True
+    return next(_unknown(broker, request, call.version), None) is not None
+
+
+def produce(broker: Broker, request: ProduceRequest, call: Call, append_all: AppendAll) -> Any:
+    """Counted at once, so that the next request of this client sees it."""
+    for topic in request.topic_data:
+        for data in topic.partition_data:
+            if data.records is not None:
+                # The frame's buffer serves the next request when this one parks.
+                data.records = memoryview(bytearray(data.records))
+    call.client.parked_produces += 1
+    return _produce_parked(broker, request, call, append_all)
+
+
+async def _produce_parked(
+    broker: Broker, request: ProduceRequest, call: Call, append_all: AppendAll
+) -> ProduceResponse | None:
+    client = call.client
+    if client.produce_gate is None:
+        client.produce_gate = asyncio.Lock()
+    try:
+        # First come, first served: sequence numbers have to arrive in order.
+        async with client.produce_gate:
+            refused = await _join(broker, request, call.version)
+            answer = append_all(broker, request, call, refused)
+    finally:
+        client.parked_produces -= 1
+    if not isinstance(answer, Later):
+        return answer
+    return await _settled(answer)
+
+
+async def _settled(later: Later[ProduceResponse]) -> ProduceResponse:
+    future: asyncio.Future[ProduceResponse] = asyncio.get_running_loop().create_future()
+
+    def settle(response: ProduceResponse) -> None:
+        if not future.done():
+            future.set_result(response)
+
+    later.listen(settle)
+    return await future
+
+
+async def _join(broker: Broker, request: ProduceRequest, version: int) -> dict[Key, ApiError]:
+    from penstock.handlers.transaction_call import add_partitions
+    from penstock.transaction import Addition
+
+    refused: dict[Key, ApiError] = {}
+    for key, partition, header in list(_unknown(broker, request, version)):
+        name = TopicPartition(partition.topic, partition.index)
+        addition = Addition(
+            request.transactional_id or "",
+            header.producer_id,
+            header.producer_epoch,
+            (name,),
+            verify_only=version < IMPLICIT_ADD_FROM,
+        )
+        code = (await add_partitions(broker, addition))[name]
+        if code:
+            refused[key] = _refusal(code, version)
+    return refused
+
+
+def _unknown(broker: Broker, request: ProduceRequest, version: int) -> Iterator[Unknown]:
+    """Partitions whose log does not show that they are part of the transaction already."""
+    for topic in request.topic_data:
+        for data in topic.partition_data:
+            if data.records is None or len(data.records) < BATCH_OVERHEAD:
+                continue
+            header = parse_header(data.records)
+            partition = _find(broker, topic, data, version)
+            if header.is_transactional and partition is not None:
+                entry = partition.log.producers.get(header.producer_id)
+                is_part = (
+                    entry is not None
+                    and entry.txn_first_offset >= 0
+                    and entry.epoch == header.producer_epoch
+                )
+                if not is_part:
+                    yield (id(topic), data.index), partition, header
+
+
+def _find(
+    broker: Broker, topic: TopicProduceData, data: PartitionProduceData, version: int
+) -> Partition | None:
+    try:
+        if version >= TOPIC_IDS_FROM:
+            return broker.partitions.by_id(topic.topic_id, data.index)
+        return broker.partitions.by_name(topic.name, data.index)
+    except ApiError:
+        return None
+
+
+def _refusal(code: ErrorCode, version: int) -> ApiError:
+    """As Kafka tells producers of each age what their coordinator said."""
+    if code == ErrorCode.PRODUCER_FENCED:
+        return ApiError(ErrorCode.INVALID_PRODUCER_EPOCH)
+    if code == ErrorCode.TRANSACTION_ABORTABLE and version < ABORTABLE_FROM:
+        return ApiError(ErrorCode.INVALID_TXN_STATE, "Partition was not added to the transaction")
+    if code == ErrorCode.CONCURRENT_TRANSACTIONS and version >= IMPLICIT_ADD_FROM:
+        return ApiError(code)
+    if code in (
+        ErrorCode.CONCURRENT_TRANSACTIONS,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.NOT_COORDINATOR,
+    ):
+        # A code that every producer takes for "try again in a moment".
+        return ApiError(
+            ErrorCode.NOT_ENOUGH_REPLICAS,
+            f"Unable to verify the partition has been added to the transaction: {code.name}",
+        )
+    return ApiError(code)
