@@ -27,6 +27,10 @@ class ProducerIds:
         self._next += 1
         return producer_id
 
+    @property
+    def is_available(self) -> bool:
+        return self._next != self._stop
+
     async def wait_take(self) -> int:
         while True:
             producer_id = self.take()

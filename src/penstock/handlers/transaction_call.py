@@ -26,6 +26,9 @@ async def ask(
     decide: Callable[[TransactionShard, int], Decision[TransactionRecord, ResponseT]],
     refuse: Callable[[ErrorCode], ResponseT],
 ) -> ResponseT:
+    if not broker.producer_ids.is_available:
+        # Any decision may find an epoch used up, and then needs a new id at once.
+        await broker.producer_ids.wait_available()
     return await ask_host(
         broker.transactions,
         transactional_id,

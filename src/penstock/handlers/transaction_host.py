@@ -22,7 +22,7 @@ from penstock.handlers.producer_id import ProducerIds
 from penstock.handlers.transaction_journal import decode_records, encode_records
 from penstock.metadata.image import ClusterImage
 from penstock.model.clock import Clock
-from penstock.model.error import ErrorCode, StorageError
+from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
@@ -131,14 +131,21 @@ class TransactionHost(CoordinatorHost[TransactionShard, TransactionRecord]):
     async def _report(
         self, runtime: TransactionRuntime, task: MarkerTask, written: set[TopicPartition]
     ) -> None:
-        try:
-            await runtime.submit(
-                lambda shard: shard.decide_markers_written(
-                    task.transactional_id, task.identity, written, self._clock.now_ms()
+        while True:
+            try:
+                await runtime.submit(
+                    lambda shard: shard.decide_markers_written(
+                        task.transactional_id, task.identity, written, self._clock.now_ms()
+                    )
                 )
-            )
-        except StorageError:
-            log.warning("transaction will complete after the next load", id=task.transactional_id)
+                return
+            except ApiError as error:
+                # A full disk: the transaction has ended, only its own log does not know yet.
+                log.warning("end of transaction not noted yet", error=str(error))
+                await asyncio.sleep(RETRY_S)
+            except StorageError:
+                log.warning("transaction completes after the next load", id=task.transactional_id)
+                return
 
     def _machine_config(self) -> TransactionConfig:
         config = self._config()

@@ -35,7 +35,6 @@ async def _begin_transactional(
 
     if not request.transactional_id:
         return InitProducerIdResponse(error_code=ErrorCode.INVALID_REQUEST, producer_epoch=-1)
-    await broker.producer_ids.wait_available()
     await broker.transactions.wait_completed(request.transactional_id)
     return await ask(
         broker,
