@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import count
 
-from penstock.group import GroupConfig, GroupEntry, GroupShard
+from penstock.group import FixedTopics, GroupConfig, GroupEntry, GroupShard
 from penstock.machine import Decision, Parked, TimerKey, Timers
 
 
@@ -15,6 +15,7 @@ class GroupWorld:
         self.config = config
         self.now_ms = 0
         self.log: list[GroupEntry] = []
+        self.topics = FixedTopics()
         self._uuids = count(1)
         self.start()
 
@@ -23,7 +24,7 @@ class GroupWorld:
         self.timers = Timers()
         self.parked: set[object] = set()
         self.answered: dict[object, object] = {}
-        self.shard = GroupShard(self.config, lambda: str(next(self._uuids)))
+        self.shard = GroupShard(self.config, lambda: str(next(self._uuids)), self.topics)
         for offset, record in enumerate(self.log):
             self.shard.replay(record, offset)
         decision = self.shard.decide_loaded(self.now_ms)

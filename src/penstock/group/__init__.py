@@ -7,6 +7,7 @@ records.
 
 from penstock.group.caller import Caller
 from penstock.group.config import GroupConfig
+from penstock.group.consumer.topic import FixedTopics, Topic, TopicView
 from penstock.group.load import RawRecord, RawTxnRecord, last_of_each_key
 from penstock.group.offset.fetch_form import fetch_response, fetched_groups
 from penstock.group.record import GroupEntry, GroupRecord, TxnMarker
@@ -15,6 +16,7 @@ from penstock.group.wire import RecordBytes, decode_record, encode_record
 
 __all__ = [
     "Caller",
+    "FixedTopics",
     "GroupConfig",
     "GroupEntry",
     "GroupRecord",
@@ -22,6 +24,8 @@ __all__ = [
     "RawRecord",
     "RawTxnRecord",
     "RecordBytes",
+    "Topic",
+    "TopicView",
     "TxnMarker",
     "decode_record",
     "encode_record",

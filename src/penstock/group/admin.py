@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.group.caller import Caller
-from penstock.group.classic.view import CLASSIC_TYPE, described, described_missing, listed
+from penstock.group.classic.view import described, described_missing, listed
+from penstock.group.consumer.group import ConsumerGroup
+from penstock.group.consumer.view import listed as listed_consumer
+from penstock.group.kind import AnyGroup, Groups, tombstones_of
 from penstock.group.offset.delete import tombstones_of_group
 from penstock.group.offset.store import OffsetStore
-from penstock.group.record import GroupEntry, GroupRecord, group_tombstone
-from penstock.group.roster import Roster
+from penstock.group.record import GroupEntry, GroupRecord
 from penstock.machine import Decision
 from penstock.model.error import ErrorCode
 from penstock.protocol.messages.delete_groups import DeletableGroupResult
@@ -18,10 +20,10 @@ from penstock.protocol.messages.list_groups import ListedGroup, ListGroupsReques
 
 
 class GroupAdmin:
-    __slots__ = ("_offsets", "_roster")
+    __slots__ = ("_groups", "_offsets")
 
-    def __init__(self, roster: Roster, offsets: OffsetStore) -> None:
-        self._roster = roster
+    def __init__(self, groups: Groups, offsets: OffsetStore) -> None:
+        self._groups = groups
         self._offsets = offsets
 
     def decide_list(self, request: ListGroupsRequest) -> Decision[GroupEntry, list[ListedGroup]]:
@@ -29,20 +31,26 @@ class GroupAdmin:
         states = {one.strip().lower() for one in request.states_filter}
         types = {one.strip().lower() for one in request.types_filter}
         groups = [
-            listed(group)
-            for group in self._roster.groups()
-            if not states or group.state.value.lower() in states
+            listed_consumer(group) if isinstance(group, ConsumerGroup) else listed(group)
+            for group in self._groups
         ]
-        wanted = not types or CLASSIC_TYPE in types
-        return Decision((), groups if wanted else [])
+        return Decision(
+            (),
+            [
+                one
+                for one in groups
+                if (not states or one.group_state.lower() in states)
+                and (not types or one.group_type in types)
+            ],
+        )
 
     def decide_describe(
         self, group_ids: Sequence[str], caller: Caller
     ) -> Decision[GroupEntry, list[DescribedGroup]]:
         found = []
         for group_id in group_ids:
-            group = self._roster.find(group_id)
-            if group is None:
+            group = self._groups.find(group_id)
+            if group is None or isinstance(group, ConsumerGroup):
                 found.append(described_missing(group_id, caller.api_version))
             else:
                 found.append(described(group))
@@ -55,15 +63,16 @@ class GroupAdmin:
         records: list[GroupRecord] = []
         results = []
         for group_id in dict.fromkeys(group_ids):
-            error = self._delete_error(group_id)
-            if error is ErrorCode.NONE:
+            group = self._groups.find(group_id)
+            error = _delete_error(group)
+            if group is not None and error is ErrorCode.NONE:
                 records += tombstones_of_group(self._offsets, group_id)
-                records.append(group_tombstone(group_id))
+                records += tombstones_of(group)
             results.append(DeletableGroupResult(group_id=group_id, error_code=error))
         return Decision(records, results)
 
-    def _delete_error(self, group_id: str) -> ErrorCode:
-        group = self._roster.find(group_id)
-        if group is None or group.is_dead:
-            return ErrorCode.GROUP_ID_NOT_FOUND
-        return ErrorCode.NONE if group.is_empty else ErrorCode.NON_EMPTY_GROUP
+
+def _delete_error(group: AnyGroup | None) -> ErrorCode:
+    if group is None or group.is_dead:
+        return ErrorCode.GROUP_ID_NOT_FOUND
+    return ErrorCode.NONE if group.is_empty else ErrorCode.NON_EMPTY_GROUP

@@ -19,3 +19,29 @@ class GroupConfig:
     offset_metadata_max_bytes: int = 4_096
     offsets_retention_ms: int = 7 * 24 * 3_600 * 1_000
     offsets_retention_check_interval_ms: int = 600_000
+
+    # --- groups of the consumer protocol ---
+    group_consumer_session_timeout_ms: int = 45_000
+    group_consumer_min_session_timeout_ms: int = 45_000
+    group_consumer_max_session_timeout_ms: int = 60_000
+    group_consumer_heartbeat_interval_ms: int = 5_000
+    group_consumer_min_heartbeat_interval_ms: int = 5_000
+    group_consumer_max_heartbeat_interval_ms: int = 15_000
+    group_consumer_assignment_interval_ms: int = 1_000
+    """At most one new assignment of a group in this time: many joins share one."""
+    group_consumer_min_assignment_interval_ms: int = 0
+    group_consumer_max_assignment_interval_ms: int = 15_000
+    group_consumer_max_size: int = 2**31 - 1
+    group_consumer_assignors: tuple[str, ...] = ("uniform", "range")
+    """The first is taken where members name none."""
+    group_consumer_migration_policy: str = "bidirectional"
+    group_consumer_regex_refresh_interval_ms: int = 10_000
+    """Between two looks for new topics that match. Not configurable in Kafka either."""
+
+    @property
+    def can_upgrade(self) -> bool:
+        return self.group_consumer_migration_policy.lower() in ("upgrade", "bidirectional")
+
+    @property
+    def can_downgrade(self) -> bool:
+        return self.group_consumer_migration_policy.lower() in ("downgrade", "bidirectional")

@@ -9,6 +9,34 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from penstock.model.id import TopicId
+from penstock.protocol.messages.records.consumer_group_current_member_assignment import (
+    ConsumerGroupCurrentMemberAssignmentKey,
+    ConsumerGroupCurrentMemberAssignmentValue,
+)
+from penstock.protocol.messages.records.consumer_group_member_metadata import (
+    ConsumerGroupMemberMetadataKey,
+    ConsumerGroupMemberMetadataValue,
+)
+from penstock.protocol.messages.records.consumer_group_metadata import (
+    ConsumerGroupMetadataKey,
+    ConsumerGroupMetadataValue,
+)
+from penstock.protocol.messages.records.consumer_group_partition_metadata import (
+    ConsumerGroupPartitionMetadataKey,
+    ConsumerGroupPartitionMetadataValue,
+)
+from penstock.protocol.messages.records.consumer_group_regular_expression import (
+    ConsumerGroupRegularExpressionKey,
+    ConsumerGroupRegularExpressionValue,
+)
+from penstock.protocol.messages.records.consumer_group_target_assignment_member import (
+    ConsumerGroupTargetAssignmentMemberKey,
+    ConsumerGroupTargetAssignmentMemberValue,
+)
+from penstock.protocol.messages.records.consumer_group_target_assignment_metadata import (
+    ConsumerGroupTargetAssignmentMetadataKey,
+    ConsumerGroupTargetAssignmentMetadataValue,
+)
 from penstock.protocol.messages.records.group_metadata import GroupMetadataKey, GroupMetadataValue
 from penstock.protocol.messages.records.offset_commit import OffsetCommitKey, OffsetCommitValue
 
@@ -20,8 +48,26 @@ OFFSET_COMMIT_VALUE_VERSION = 4
 OFFSET_COMMIT_VALUE_VERSION_WITH_EXPIRY = 1
 """The only version that can hold an expiry time of its own (OffsetCommit below version 5)."""
 
-GroupKey = OffsetCommitKey | GroupMetadataKey
-GroupValue = OffsetCommitValue | GroupMetadataValue
+ConsumerKey = (
+    ConsumerGroupMetadataKey
+    | ConsumerGroupMemberMetadataKey
+    | ConsumerGroupTargetAssignmentMetadataKey
+    | ConsumerGroupTargetAssignmentMemberKey
+    | ConsumerGroupCurrentMemberAssignmentKey
+    | ConsumerGroupRegularExpressionKey
+    | ConsumerGroupPartitionMetadataKey
+)
+ConsumerValue = (
+    ConsumerGroupMetadataValue
+    | ConsumerGroupMemberMetadataValue
+    | ConsumerGroupTargetAssignmentMetadataValue
+    | ConsumerGroupTargetAssignmentMemberValue
+    | ConsumerGroupCurrentMemberAssignmentValue
+    | ConsumerGroupRegularExpressionValue
+    | ConsumerGroupPartitionMetadataValue
+)
+GroupKey = OffsetCommitKey | GroupMetadataKey | ConsumerKey
+GroupValue = OffsetCommitValue | GroupMetadataValue | ConsumerValue
 
 
 class GroupRecord(NamedTuple):

@@ -46,6 +46,9 @@ class Roster:
                 group = self._live[group_id] = group_of(group_id, value)
         return group
 
+    def is_stored(self, group_id: str) -> bool:
+        return group_id in self._stored
+
     def adopt(self, group: ClassicGroup) -> None:
         self._live[group.group_id] = group
 
@@ -55,6 +58,11 @@ class Roster:
             self._stored.pop(group_id, None)
         else:
             self._stored[group_id] = value
+
+    def dismiss_simple(self, group_id: str) -> None:
+        """The group is of another kind now."""
+        if group_id not in self._stored:
+            self._live.pop(group_id, None)
 
     def admit_simple(self, group_id: str) -> None:
         """Offsets committed without membership make a group of their own, which no record but

@@ -1,42 +1,76 @@
 """The groups of one partition of `__consumer_offsets`, as a pure machine.
 
-Its parts answer requests: `classic` the members, `offsets` commits and fetches, `admin` the rest.
-Their `decide_*` methods change nothing; `replay` alone changes what the log keeps. A rebalance
-under way, pending members and parked requests are soft: a decision carries their next state, and
-the runtime lets the shard adopt it once the records are written. Authorization, names for topic
+Its parts answer requests: `classic` and `consumer` the members of either protocol, `offsets`
+commits and fetches, `admin` the rest. Their `decide_*` methods change nothing; `replay` alone
+changes what the log keeps. A rebalance under way, pending members and parked requests are soft: a
+decision carries their next state, and the runtime lets the shard adopt it once the records are
+written. Authorization, names for topic
 ids, and finding the partition of a group are the handlers' work.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from penstock.group.admin import GroupAdmin
 from penstock.group.classic.coordinator import ClassicCoordinator
 from penstock.group.classic.turn import Turn
 from penstock.group.config import GroupConfig
+from penstock.group.consumer.classic_member import ClassicMembers
+from penstock.group.consumer.coordinator import ConsumerCoordinator
+from penstock.group.consumer.draft import Draft
+from penstock.group.consumer.group import ConsumerGroups
+from penstock.group.consumer.setting import Overrides, no_overrides
+from penstock.group.consumer.topic import FixedTopics, TopicView
+from penstock.group.front import ClassicFront
+from penstock.group.kind import Groups
 from penstock.group.offset.coordinator import OffsetCoordinator
 from penstock.group.offset.store import OffsetStore
-from penstock.group.record import GroupEntry, TxnMarker
+from penstock.group.record import GroupEntry, GroupRecord, TxnMarker
 from penstock.group.roster import Roster
 from penstock.group.sweep import Sweep
-from penstock.group.timer import JoinTimer, RetentionTimer, SessionTimer, SyncTimer
+from penstock.group.timer import (
+    JoinTimer,
+    RejoinTimer,
+    ResyncTimer,
+    RetentionTimer,
+    RevocationTimer,
+    SessionTimer,
+    SyncTimer,
+)
 from penstock.machine import Decision, TimerChange, TimerKey
 from penstock.model.error import InvariantError
-from penstock.protocol.messages.records.group_metadata import GroupMetadataKey
+from penstock.protocol.messages.records.group_metadata import (
+    GroupMetadataKey,
+    GroupMetadataValue,
+)
 from penstock.protocol.messages.records.offset_commit import OffsetCommitKey, OffsetCommitValue
 
 
 class GroupShard:
-    """`new_uuid` gives the random part of member ids."""
+    """`new_uuid` gives the random part of member ids, `topics` shows the cluster's topics, and
+    `overrides` the settings of single groups."""
 
-    def __init__(self, config: GroupConfig, new_uuid: Callable[[], str]) -> None:
+    def __init__(
+        self,
+        config: GroupConfig,
+        new_uuid: Callable[[], str],
+        topics: TopicView | None = None,
+        overrides: Overrides = no_overrides,
+    ) -> None:
         self.roster = Roster()
+        self.consumers = ConsumerGroups()
         self.store = OffsetStore()
-        self.classic = ClassicCoordinator(config, self.roster, new_uuid)
-        self.offsets = OffsetCoordinator(config, self.roster, self.store)
-        self.admin = GroupAdmin(self.roster, self.store)
-        self._sweep = Sweep(config, self.roster, self.store)
+        self._classic = ClassicCoordinator(config, self.roster, new_uuid)
+        self.consumer = ConsumerCoordinator(
+            config, self.roster, self.consumers, topics or FixedTopics(), overrides, new_uuid
+        )
+        members = ClassicMembers(config, self.consumer, new_uuid)
+        self.classic = ClassicFront(config, self._classic, self.consumer, members)
+        groups = Groups(self.roster, self.consumers)
+        self.offsets = OffsetCoordinator(config, groups, self.store)
+        self.admin = GroupAdmin(groups, self.store)
+        self._sweep = Sweep(config, groups, self.store)
 
     # --- the log ---
 
@@ -47,40 +81,64 @@ class GroupShard:
         key, value = record.key, record.value
         if isinstance(key, OffsetCommitKey):
             if isinstance(value, OffsetCommitValue):
-                self.roster.admit_simple(key.group)
+                self._admit_simple(key.group)
                 self.store.put(key, value, offset, record.producer_id)
             elif value is None:
                 self.store.drop(key)
             else:
                 raise InvariantError(f"{value.NAME} under the key of an offset")
         elif isinstance(key, GroupMetadataKey):
-            if isinstance(value, OffsetCommitValue):
-                raise InvariantError("an offset under the key of a group")
+            if value is not None and not isinstance(value, GroupMetadataValue):
+                raise InvariantError(f"{value.NAME} under the key of a group")
             self.roster.replay(key.group, value)
             if value is None and self.store.of_group(key.group):
-                self.roster.admit_simple(key.group)
+                self._admit_simple(key.group)
+        else:
+            self._replay_consumer(key.group_id, record)
+
+    def _replay_consumer(self, group_id: str, record: GroupRecord) -> None:
+        was_there = group_id in self.consumers
+        self.consumers.replay(group_id, record)
+        is_there = group_id in self.consumers
+        if is_there and not was_there:
+            self.roster.dismiss_simple(group_id)
+        elif was_there and not is_there and self.store.of_group(group_id):
+            self.roster.admit_simple(group_id)
+
+    def _admit_simple(self, group_id: str) -> None:
+        if group_id not in self.consumers:
+            self.roster.admit_simple(group_id)
 
     # --- timers, and the partition's coming and going ---
 
     def expire(self, key: TimerKey, now_ms: int) -> Decision[GroupEntry, None]:
+        if isinstance(key, RevocationTimer | RejoinTimer | ResyncTimer):
+            return self.consumer.expire(key, now_ms)
+        if isinstance(key, SessionTimer) and key.group_id in self.consumers:
+            return self.consumer.expire(key, now_ms)
         if isinstance(key, SessionTimer | JoinTimer | SyncTimer):
-            return self.classic.expire(key, now_ms)
+            return self._classic.expire(key, now_ms)
         if isinstance(key, RetentionTimer):
             return self._sweep.decide_stretch(now_ms)
         raise InvariantError(f"not a timer of a group: {key!r}")
 
     def decide_loaded(self, now_ms: int) -> Decision[GroupEntry, None]:
         """To be taken once after the load and before the first request."""
-        turns = [self.classic.loaded(group, now_ms) for group in self.roster.groups()]
+        turns: list[Turn | Draft] = [
+            self._classic.loaded(group, now_ms) for group in self.roster.groups()
+        ]
+        turns += [self.consumer.loaded(group, now_ms) for group in self.consumers]
         return _joined(turns, (self._sweep.start(now_ms),))
 
     def decide_unloaded(self, now_ms: int) -> Decision[GroupEntry, None]:
         """Answers everybody who is parked; requests are refused from then on."""
-        turns = [self.classic.unloaded(group, now_ms) for group in self.roster.groups()]
+        turns = [self._classic.unloaded(group, now_ms) for group in self.roster.groups()]
         return _joined(turns, ())
 
 
-def _joined(turns: list[Turn], timers: tuple[TimerChange, ...]) -> Decision[GroupEntry, None]:
+def _joined(
+    turns: Sequence[Turn | Draft], timers: tuple[TimerChange, ...]
+) -> Decision[GroupEntry, None]:
     def adopt() -> None:
         for turn in turns:
             turn.adopt()

@@ -6,10 +6,11 @@ Owns how far the present round has come. What is expired is decided elsewhere.
 from __future__ import annotations
 
 from penstock.group.config import GroupConfig
+from penstock.group.consumer.group import ConsumerGroup
+from penstock.group.kind import Groups, tombstones_of
 from penstock.group.offset.expiry import expired
 from penstock.group.offset.store import OffsetStore
-from penstock.group.record import GroupEntry, GroupRecord, group_tombstone
-from penstock.group.roster import Roster
+from penstock.group.record import GroupEntry, GroupRecord
 from penstock.group.timer import RetentionTimer
 from penstock.machine import Decision, TimerSet
 
@@ -17,11 +18,11 @@ _OFFSETS_PER_STRETCH = 2_000
 
 
 class Sweep:
-    __slots__ = ("_config", "_left", "_offsets", "_roster")
+    __slots__ = ("_config", "_groups", "_left", "_offsets")
 
-    def __init__(self, config: GroupConfig, roster: Roster, offsets: OffsetStore) -> None:
+    def __init__(self, config: GroupConfig, groups: Groups, offsets: OffsetStore) -> None:
         self._config = config
-        self._roster = roster
+        self._groups = groups
         self._offsets = offsets
         self._left: list[str] = []
 
@@ -30,7 +31,7 @@ class Sweep:
         return TimerSet(RetentionTimer(), now_ms + interval_ms)
 
     def decide_stretch(self, now_ms: int) -> Decision[GroupEntry, None]:
-        left = self._left or self._roster.ids()[::-1]
+        left = self._left or self._groups.ids()[::-1]
         records: list[GroupRecord] = []
         budget = _OFFSETS_PER_STRETCH
         done = 0
@@ -47,11 +48,12 @@ class Sweep:
         self._left = remaining
 
     def _expired(self, group_id: str, now_ms: int) -> list[GroupRecord]:
-        group = self._roster.find(group_id)
+        group = self._groups.find(group_id)
         if group is None:
             return []
         retention_ms = self._config.offsets_retention_ms
         records, all_gone = expired(self._offsets, group, retention_ms, now_ms)
-        if all_gone and group.is_empty and not group.pending_join:
-            records.append(group_tombstone(group_id))
+        is_awaited = not isinstance(group, ConsumerGroup) and bool(group.pending_join)
+        if all_gone and group.is_empty and not is_awaited:
+            records += tombstones_of(group)
         return records

@@ -30,3 +30,27 @@ class SyncTimer:
 @dataclass(frozen=True, slots=True)
 class RetentionTimer:
     """The next stretch of the sweep for expired offsets."""
+
+
+@dataclass(frozen=True, slots=True)
+class RevocationTimer:
+    """A member of a consumer group must have given up its partitions before this."""
+
+    group_id: str
+    member_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class RejoinTimer:
+    """A member of the classic protocol in a consumer group must have sent JoinGroup before this."""
+
+    group_id: str
+    member_id: str
+
+
+@dataclass(frozen=True, slots=True)
+class ResyncTimer:
+    """A member of the classic protocol in a consumer group must have sent SyncGroup before this."""
+
+    group_id: str
+    member_id: str

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from penstock.group.record import NO_PRODUCER, GroupRecord
+from penstock.group.record import NO_PRODUCER, GroupKey, GroupRecord, GroupValue
 from penstock.model.error import ProtocolError
-from penstock.protocol.messages.records.group_metadata import GroupMetadataKey, GroupMetadataValue
 from penstock.protocol.messages.records.legacy_offset_commit import LegacyOffsetCommitKey
-from penstock.protocol.messages.records.offset_commit import OffsetCommitKey, OffsetCommitValue
+from penstock.protocol.messages.records.offset_commit import OffsetCommitKey
 from penstock.protocol.record_frame import (
     CoordinatorLog,
     decode_coordinator_key,
@@ -44,12 +43,12 @@ def decode_record(
         decoded_key = OffsetCommitKey(
             group=decoded_key.group, topic=decoded_key.topic, partition=decoded_key.partition
         )
-    if not isinstance(decoded_key, OffsetCommitKey | GroupMetadataKey):
+    if not isinstance(decoded_key, GroupKey):
         return None
     if value is None:
         return GroupRecord(decoded_key, None, 0, producer_id, producer_epoch)
     version = int.from_bytes(bytes(value[:2]), "big")
     decoded = decode_coordinator_value(CoordinatorLog.GROUP, decoded_key, value)
-    if not isinstance(decoded, OffsetCommitValue | GroupMetadataValue):
+    if not isinstance(decoded, GroupValue):
         raise ProtocolError(f"{decoded.NAME} under {decoded_key.NAME}")
     return GroupRecord(decoded_key, decoded, version, producer_id, producer_epoch)

@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from penstock.group.caller import Caller
 from penstock.group.classic.check import commit_error
-from penstock.group.classic.group import ClassicGroup
 from penstock.group.classic.session import renewed_session
 from penstock.group.classic.state import GroupState
 from penstock.group.config import GroupConfig
+from penstock.group.consumer import classic_member
+from penstock.group.consumer import commit as consumer_commit
+from penstock.group.consumer.group import ConsumerGroup
+from penstock.group.kind import AnyGroup, Groups
 from penstock.group.offset.commit import commit, commit_refused, txn_commit, txn_commit_refused
 from penstock.group.offset.delete import delete, tombstones_of_topics
 from penstock.group.offset.fetch import fetch, fetch_refused
 from penstock.group.offset.store import OffsetStore
 from penstock.group.record import GroupEntry, TxnMarker
-from penstock.group.roster import Roster
 from penstock.machine import Decision, TimerChange
 from penstock.model.error import ErrorCode
-from penstock.model.id import TopicId
+from penstock.model.id import ZERO_ID, TopicId
 from penstock.protocol.messages.offset_commit import OffsetCommitRequest, OffsetCommitResponse
 from penstock.protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
 from penstock.protocol.messages.offset_fetch import (
@@ -39,21 +41,23 @@ DeleteDecision = Decision[GroupEntry, OffsetDeleteResponse]
 _NOT_FOUND_SINCE = 9
 _SESSION_KEPT_IN = (GroupState.STABLE, GroupState.PREPARING_REBALANCE)
 _TOMBSTONES_PER_DECISION = 1_000
+_UNKNOWN = (ZERO_ID, -1)
+"""TxnOffsetCommit has no topic ids to tell whether an older epoch will do: it will not."""
 
 
 class OffsetCoordinator:
-    __slots__ = ("_config", "_roster", "_store")
+    __slots__ = ("_config", "_groups", "_store")
 
-    def __init__(self, config: GroupConfig, roster: Roster, store: OffsetStore) -> None:
+    def __init__(self, config: GroupConfig, groups: Groups, store: OffsetStore) -> None:
         self._config = config
-        self._roster = roster
+        self._groups = groups
         self._store = store
 
     def decide_commit(
         self, request: OffsetCommitRequest, caller: Caller, now_ms: int
     ) -> CommitDecision:
         """Topics of version 10 must come with the names of their ids filled in."""
-        group = self._roster.find(request.group_id)
+        group = self._groups.find(request.group_id)
         error = self._commit_error(group, request, caller.api_version)
         if error is not None:
             return Decision((), commit_refused(request, error))
@@ -75,16 +79,20 @@ class OffsetCoordinator:
         return Decision((TxnMarker(producer_id, producer_epoch, committed),), None)
 
     def decide_fetch(self, request: OffsetFetchRequestGroup, require_stable: bool) -> FetchDecision:
-        group = self._roster.find(request.group_id)
+        group = self._groups.find(request.group_id)
         if group is not None and group.is_dead:
             error = ErrorCode.COORDINATOR_NOT_AVAILABLE
             return Decision((), fetch_refused(request.group_id, error))
+        if isinstance(group, ConsumerGroup):
+            refused = consumer_commit.fetch_error(group, request.member_id, request.member_epoch)
+            if refused is not None:
+                return Decision((), fetch_refused(request.group_id, refused))
         return Decision((), fetch(self._store, request, require_stable))
 
     def decide_delete(self, request: OffsetDeleteRequest) -> DeleteDecision:
         if not request.group_id:
             return Decision((), OffsetDeleteResponse(error_code=ErrorCode.INVALID_GROUP_ID))
-        group = self._roster.find(request.group_id)
+        group = self._groups.find(request.group_id)
         if group is None or group.is_dead:
             return Decision((), OffsetDeleteResponse(error_code=ErrorCode.GROUP_ID_NOT_FOUND))
         if not group.is_empty and not group.uses_consumer_protocol:
@@ -100,9 +108,18 @@ class OffsetCoordinator:
         return Decision(records, len(records) == _TOMBSTONES_PER_DECISION)
 
     def _commit_error(
-        self, group: ClassicGroup | None, request: OffsetCommitRequest, version: int
+        self, group: AnyGroup | None, request: OffsetCommitRequest, version: int
     ) -> ErrorCode | None:
         generation = request.generation_id_or_member_epoch
+        if isinstance(group, ConsumerGroup):
+            return consumer_commit.commit_error(
+                group,
+                request.member_id,
+                request.group_instance_id,
+                generation,
+                _partitions(request),
+                version,
+            )
         if group is not None:
             return commit_error(
                 group, request.member_id, request.group_instance_id, generation, False
@@ -116,17 +133,27 @@ class OffsetCoordinator:
     def _txn_commit_error(self, request: TxnOffsetCommitRequest) -> ErrorCode | None:
         if not request.group_id:
             return ErrorCode.INVALID_GROUP_ID
-        group = self._roster.find(request.group_id)
+        group = self._groups.find(request.group_id)
         generation = request.generation_id
         if group is None:
             return ErrorCode.ILLEGAL_GENERATION if generation >= 0 else None
+        if isinstance(group, ConsumerGroup):
+            return consumer_commit.commit_error(
+                group, request.member_id, request.group_instance_id, generation, (_UNKNOWN,), None
+            )
         return commit_error(group, request.member_id, request.group_instance_id, generation, True)
 
 
-def _kept_session(
-    group: ClassicGroup | None, member_id: str, now_ms: int
-) -> tuple[TimerChange, ...]:
+def _partitions(request: OffsetCommitRequest) -> Iterator[tuple[TopicId, int]]:
+    for topic in request.topics:
+        for one in topic.partitions:
+            yield topic.topic_id, one.partition_index
+
+
+def _kept_session(group: AnyGroup | None, member_id: str, now_ms: int) -> tuple[TimerChange, ...]:
     """A commit is a sign of life."""
+    if isinstance(group, ConsumerGroup):
+        return classic_member.renewed_session(group, member_id, now_ms)
     if group is None or group.state not in _SESSION_KEPT_IN:
         return ()
     return (renewed_session(group, member_id, now_ms),)

@@ -6,14 +6,15 @@ group does not subscribe to, and those of simple consumers that stopped committi
 
 from __future__ import annotations
 
-from penstock.group.classic.group import ClassicGroup
 from penstock.group.classic.state import GroupState
+from penstock.group.consumer.group import ConsumerGroup
+from penstock.group.kind import AnyGroup
 from penstock.group.offset.store import CommittedOffset, OffsetStore
 from penstock.group.record import GroupRecord, offset_tombstone
 
 
 def expired(
-    store: OffsetStore, group: ClassicGroup, retention_ms: int, now_ms: int
+    store: OffsetStore, group: AnyGroup, retention_ms: int, now_ms: int
 ) -> tuple[list[GroupRecord], bool]:
     """Tombstones, and whether no offset is left after them."""
     offsets = store.of_group(group.group_id)
@@ -32,16 +33,18 @@ def expired(
     return records, all_gone and not store.has_open_transaction(group.group_id)
 
 
-def _may_expire(group: ClassicGroup) -> bool:
-    if group.protocol_type is None or group.is_empty:
+def _may_expire(group: AnyGroup) -> bool:
+    if isinstance(group, ConsumerGroup) or group.protocol_type is None or group.is_empty:
         return True
     return group.state is GroupState.STABLE and group.subscribed is not None
 
 
-def _is_expired(group: ClassicGroup, one: CommittedOffset, retention_ms: int, now_ms: int) -> bool:
+def _is_expired(group: AnyGroup, one: CommittedOffset, retention_ms: int, now_ms: int) -> bool:
     if one.expire_timestamp_ms != -1:
         return now_ms >= one.expire_timestamp_ms
     since_ms = one.commit_timestamp_ms
+    if isinstance(group, ConsumerGroup):
+        return now_ms - since_ms >= retention_ms
     if group.protocol_type is not None and group.is_empty:
         # Kafka counts from the last member's leaving alone, and so drops at once what an admin
         # commits to a group that has been empty for long.

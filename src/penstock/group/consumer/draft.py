@@ -1,0 +1,118 @@
+"""One decision about one consumer group, in the making.
+
+Owns the group as it will be: each record is applied to a copy as it is written, so that the next
+step decides on it. Nothing of it is visible outside before the records are replayed.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+from penstock.group.config import GroupConfig
+from penstock.group.consumer.group import ConsumerGroup, ConsumerGroups
+from penstock.group.consumer.topic import TopicView
+from penstock.group.record import GroupEntry, GroupRecord
+from penstock.group.timer import RejoinTimer, ResyncTimer, RevocationTimer, SessionTimer
+from penstock.machine import Decision, Parked, TimerCancel, TimerChange, TimerKey, TimerSet
+
+ReplyT = TypeVar("ReplyT")
+
+
+class Draft:
+    __slots__ = (
+        "_groups",
+        "_is_copy",
+        "answers",
+        "checked_topics",
+        "config",
+        "group",
+        "matched_again",
+        "now_ms",
+        "records",
+        "rejoining",
+        "timers",
+        "topics",
+    )
+
+    def __init__(
+        self,
+        group: ConsumerGroup,
+        groups: ConsumerGroups,
+        topics: TopicView,
+        config: GroupConfig,
+        now_ms: int,
+    ) -> None:
+        self.group = group
+        self.topics = topics
+        self.config = config
+        self.now_ms = now_ms
+        self.records: list[GroupRecord] = []
+        self.timers: list[TimerChange] = []
+        self.answers: list[tuple[int, object]] = []
+        self.checked_topics = False
+        self.matched_again = False
+        self.rejoining: dict[str, bool] = {}
+        self._groups = groups
+        self._is_copy = False
+
+    @property
+    def group_id(self) -> str:
+        return self.group.group_id
+
+    def write(self, *records: GroupRecord) -> None:
+        if not self._is_copy:
+            self._is_copy = True
+            self.group = self.group.copy()
+        for record in records:
+            self.group.apply(record)
+            self.records.append(record)
+
+    def write_first(self, *records: GroupRecord) -> None:
+        """Records that are not of this group but must come before its own."""
+        self.records[:0] = records
+
+    # --- timers ---
+
+    def start(self, key: TimerKey, delay_ms: int) -> None:
+        self.timers.append(TimerSet(key, self.now_ms + delay_ms))
+
+    def cancel(self, key: TimerKey) -> None:
+        self.timers.append(TimerCancel(key))
+
+    def start_session(self, member_id: str, timeout_ms: int) -> None:
+        self.start(SessionTimer(self.group_id, member_id), timeout_ms)
+
+    def ask_to_rejoin(self, member_id: str, timeout_ms: int) -> None:
+        """The time runs from the first asking, however often the member heartbeats."""
+        if member_id not in self.group.rejoining:
+            self.rejoining[member_id] = True
+            self.start(RejoinTimer(self.group_id, member_id), timeout_ms)
+
+    def end_rejoin(self, member_id: str) -> None:
+        if member_id in self.group.rejoining:
+            self.rejoining[member_id] = False
+        self.cancel(RejoinTimer(self.group_id, member_id))
+
+    def cancel_all(self, member_id: str) -> None:
+        for kind in (SessionTimer, RevocationTimer, ResyncTimer):
+            self.cancel(kind(self.group_id, member_id))
+        self.end_rejoin(member_id)
+
+    # --- the end ---
+
+    def decision(self, reply: ReplyT | Parked) -> Decision[GroupEntry, ReplyT]:
+        has_soft = self.checked_topics or self.matched_again or self.rejoining
+        return Decision(
+            self.records, reply, self.timers, self.answers, self.adopt if has_soft else None
+        )
+
+    def adopt(self) -> None:
+        group = self._groups.find(self.group_id)
+        if group is None:
+            return
+        group.must_check_topics &= not self.checked_topics
+        group.must_match_again &= not self.matched_again
+        if self.rejoining:
+            asked = {one for one, is_asked in self.rejoining.items() if is_asked}
+            done = {one for one, is_asked in self.rejoining.items() if not is_asked}
+            group.rejoining = (group.rejoining | asked) - done

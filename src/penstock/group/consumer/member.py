@@ -1,0 +1,88 @@
+"""One member of a consumer group, as an immutable value: a change makes a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from penstock.group.classic.member import Protocols
+from penstock.model.id import TopicId
+
+Partitions = Mapping[TopicId, frozenset[int]]
+"""What a member shall have; no topic stands here without partitions."""
+
+Owned = Mapping[TopicId, Mapping[int, int]]
+"""What a member has: each partition with the epoch it was assigned in."""
+
+JOINING_EPOCH = 0
+LEAVING_EPOCH = -1
+STATIC_LEAVING_EPOCH = -2
+
+
+class MemberState(IntEnum):
+    """Values are those in the log."""
+
+    STABLE = 0
+    UNREVOKED_PARTITIONS = 1
+    """Told to give up partitions, and has not said yet that it did."""
+    UNRELEASED_PARTITIONS = 2
+    """Waits for partitions that others have not given up yet."""
+    UNKNOWN = 127
+    """Written by a release that knows more states than this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassicSide:
+    """What is kept of a member that speaks the classic protocol."""
+
+    session_timeout_ms: int
+    protocols: Protocols
+
+
+@dataclass(frozen=True, slots=True)
+class ConsumerMember:
+    member_id: str
+    instance_id: str | None = None
+    rack_id: str | None = None
+    client_id: str = ""
+    client_host: str = ""
+    topics: frozenset[str] = frozenset()
+    regex: str = ""
+    assignor: str | None = None
+    rebalance_timeout_ms: int = -1
+    classic: ClassicSide | None = None
+    epoch: int = 0
+    previous_epoch: int = -1
+    state: MemberState = MemberState.STABLE
+    owned: Owned = field(default_factory=dict)
+    revoking: Owned = field(default_factory=dict)
+
+    def is_settled(self, epoch: int) -> bool:
+        return self.state is MemberState.STABLE and self.epoch == epoch
+
+    def is_same_person(self, other: ConsumerMember) -> bool:
+        """Whether all that the member said of itself is the same."""
+        return _identity(self) == _identity(other)
+
+    def has_same_partitions(self, other: ConsumerMember) -> bool:
+        return partitions_of(self.owned) == partitions_of(other.owned)
+
+
+def _identity(member: ConsumerMember) -> tuple[object, ...]:
+    return (
+        member.member_id,
+        member.instance_id,
+        member.rack_id,
+        member.client_id,
+        member.client_host,
+        member.topics,
+        member.regex,
+        member.assignor,
+        member.rebalance_timeout_ms,
+        member.classic,
+    )
+
+
+def partitions_of(owned: Owned) -> dict[TopicId, frozenset[int]]:
+    return {topic_id: frozenset(found) for topic_id, found in owned.items()}

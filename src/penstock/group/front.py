@@ -1,0 +1,84 @@
+"""Requests of the classic protocol, sent on to the machine that has the group.
+
+Owns nothing: whether a group is classic or of the consumer protocol is what the log says.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from penstock.group.caller import Caller
+from penstock.group.classic.coordinator import (
+    ClassicCoordinator,
+    HeartbeatDecision,
+    JoinDecision,
+    LeaveDecision,
+    SyncDecision,
+)
+from penstock.group.classic.join import join_request_error
+from penstock.group.classic.reply import join_refused, sync_refused
+from penstock.group.classic.sync import sync_request_error
+from penstock.group.config import GroupConfig
+from penstock.group.consumer.classic_member import ClassicMembers
+from penstock.group.consumer.coordinator import ConsumerCoordinator
+from penstock.group.consumer.leave import remove_group
+from penstock.machine import Decision
+from penstock.protocol.messages.heartbeat import HeartbeatRequest
+from penstock.protocol.messages.join_group import JoinGroupRequest
+from penstock.protocol.messages.leave_group import LeaveGroupRequest
+from penstock.protocol.messages.sync_group import SyncGroupRequest
+
+
+class ClassicFront:
+    __slots__ = ("_classic", "_config", "_consumer", "_members")
+
+    def __init__(
+        self,
+        config: GroupConfig,
+        classic: ClassicCoordinator,
+        consumer: ConsumerCoordinator,
+        members: ClassicMembers,
+    ) -> None:
+        self._config = config
+        self._classic = classic
+        self._consumer = consumer
+        self._members = members
+
+    def decide_join(self, request: JoinGroupRequest, caller: Caller, now_ms: int) -> JoinDecision:
+        group = self._consumer.groups.find(request.group_id)
+        if group is None:
+            return self._classic.decide_join(request, caller, now_ms)
+        error = join_request_error(request, self._config)
+        if error is not None:
+            return Decision((), join_refused(error, request.member_id))
+        if not group.is_empty:
+            return self._members.decide_join(group, request, caller, now_ms)
+        decision = self._classic.decide_join(request, caller, now_ms)
+        if not decision.records:
+            return decision
+        draft = self._consumer.draft(group, now_ms)
+        remove_group(draft)
+        return replace(decision, records=[*draft.records, *decision.records])
+
+    def decide_sync(self, request: SyncGroupRequest, caller: Caller, now_ms: int) -> SyncDecision:
+        group = self._consumer.groups.find(request.group_id)
+        if group is None:
+            return self._classic.decide_sync(request, caller, now_ms)
+        error = sync_request_error(request, caller.api_version)
+        if error is not None:
+            return Decision((), sync_refused(error))
+        return self._members.decide_sync(group, request, now_ms)
+
+    def decide_heartbeat(self, request: HeartbeatRequest, now_ms: int) -> HeartbeatDecision:
+        group = self._consumer.groups.find(request.group_id)
+        if group is None:
+            return self._classic.decide_heartbeat(request, now_ms)
+        return self._members.decide_heartbeat(group, request, now_ms)
+
+    def decide_leave(
+        self, request: LeaveGroupRequest, caller: Caller, now_ms: int
+    ) -> LeaveDecision:
+        group = self._consumer.groups.find(request.group_id)
+        if group is None:
+            return self._classic.decide_leave(request, caller, now_ms)
+        return self._members.decide_leave(group, request, caller, now_ms)

@@ -1,0 +1,40 @@
+"""The groups of a shard, of whichever kind: what offsets and admins ask of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from penstock.group.classic.group import ClassicGroup
+from penstock.group.consumer.group import ConsumerGroup, ConsumerGroups
+from penstock.group.consumer.record import group_tombstones
+from penstock.group.record import GroupRecord, group_tombstone
+from penstock.group.roster import Roster
+
+AnyGroup = ClassicGroup | ConsumerGroup
+
+
+class Groups:
+    __slots__ = ("_classic", "_consumer")
+
+    def __init__(self, classic: Roster, consumer: ConsumerGroups) -> None:
+        self._classic = classic
+        self._consumer = consumer
+
+    def find(self, group_id: str) -> AnyGroup | None:
+        return self._consumer.find(group_id) or self._classic.find(group_id)
+
+    def ids(self) -> list[str]:
+        return list(dict.fromkeys([*self._classic.ids(), *self._consumer.ids()]))
+
+    def __iter__(self) -> Iterator[AnyGroup]:
+        for group_id in self.ids():
+            group = self.find(group_id)
+            if group is not None:
+                yield group
+
+
+def tombstones_of(group: AnyGroup) -> list[GroupRecord]:
+    """Of a group without members."""
+    if isinstance(group, ConsumerGroup):
+        return group_tombstones(group.group_id)
+    return [group_tombstone(group.group_id)]
