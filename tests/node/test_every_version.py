@@ -24,6 +24,8 @@ from penstock.protocol.messages.alter_configs import (
     AlterConfigsResource,
 )
 from penstock.protocol.messages.api_versions import ApiVersionsRequest
+from penstock.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
+from penstock.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from penstock.protocol.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
@@ -282,6 +284,15 @@ def group_requests(version: int, topic_id: bytes) -> dict[int, Entity]:
         16: ListGroupsRequest(),
         42: DeleteGroupsRequest(groups_names=["absent"]),
         47: OffsetDeleteRequest(group_id="absent"),
+        68: ConsumerGroupHeartbeatRequest(
+            group_id="every-version-new",
+            member_id="me" if version >= 1 else "",
+            member_epoch=0,
+            rebalance_timeout_ms=10_000,
+            subscribed_topic_names=[TOPIC],
+            topic_partitions=[],
+        ),
+        69: ConsumerGroupDescribeRequest(group_ids=["absent"]),
     }
 
 
@@ -335,6 +346,7 @@ EXPECTED_ERRORS = {
     15: {ErrorCode.GROUP_ID_NOT_FOUND},
     42: {ErrorCode.GROUP_ID_NOT_FOUND},
     47: {ErrorCode.GROUP_ID_NOT_FOUND},
+    69: {ErrorCode.GROUP_ID_NOT_FOUND},
     19: {ErrorCode.TOPIC_ALREADY_EXISTS},
     20: {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION},
     37: {ErrorCode.INVALID_PARTITIONS},
