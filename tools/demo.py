@@ -14,7 +14,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -70,6 +70,8 @@ class Broker:
         reading, writing = os.pipe()
         command = [sys.executable, "-m", "penstock", "start", "--listen", self.address]
         command += ["--data-dir", str(self.data_dir), "--ready-fd", str(writing)]
+        # Kafka lets a new group wait three seconds for more members; a demo has them at hand.
+        command += ["--set", "group.initial.rebalance.delay.ms=0"]
         began = time.perf_counter()
         with open(self.log, "ab") as log:
             self._process = subprocess.Popen(
@@ -240,8 +242,74 @@ def show(consumer: Any, how: str, place: TopicPartition) -> None:
     say(f"{how}: {where}", message.value().decode())
 
 
+class Member:
+    """One consumer of a group, and the longest it ever stood still since `watch`."""
+
+    def __init__(self, name: str, address: str) -> None:
+        self.name = name
+        self.owned: set[int] = set()
+        self.read = 0
+        self.pause_s = 0.0
+        self._last = 0.0
+        settings: dict[str, Any] = {"bootstrap.servers": address, "group.id": "shop"}
+        settings |= {"client.id": name, "partition.assignment.strategy": "cooperative-sticky"}
+        settings |= {"auto.offset.reset": "earliest", "session.timeout.ms": 6000} | QUIET
+        self.consumer = Consumer(settings)
+        self.consumer.subscribe([TOPIC], on_assign=self._gain, on_revoke=self._lose)
+
+    def _gain(self, consumer: Any, partitions: list[TopicPartition]) -> None:
+        consumer.incremental_assign(partitions)
+        self.owned |= {each.partition for each in partitions}
+
+    def _lose(self, consumer: Any, partitions: list[TopicPartition]) -> None:
+        consumer.incremental_unassign(partitions)
+        self.owned -= {each.partition for each in partitions}
+
+    def watch(self) -> None:
+        self.read, self.pause_s, self._last = 0, 0.0, time.perf_counter()
+
+    def poll(self) -> None:
+        message = self.consumer.poll(0.005)
+        if message is not None and message.error() is None:
+            now = time.perf_counter()
+            self.pause_s, self._last = max(self.pause_s, now - self._last), now
+            self.read += 1
+
+    def shown(self) -> str:
+        return f"{self.name} reads {', '.join(map(str, sorted(self.owned))) or 'nothing'}"
+
+
+def share(broker: Broker) -> None:
+    chapter("5  Share the work")
+    first = Member("one", broker.address)
+    members = [first]
+    poll_until(members, lambda: len(first.owned) == PARTITIONS and first.read > 0)
+    say(f"a group with one consumer: {first.shown()}")
+    second = Member("two", broker.address)
+    members.append(second)
+    first.watch()
+    poll_until(members, lambda: bool(second.owned) and second.read > 0)
+    say(f"another joins: {first.shown()}; {second.shown()}")
+    detail = f"{first.read:,} records meanwhile, never still for more than "
+    say("the first went on reading through it", detail + f"{first.pause_s * 1000:.0f} ms")
+    second.consumer.close()
+    members.remove(second)
+    poll_until(members, lambda: len(first.owned) == PARTITIONS)
+    say(f"it leaves again: {first.shown()}")
+    first.consumer.close()
+
+
+def poll_until(members: list[Member], reached: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not reached():
+        if time.monotonic() > deadline:
+            sys.exit("the group did not settle within 30 s")
+        for member in members:
+            member.poll()
+
+
 def disk(broker: Broker) -> None:
-    chapter("5  Where it all is")
+    chapter("6  Where it all is")
     say(str(broker.data_dir))
     for folder in sorted(broker.data_dir.glob(f"{TOPIC}-*")):
         files = sorted(folder.iterdir(), key=lambda each: -each.stat().st_size)
@@ -252,7 +320,7 @@ def disk(broker: Broker) -> None:
 
 
 def crash(broker: Broker, tally: Tally) -> None:
-    chapter("6  Pull the plug")
+    chapter("7  Pull the plug")
     settings = {"bootstrap.servers": broker.address, "enable.idempotence": True, "linger.ms": 1}
     producer = Producer(settings | QUIET)
     before, first = len(tally.acknowledged), BULK + SINGLE
@@ -301,6 +369,7 @@ def main() -> int:
         create(broker)
         moment_ms = fill(broker, tally)
         read(broker, moment_ms, tally)
+        share(broker)
         disk(broker)
         crash(broker, tally)
     finally:
