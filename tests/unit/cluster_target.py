@@ -15,7 +15,11 @@ import pytest
 from tools import apache_kafka
 
 TARGETS = [pytest.param("penstock"), pytest.param("kafka", marks=pytest.mark.java)]
-SETTINGS = {"num.partitions": "3", "auto.create.topics.enable": "true"}
+SETTINGS = {
+    "num.partitions": "3",
+    "auto.create.topics.enable": "true",
+    "group.initial.rebalance.delay.ms": "0",
+}
 
 
 @functools.cache
@@ -27,10 +31,7 @@ def bootstrap_servers(target: str) -> str:
 
 
 def _kafka(data_dir: Path) -> str:
-    settings = SETTINGS | {
-        "offsets.topic.num.partitions": "1",
-        "group.initial.rebalance.delay.ms": "0",
-    }
+    settings = SETTINGS | {"offsets.topic.num.partitions": "1"}
     broker = apache_kafka.ApacheKafka(data_dir, settings, heap=("-Xmx512m",))
     atexit.register(broker.kill)
     broker.start()

@@ -26,15 +26,6 @@ def servers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.fixture
-def group_servers(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A broker with consumer groups, which Penstock does not have yet."""
-    address = bootstrap_servers("kafka")
-    monkeypatch.setenv("PENSTOCK_BOOTSTRAP_SERVERS", address)
-    yield address
-    client.close()
-
-
-@pytest.fixture
 def name() -> str:
     return f"client-{uuid.uuid4().hex[:8]}"
 
@@ -97,8 +88,7 @@ def test_after_a_fork_the_child_has_its_own(servers: str, name: str) -> None:
     assert (answer.stdout.split(), answer.stderr) == (["1", "2"], "")
 
 
-@pytest.mark.java
-def test_consume_goes_on_where_it_stopped(group_servers: str, name: str) -> None:
+def test_consume_goes_on_where_it_stopped(servers: str, name: str) -> None:
     for number in range(12):
         client.produce(name, f"k{number}", {"n": number}, headers={"h": "v"}, partition=0)
     first = client.consume(name, [name])
@@ -110,8 +100,7 @@ def test_consume_goes_on_where_it_stopped(group_servers: str, name: str) -> None
     assert client.consume(name, [name], timeout_s=0.3) == []
 
 
-@pytest.mark.java
-def test_a_commit_is_where_the_next_reader_starts(group_servers: str, name: str) -> None:
+def test_a_commit_is_where_the_next_reader_starts(servers: str, name: str) -> None:
     for number in range(5):
         client.produce(name, None, number, partition=0)
     read = client.consume(name, name, max_messages=3)
@@ -120,8 +109,7 @@ def test_a_commit_is_where_the_next_reader_starts(group_servers: str, name: str)
     assert [each.value for each in client.consume(name, name)] == [2, 3, 4]
 
 
-@pytest.mark.java
-def test_a_commit_without_having_read(group_servers: str, name: str) -> None:
+def test_a_commit_without_having_read(servers: str, name: str) -> None:
     for number in range(3):
         client.produce(name, None, number, partition=0)
     client.commit_offset(name, name, 0, 1)
@@ -129,10 +117,9 @@ def test_a_commit_without_having_read(group_servers: str, name: str) -> None:
     assert [each.value for each in client.consume(name, name)] == [2]
 
 
-@pytest.mark.java
-def test_a_record_that_is_not_json_takes_its_turn(group_servers: str, name: str) -> None:
+def test_a_record_that_is_not_json_takes_its_turn(servers: str, name: str) -> None:
     client.produce(name, None, 1, partition=0)
-    raw = Producer({"bootstrap.servers": group_servers})
+    raw = Producer({"bootstrap.servers": servers})
     raw.produce(name, b"{", partition=0)
     raw.flush(10)
     client.produce(name, None, 3, partition=0)
@@ -142,8 +129,7 @@ def test_a_record_that_is_not_json_takes_its_turn(group_servers: str, name: str)
     assert [each.value for each in client.consume(name, name)] == [3]
 
 
-@pytest.mark.java
-def test_a_missing_topic_is_named(group_servers: str, name: str) -> None:
+def test_a_missing_topic_is_named(servers: str, name: str) -> None:
     with pytest.raises(ConsumeError, match=f"{name}-x"):
         client.consume(name, f"{name}-x", timeout_s=5)
 
