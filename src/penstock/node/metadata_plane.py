@@ -81,12 +81,24 @@ class MetadataPlane:
         self._journal.begin_epoch(self._identity.node_id)
         bootstrap = read_bootstrap(self._log_dir.disk, self._log_dir.path)
         await self._runtime.submit(lambda shard: shard.decide_activate(bootstrap))
+        if not self._log_dir.was_clean:
+            await self._end_last_life()
         request = self._registration(host, port)
         response = await self._runtime.submit(lambda shard: shard.decide_register_broker(request))
         self.broker_epoch = response.broker_epoch
         await self._runtime.submit(
             lambda shard: shard.decide_unfence_broker(self._identity.node_id, self.broker_epoch)
         )
+
+    async def _end_last_life(self) -> None:
+        """After a crash leadership begins anew: what is written now and what the crash may have
+        cut off at the same offsets must not share a leader epoch."""
+        broker = self.image.brokers.get(self._identity.node_id)
+        if broker is not None and not broker.fenced:
+            epoch = broker.epoch
+            await self._runtime.submit(
+                lambda shard: shard.decide_fence_broker(self._identity.node_id, epoch)
+            )
 
     async def snapshot_if_due(self) -> None:
         if self._journal.wants_snapshot and not self.image.has_open_transaction:
