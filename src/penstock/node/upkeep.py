@@ -53,7 +53,7 @@ class Upkeep:
         for job, interval_s in (
             (self._retain, lambda: self._ms("log.retention.check.interval.ms")),
             (self._clean, lambda: self._ms("log.cleaner.backoff.ms")),
-            (self._checkpoint, lambda: self._ms("log.flush.offset.checkpoint.interval.ms")),
+            (self._checkpoint, self._checkpoint_interval_s),
             (self._empty_trash, lambda: TRASH_CHECK_S),
             (self._flush_due, lambda: FLUSH_CHECK_S),
             (self._expire_producers, lambda: self._ms("producer.id.expiration.check.interval.ms")),
@@ -68,6 +68,13 @@ class Upkeep:
 
     def _ms(self, key: str) -> float:
         return int(self._config().get(key)) / 1000
+
+    def _checkpoint_interval_s(self) -> float:
+        """One step writes recovery points and log starts, as often as either asks for."""
+        return min(
+            self._ms("log.flush.offset.checkpoint.interval.ms"),
+            self._ms("log.flush.start.offset.checkpoint.interval.ms"),
+        )
 
     async def _repeat(
         self, job: Callable[[], Awaitable[None]], interval_s: Callable[[], float]
