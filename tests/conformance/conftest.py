@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
+
 from tests.conformance.clients.admin import Admin
 from tests.conformance.clients.admin_aio import AioAdmin
 from tests.conformance.clients.admin_confluent import ConfluentAdmin
@@ -26,6 +27,7 @@ from tests.conformance.clients.admin_kafka_python import KafkaPythonAdmin
 from tests.conformance.clients.aio import AioClient
 from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.kafka_python import KafkaPythonClient
+from tests.conformance.clients.membership import Membership
 from tests.conformance.clients.record import PATIENCE_SECONDS, Client
 from tools import apache_kafka
 
@@ -36,6 +38,9 @@ CLIENTS = {kind.name: kind for kind in (ConfluentClient, KafkaPythonClient, AioC
 BROKER_SETTINGS = {
     "num.partitions": "3",
     "auto.create.topics.enable": "true",
+    # The first members of a group need not wait for more; a group is soon full.
+    "group.initial.rebalance.delay.ms": "0",
+    "group.max.size": "6",
 }
 
 _results: list[dict[str, str]] = []
@@ -133,8 +138,13 @@ def _kafka_cluster(data_dir: Path) -> Iterator[Cluster]:
     reason = apache_kafka.missing_prerequisite()
     if reason is not None:
         pytest.skip(reason)
-    # One coordinator's log instead of fifty, which Kafka takes seconds to create.
-    settings = BROKER_SETTINGS | {"offsets.topic.num.partitions": "1"}
+    # One coordinator's log instead of fifty, which Kafka takes seconds to create; and it looks for
+    # transactions that took too long every ten seconds unless told otherwise.
+    settings = BROKER_SETTINGS | {
+        "offsets.topic.num.partitions": "1",
+        "transaction.state.log.num.partitions": "1",
+        "transaction.abort.timed.out.transaction.cleanup.interval.ms": "100",
+    }
     with apache_kafka.ApacheKafka(data_dir, settings) as broker:
         _broker_output.append(broker.log_file)
         yield Cluster("kafka", broker.bootstrap_servers, data_dir, 1)
@@ -202,6 +212,13 @@ def admin_client(request: pytest.FixtureRequest, cluster: Cluster) -> Iterator[A
 
 
 @pytest.fixture
+def membership(cluster: Cluster) -> Iterator[Membership]:
+    membership = Membership(cluster.bootstrap_servers)
+    yield membership
+    membership.close()
+
+
+@pytest.fixture
 def tool(cluster: Cluster) -> Callable[..., str]:
     """Run one of Kafka's command line tools on the cluster: what it printed."""
 
@@ -222,6 +239,11 @@ def topic_name(request: pytest.FixtureRequest) -> str:
     """A name no other test uses, readable in a broker's log."""
     readable = request.function.__name__.removeprefix("test_").replace("_", "-")
     return f"{readable}-{next(_numbers)}"
+
+
+@pytest.fixture
+def group_id(topic_name: str) -> str:
+    return f"{topic_name}-group"
 
 
 @pytest.fixture
