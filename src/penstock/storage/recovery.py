@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 
-from penstock.records.header import BatchHeader, CorruptBatch
+from penstock.records.header import NO_TIMESTAMP, BatchHeader, CorruptBatch
 from penstock.storage.batch_walk import read_batch, walk_batches
 from penstock.storage.epoch_cache import EpochCache
 from penstock.storage.producer_state import ProducerState
@@ -108,9 +108,9 @@ def _take_batches(
 
 
 def _note(segment: Segment, position: int, header: BatchHeader) -> None:
-    segment.note_batch(
-        position, header.size, header.base_offset, header.last_offset, header.max_timestamp
-    )
+    # A batch that compaction has emptied has no record for the time index to lead to.
+    timestamp = header.max_timestamp if header.record_count else NO_TIMESTAMP
+    segment.note_batch(position, header.size, header.base_offset, header.last_offset, timestamp)
 
 
 def _tell(
