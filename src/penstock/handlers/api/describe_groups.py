@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from penstock.handlers import authorized
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.group_call import ask, caller_of
@@ -22,6 +23,10 @@ async def _describe(
     response = DescribeGroupsResponse()
     for group_id in request.groups:
         response.groups.extend(await _describe_one(broker, group_id, call))
+    if request.include_authorized_operations:
+        for group in response.groups:
+            if not group.error_code:
+                group.authorized_operations = authorized.GROUP
     return response
 
 

@@ -69,10 +69,10 @@ def find(partition: Partition, timestamp: int, isolation: int) -> Found:
     log = partition.log
     if timestamp == LATEST:
         return -1, partition.bound(isolation), partition.leader_epoch
-    if timestamp in (EARLIEST, EARLIEST_LOCAL, EARLIEST_PENDING_UPLOAD):
+    if timestamp in (EARLIEST, EARLIEST_LOCAL):
         start = log.log_start_offset
         return -1, start, log.epochs.epoch_at(start)
-    if timestamp == LATEST_TIERED:
+    if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
         return UNKNOWN
     if timestamp == MAX_TIMESTAMP:
         found = max_timestamp_offset(log)
