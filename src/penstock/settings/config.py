@@ -67,6 +67,9 @@ class BrokerConfig:
         _align_node_id(static, sources)
         return cls(static)
 
+    def with_static(self, settings: Mapping[str, str]) -> BrokerConfig:
+        return BrokerConfig({**self.static, **settings}, self.dynamic, self.dynamic_default)
+
     def with_dynamic(
         self, dynamic: Mapping[str, str], dynamic_default: Mapping[str, str]
     ) -> BrokerConfig:
