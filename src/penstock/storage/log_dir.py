@@ -244,14 +244,22 @@ class LogDir:
         for partition, log in self.logs.items():
             self._recovery_points[partition] = log.recovery_point
             self._high_watermarks[partition] = log.high_watermark
+        self._write(names.RECOVERY_POINTS, self._recovery_points)
+        self._write(names.HIGH_WATERMARKS, self._high_watermarks)
+        self.checkpoint_log_starts()
+
+    def checkpoint_log_starts(self) -> None:
+        """Also at once when records were deleted: what is gone for readers must not come back."""
+        for partition, log in self.logs.items():
             if log.log_start_offset > log.bases[0]:
                 self._log_starts[partition] = log.log_start_offset
             else:
                 self._log_starts.pop(partition, None)
+        self._write(names.LOG_STARTS, self._log_starts)
+
+    def _write(self, name: str, offsets: dict[TopicPartition, int]) -> None:
         try:
-            write_offsets(self.disk, f"{self.path}/{names.RECOVERY_POINTS}", self._recovery_points)
-            write_offsets(self.disk, f"{self.path}/{names.HIGH_WATERMARKS}", self._high_watermarks)
-            write_offsets(self.disk, f"{self.path}/{names.LOG_STARTS}", self._log_starts)
+            write_offsets(self.disk, f"{self.path}/{name}", offsets)
         except OSError as error:
             if not is_full(error):
                 raise StorageError(f"cannot checkpoint {self.path}: {error}") from error

@@ -16,7 +16,7 @@ from penstock.storage.trim import delete_records_before
 
 
 def handle(broker: Broker, request: DeleteRecordsRequest, call: Call) -> Answer:
-    return DeleteRecordsResponse(
+    response = DeleteRecordsResponse(
         topics=[
             DeleteRecordsTopicResult(
                 name=topic.name,
@@ -25,6 +25,8 @@ def handle(broker: Broker, request: DeleteRecordsRequest, call: Call) -> Answer:
             for topic in request.topics
         ]
     )
+    broker.log_dir.checkpoint_log_starts()
+    return response
 
 
 def _delete(
