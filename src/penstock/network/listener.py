@@ -32,8 +32,8 @@ class Limits:
     idle_ms_max: int = 600_000
 
 
-class AddressInUse(PenstockError):
-    """Another process listens there."""
+class ListenError(PenstockError):
+    """The address cannot be listened on, such as when another process does."""
 
 
 class Listener:
@@ -154,8 +154,8 @@ def _bind(host: str, port: int) -> socket.socket:
     except OSError as error:
         sock.close()
         if error.errno == errno.EADDRINUSE:
-            raise AddressInUse(
+            raise ListenError(
                 f"{host}:{port} is in use by another process: stop it or choose another --listen"
             ) from None
-        raise
+        raise ListenError(f"cannot listen on {host}:{port}: {error.strerror}") from error
     return sock

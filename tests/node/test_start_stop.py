@@ -1,0 +1,190 @@
+"""Starting from Kafka's own kind of settings file, and stopping without losing or repeating."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from penstock.protocol.messages.metadata import MetadataRequest
+from tests.node.test_full_disk import create, read_all
+from tests.node.wire_kit import (
+    FETCH_VERSION,
+    PRODUCE_VERSION,
+    Wire,
+    batch,
+    fetch,
+    part,
+    produce,
+    produced,
+)
+from tests.unit.cli.conftest import PENSTOCK
+from tests.unit.cli.test_cli_start import ANYWHERE, refused, started
+
+SERVER_PROPERTIES = """\
+############################# Server Basics #############################
+process.roles=broker,controller
+node.id=1
+controller.quorum.bootstrap.servers=localhost:{controller_port}
+
+############################# Socket Server Settings #############################
+listeners=PLAINTEXT://127.0.0.1:{port},CONTROLLER://:{controller_port}
+inter.broker.listener.name=PLAINTEXT
+advertised.listeners=PLAINTEXT://localhost:{port},CONTROLLER://localhost:{controller_port}
+controller.listener.names=CONTROLLER
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT,SSL:SSL,\\
+    SASL_PLAINTEXT:SASL_PLAINTEXT,SASL_SSL:SASL_SSL
+num.network.threads=3
+num.io.threads=8
+socket.send.buffer.bytes=102400
+socket.receive.buffer.bytes=102400
+socket.request.max.bytes=104857600
+
+############################# Log Basics #############################
+log.dirs={data}
+num.partitions=5
+num.recovery.threads.per.data.dir=2
+offsets.topic.replication.factor=1
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+
+#log.flush.interval.messages=10000
+#log.flush.interval.ms=1000
+log.retention.hours=168
+#log.retention.bytes=1073741824
+log.segment.bytes=1073741824
+log.retention.check.interval.ms=300000
+"""
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def test_a_settings_file_as_kafka_ships_it(tmp_path: Path) -> None:
+    port, controller_port, data = free_port(), free_port(), tmp_path / "logs"
+    file = tmp_path / "server.properties"
+    file.write_text(SERVER_PROPERTIES.format(port=port, controller_port=controller_port, data=data))
+    with started("--config", str(file)) as broker:
+        assert broker.address == f"127.0.0.1:{port}"
+        with Wire(broker.address) as wire:
+            found = wire.call(MetadataRequest(topics=None), 9)
+            assert [(each.host, each.port) for each in found.brokers] == [("localhost", port)]
+            assert wire.call(create("t"), 7).topics[0].error_code == 0
+        command = [PENSTOCK, "-b", broker.address, "configs", "describe", "broker", "1", "--json"]
+        answer = subprocess.run(command, capture_output=True, check=True)
+        settings = {each["name"]: each["value"] for each in json.loads(answer.stdout)}
+        assert settings["num.partitions"] == "5"
+        assert settings["log.retention.hours"] == "168"
+        assert broker.end(signal.SIGTERM)[0] == 0
+    assert (data / "meta.properties").exists()
+
+
+def test_ipv6(tmp_path: Path) -> None:
+    try:
+        with socket.socket(socket.AF_INET6) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        pytest.skip("no IPv6 on this machine")
+    where = ("--listen", "[::1]:0", "--metrics", "[::1]:0")
+    with started(*where, "--data-dir", str(tmp_path / "data")) as broker:
+        host, port = broker.address.rsplit(":", 1)
+        assert host == "[::1]"
+        assert int(port) > 0
+        assert broker.ready["metrics"].startswith("[::1]:")
+        with Wire(broker.address) as wire:
+            (node,) = wire.call(MetadataRequest(topics=None), 9).brokers
+            assert (node.host, node.port) == ("::1", int(port))
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_what_is_under_way_is_answered_before_the_end(
+    tmp_path: Path, number: signal.Signals
+) -> None:
+    data = tmp_path / "data"
+    with started(*ANYWHERE, "--data-dir", str(data)) as broker, Wire(broker.address) as wire:
+        assert wire.call(create("t"), 7).topics[0].error_code == 0
+        assert wire.call(create("quiet"), 7).topics[0].error_code == 0
+        wire.send(fetch({"quiet": [part()]}, max_wait_ms=700), FETCH_VERSION)
+        for each in range(20):
+            wire.send(produce("t", batch(b"%d" % each)), PRODUCE_VERSION)
+        with Wire(broker.address) as other:
+            # Until all of it has been read and written.
+            deadline = time.monotonic() + 5
+            while len(read_all(other)) < 20:
+                assert time.monotonic() < deadline
+        broker.process.send_signal(number)
+        assert wire.receive().error_code == 0
+        offsets = [produced(wire.receive()).base_offset for _ in range(20)]
+        assert offsets == list(range(20))
+        assert wire.is_closed()
+        assert broker.process.wait(10) == 0
+    assert json.loads((data / ".kafka_cleanshutdown").read_text())["version"] == 0
+    with started(*ANYWHERE, "--data-dir", str(data)) as broker:
+        assert not (data / ".kafka_cleanshutdown").exists()
+        with Wire(broker.address) as wire:
+            assert read_all(wire) == [b"%d" % each for each in range(20)]
+        code, _, said = broker.end(signal.SIGTERM)
+    assert code == 0
+    assert "recover" not in said
+
+
+def test_after_a_kill_the_logs_are_recovered(tmp_path: Path) -> None:
+    data = tmp_path / "data"
+    with started(*ANYWHERE, "--data-dir", str(data)) as broker:
+        with Wire(broker.address) as wire:
+            assert wire.call(create("t"), 7).topics[0].error_code == 0
+            wire.call(produce("t", batch(b"x")), PRODUCE_VERSION)
+        broker.end(signal.SIGKILL)
+    log = data / "t-0" / "00000000000000000000.log"
+    with log.open("ab") as file:
+        file.write(b"torn")
+    with started(*ANYWHERE, "--data-dir", str(data)) as broker:
+        with Wire(broker.address) as wire:
+            assert read_all(wire) == [b"x"]
+        _, _, said = broker.end(signal.SIGTERM)
+    assert "logs recovered" in said
+    assert said.count("cut 4 bytes") == 1
+
+
+def test_a_second_signal_does_no_harm(tmp_path: Path) -> None:
+    with started(*ANYWHERE, "--data-dir", str(tmp_path / "data")) as broker:
+        with Wire(broker.address) as wire:
+            assert wire.call(create("quiet"), 7).topics[0].error_code == 0
+            wire.send(fetch({"quiet": [part()]}, max_wait_ms=500), FETCH_VERSION)
+            time.sleep(0.1)
+            broker.process.send_signal(signal.SIGTERM)
+            time.sleep(0.1)
+            broker.process.send_signal(signal.SIGTERM)
+            assert wire.receive().error_code == 0
+        assert broker.process.wait(10) == 0
+
+
+def test_starts_that_cannot_be_are_refused_in_one_line(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    assert str(file) in refused(*ANYWHERE, "--data-dir", str(file))
+    data = ("--data-dir", str(tmp_path / "data"))
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        assert str(port) in refused(*ANYWHERE, *data, "--metrics", f"127.0.0.1:{port}")
+    assert "192.0.2.1" in refused("--listen", "192.0.2.1:0", *data)
+    with started(*ANYWHERE, *data) as broker:
+        broker.end(signal.SIGTERM)
+    assert "node 1" in refused(*ANYWHERE, *data, "--set", "node.id=7")
+    if os.geteuid():
+        locked = tmp_path / "locked"
+        locked.mkdir(mode=0o500)
+        assert "locked" in refused(*ANYWHERE, "--data-dir", str(locked / "data"))
