@@ -67,9 +67,11 @@ class FailingDisk(RealDisk):
 
 
 class RunningNode:
-    def __init__(self, home: Path, settings: dict[str, str], disk: RealDisk) -> None:
+    def __init__(
+        self, home: Path, settings: dict[str, str], disk: RealDisk, metrics: Address | None
+    ) -> None:
         config = BrokerConfig.load(None, [f"{key}={value}" for key, value in settings.items()])
-        options = NodeOptions(Address("127.0.0.1", 0), None, str(home))
+        options = NodeOptions(Address("127.0.0.1", 0), None, str(home), metrics)
         self.node = Node(config, options, SystemClock(), disk=disk)
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
@@ -123,9 +125,12 @@ class RunningNode:
 
 @contextmanager
 def running(
-    home: Path, disk: RealDisk | None = None, settings: dict[str, str] | None = None
+    home: Path,
+    disk: RealDisk | None = None,
+    settings: dict[str, str] | None = None,
+    metrics: Address | None = None,
 ) -> Iterator[RunningNode]:
-    node = RunningNode(home, settings or {}, disk or RealDisk())
+    node = RunningNode(home, settings or {}, disk or RealDisk(), metrics)
     node.start()
     try:
         yield node
