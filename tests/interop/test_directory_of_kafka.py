@@ -1,0 +1,104 @@
+"""A data directory that Apache Kafka wrote opens here and serves the same, however it stopped."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.interop.cluster_view import View, view
+from tests.interop.load_kit import GROUP, RetryingProducer, open_transaction, write_everything
+from tools.apache_kafka import ApacheKafka
+
+pytestmark = [pytest.mark.java, pytest.mark.timeout(300)]
+
+SETTINGS = {
+    "log.cleaner.backoff.ms": "200",
+    "group.initial.rebalance.delay.ms": "0",
+    # Kafka lets every index file have its full size until the segment is complete.
+    "log.index.size.max.bytes": "65536",
+    "offsets.topic.num.partitions": "4",
+    "transaction.state.log.num.partitions": "4",
+}
+HEAP = ("-Xmx512m", "-Xms256m")
+
+
+@dataclass
+class Written:
+    directory: Path
+    seen: View
+    producer: RetryingProducer
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Written]]:
+    """One life of a Kafka broker: killed, copied, started again, stopped in order."""
+    home = tmp_path_factory.mktemp("kafka")
+    kafka = ApacheKafka(home / "data", SETTINGS, heap=HEAP)
+    kafka.start()
+    try:
+        servers = kafka.bootstrap_servers
+        write_everything(servers)
+        producer = RetryingProducer()
+        producer.begin(servers)
+        producer.send(servers)
+        transaction = open_transaction(servers)
+        seen = view(servers, [GROUP])
+        kafka.kill()
+        killed = Path(shutil.copytree(home / "data", home / "killed"))
+        kafka.start()
+        seen_again = view(servers, [GROUP])
+        kafka.stop()
+        del transaction
+    finally:
+        kafka.kill()
+    yield {
+        "killed": Written(killed, seen, producer),
+        "stopped": Written(home / "data", seen_again, producer),
+    }
+
+
+@pytest.mark.parametrize("how", ["stopped", "killed"])
+def test_everything_is_served_as_kafka_did(
+    written: dict[str, Written], how: str, penstock_factory: Callable[..., Any], tmp_path: Path
+) -> None:
+    case = written[how]
+    data = Path(shutil.copytree(case.directory, tmp_path / "data"))
+    broker = penstock_factory(data_dir=data)
+    servers = broker.bootstrap_servers
+    seen = view(servers, [GROUP])
+    assert seen.ids == case.seen.ids
+    assert seen.configs == case.seen.configs
+    assert seen.group_offsets == case.seen.group_offsets
+    assert seen.group_offsets[GROUP]["codecs", 0] == (11, "eleven")
+    assert seen.partitions.keys() == case.seen.partitions.keys()
+    for name, partition in case.seen.partitions.items():
+        assert seen.partitions[name] == partition, name
+    open_txn = seen.partitions["open-txn", 0]
+    assert (len(open_txn.rows), len(open_txn.committed_rows)) == (2, 0)
+    assert "gone" not in seen.ids
+    case.producer.check_retry(servers)
+
+
+@pytest.mark.parametrize("how", ["stopped", "killed"])
+def test_it_goes_on_from_there(
+    written: dict[str, Written], how: str, penstock_factory: Callable[..., Any], tmp_path: Path
+) -> None:
+    case = written[how]
+    data = Path(shutil.copytree(case.directory, tmp_path / "data"))
+    broker = penstock_factory(data_dir=data)
+    ends = {key: each.latest for key, each in case.seen.partitions.items()}
+    sent = broker.produce("segments", [b"ours"] * 3)
+    assert [each.offset for each in sent] == [ends["segments", 0] + each for each in range(3)]
+    broker.create_topic("new", 2)
+    broker.produce("new", "x", partition=1)
+    before = view(broker.bootstrap_servers, [GROUP])
+    broker.kill()
+    broker.start()
+    assert view(broker.bootstrap_servers, [GROUP]) == before
+    broker.restart()
+    assert view(broker.bootstrap_servers, [GROUP]) == before
