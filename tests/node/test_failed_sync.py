@@ -7,6 +7,16 @@ import threading
 from pathlib import Path
 
 import pytest
+
+from penstock.model.error import ErrorCode
+from penstock.node.main import _serve
+from penstock.node.node import Node
+from penstock.protocol.messages.create_topics import (
+    CreatableTopic,
+    CreatableTopicConfig,
+    CreateTopicsRequest,
+)
+from penstock.protocol.messages.metadata import MetadataRequest
 from tests.node.node_kit import FailingDisk, running
 from tests.node.test_full_disk import create, read_all
 from tests.node.wire_kit import (
@@ -20,16 +30,6 @@ from tests.node.wire_kit import (
     produce,
     produced,
 )
-
-from penstock.model.error import ErrorCode
-from penstock.node.main import _serve
-from penstock.node.node import Node
-from penstock.protocol.messages.create_topics import (
-    CreatableTopic,
-    CreatableTopicConfig,
-    CreateTopicsRequest,
-)
-from penstock.protocol.messages.metadata import MetadataRequest
 
 STORAGE_ERROR = ErrorCode.KAFKA_STORAGE_ERROR
 

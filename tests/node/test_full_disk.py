@@ -6,20 +6,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tests.node.node_kit import FailingDisk, running
-from tests.node.wire_kit import (
-    FETCH_VERSION,
-    PRODUCE_VERSION,
-    Wire,
-    batch,
-    fetch,
-    fetched,
-    part,
-    produce,
-    produced,
-    values,
-)
-
 from penstock.model.error import RETRIABLE, ErrorCode
 from penstock.protocol.messages.create_partitions import (
     CreatePartitionsRequest,
@@ -43,6 +29,19 @@ from penstock.protocol.messages.offset_fetch import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
     OffsetFetchRequestTopics,
+)
+from tests.node.node_kit import FailingDisk, running
+from tests.node.wire_kit import (
+    FETCH_VERSION,
+    PRODUCE_VERSION,
+    Wire,
+    batch,
+    fetch,
+    fetched,
+    part,
+    produce,
+    produced,
+    values,
 )
 
 TOPIC = "t"
