@@ -17,7 +17,7 @@ from penstock.network.budget import FrameBudget
 from penstock.network.connection import Connection, Serve
 from penstock.telemetry.log import get_logger
 
-RECEIVE_BUFFER_BYTES = 256 * 1024
+RECEIVE_BUFFER_BYTES = 1024 * 1024
 ACCEPTS_PER_EVENT = 64
 BACKLOG = 1024
 
