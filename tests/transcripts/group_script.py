@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import replace
-
-from tests.transcripts.group_world import GroupWorld
-from tests.transcripts.transcript import Names
+from typing import Any
 
 from penstock.group import (
     Caller,
@@ -16,7 +14,15 @@ from penstock.group import (
     fetch_response,
     fetched_groups,
 )
-from penstock.group.timer import JoinTimer, RetentionTimer, SessionTimer, SyncTimer
+from penstock.group.timer import (
+    JoinTimer,
+    RejoinTimer,
+    ResyncTimer,
+    RetentionTimer,
+    RevocationTimer,
+    SessionTimer,
+    SyncTimer,
+)
 from penstock.machine import Decision, Parked, TimerCancel, TimerChange, TimerKey
 from penstock.model.error import ErrorCode
 from penstock.protocol.codec import decode, encode
@@ -51,6 +57,9 @@ from penstock.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
+from tests.transcripts.consumer_script import ConsumerCommands, assignment_text, short_partitions
+from tests.transcripts.group_world import GroupWorld
+from tests.transcripts.transcript import Names
 
 Options = dict[str, str]
 
@@ -62,7 +71,15 @@ def subscription(*topics: str) -> bytes:
 class GroupNames(Names):
     """Shows members by what matters of them: id, instance, timeouts, topics, assignment."""
 
+    world: GroupWorld
+
     def show(self, value: object) -> str:
+        partitions = isinstance(value, Entity) and short_partitions(value, self.world)
+        if partitions:
+            return partitions
+        assigned = assignment_text(value) if isinstance(value, bytes) else None
+        if assigned is not None:
+            return assigned
         if isinstance(value, bytes) and value[:2] == b"\0\0" and any(value):
             found, _ = decode(ConsumerProtocolSubscription, 0, value, 2)
             return "+".join(found.topics)
@@ -76,17 +93,24 @@ class GroupNames(Names):
         return super().show(value)
 
     def fields(self, value: Entity, skip: tuple[str, ...] = ()) -> list[str]:
-        shown = super().fields(value, (*skip, "error_code"))
+        shown = super().fields(value, (*skip, "error_code", "metadata_hash"))
         code = getattr(value, "error_code", 0)
         if "error_code" not in skip and code:
             shown.append(ErrorCode(code).name)
         return [one for one in shown if not one.endswith("=")]
 
 
-class GroupScript:
+def _settings(options: Options) -> dict[str, Any]:
+    return {key: int(value) if value.isdigit() else value for key, value in options.items()}
+
+
+class GroupScript(ConsumerCommands):
     def __init__(self) -> None:
         self.names = GroupNames()
-        self.world = GroupWorld(GroupConfig())
+        self._open(GroupConfig())
+
+    def _open(self, config: GroupConfig) -> None:
+        self.world = self.names.world = GroupWorld(config)
 
     def run(self, command: list[str]) -> list[str]:
         out: list[str] = []
@@ -140,7 +164,7 @@ class GroupScript:
     # --- commands ---
 
     def do_settings(self, _: list[str], options: Options) -> list[str]:
-        self.world = GroupWorld(GroupConfig(**{key: int(value) for key, value in options.items()}))
+        self._open(GroupConfig(**_settings(options)))
         return []
 
     def do_join(self, words: list[str], options: Options) -> list[str]:
@@ -215,9 +239,7 @@ class GroupScript:
 
     def do_restart(self, _: list[str], options: Options) -> list[str]:
         """With other settings, if any are named."""
-        self.world.config = replace(
-            self.world.config, **{key: int(value) for key, value in options.items()}
-        )
+        self.world.config = replace(self.world.config, **_settings(options))
         return self.show(self.world.start())
 
     def do_unload(self, *_: object) -> list[str]:
@@ -333,5 +355,8 @@ def _timer_name(key: TimerKey) -> str:
         return f"join {key.group_id}"
     if isinstance(key, SyncTimer):
         return f"sync {key.group_id}"
+    if isinstance(key, RevocationTimer | RejoinTimer | ResyncTimer):
+        name = type(key).__name__.removesuffix("Timer").lower()
+        return f"{name} {key.group_id} {key.member_id}"
     assert isinstance(key, RetentionTimer)
     return "retention"

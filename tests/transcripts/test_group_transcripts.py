@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from tests.transcripts.group_script import GroupScript
 from tests.transcripts.transcript import check
 

@@ -120,15 +120,15 @@ def advance(
     if moved != member:
         draft.write(current_record(draft.group_id, moved))
         if moved.classic is None:
-            _time_revocation(draft, moved)
+            _time_revocation(draft, member, moved)
     return moved
 
 
-def _time_revocation(draft: Draft, member: ConsumerMember) -> None:
-    key = RevocationTimer(draft.group_id, member.member_id)
-    if member.state is MemberState.UNREVOKED_PARTITIONS:
-        draft.start(key, member.rebalance_timeout_ms)
-    else:
+def _time_revocation(draft: Draft, before: ConsumerMember, after: ConsumerMember) -> None:
+    key = RevocationTimer(draft.group_id, after.member_id)
+    if after.state is MemberState.UNREVOKED_PARTITIONS:
+        draft.start(key, after.rebalance_timeout_ms)
+    elif before.state is MemberState.UNREVOKED_PARTITIONS:
         draft.cancel(key)
 
 
