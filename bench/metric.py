@@ -56,6 +56,7 @@ def _at_least(penstock: float, fsync: float | None = None) -> Mapping[str, Bar]:
 
 
 _HALF: Final = {PENSTOCK: Bar(Kind.TIMES_AT_MOST, 0.5)}
+_TWICE: Final = {PENSTOCK: Bar(Kind.TIMES_AT_MOST, 2)}
 
 
 def _limit(value: float) -> Mapping[str, Bar]:
@@ -82,4 +83,14 @@ METRICS: Final = (
     Metric("partitions.restart", "restart with 10,000 partitions", "s", _limit(3)),
     Metric("partitions.memory", "memory with 10,000 partitions", "MB", _limit(300)),
     Metric("idle.cpu", "CPU with 2,000 idle consumers", "% of a core", _HALF),
+    Metric("group.commits", "offset commits, 100 groups", "commits/s", _at_least(1)),
+    Metric("group.join", "group of 200, one joins, until stable", "ms", _HALF),
+    Metric("group.leave", "group of 200, one leaves, until stable", "ms", _HALF),
+    Metric("group.load", "start until 1,000,000 commits are loaded", "s", _TWICE),
+    Metric("group.load.after", "the part of it after the first answer", "s"),
+    Metric("group.heartbeat.cpu", "CPU with 10,000 groups heartbeating", "% of a core", _HALF),
+    Metric("group.heartbeat.memory", "memory with 10,000 groups", "MB", _limit(300)),
+    Metric("transaction.copy", "copy, 100 records a transaction", "records/s", _at_least(1)),
+    Metric("transaction.commit.p50", "commit of a transaction, p50", "ms", _HALF),
+    Metric("transaction.commit.p99", "commit of a transaction, p99", "ms", _HALF),
 )

@@ -13,8 +13,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
-from confluent_kafka import Consumer, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ResourceType,
+)
 from confluent_kafka.cimpl import NewTopic
 
 from tools.apache_kafka import ApacheKafka
@@ -26,6 +32,10 @@ PENSTOCK_FSYNC = "penstock-fsync"
 
 # Kafka's own default: the operating system flushes when it likes.
 FLUSH_OFF = {"flush.messages": "9223372036854775807"}
+
+INTERNAL_TOPICS = ("__consumer_offsets", "__transaction_state")
+# The first members of a group are not kept waiting for others that may come.
+BROKER_SETTINGS = {"group.initial.rebalance.delay.ms": "0"}
 
 _serial = itertools.count()
 
@@ -82,6 +92,40 @@ class Peer:
         finally:
             client.close()
 
+    def set_internal_flush(self) -> None:
+        """The topics of the coordinators are flushed like those of this peer."""
+        if self.name == KAFKA:
+            return
+        self._make_internal_topics()
+        key, value = "flush.messages", self.topic_settings.get("flush.messages")
+        operation = AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
+        entries = [ConfigEntry(key, value or "", incremental_operation=operation)]
+        resources = [
+            ConfigResource(ResourceType.TOPIC, name, incremental_configs=entries)
+            for name in INTERNAL_TOPICS
+        ]
+        # Without a name of its own it would end before it has its answer.
+        admin = self._admin()
+        for done in admin.incremental_alter_configs(resources).values():
+            done.result(timeout=60)
+
+    def _make_internal_topics(self) -> None:
+        """By their first use, as for everybody."""
+        settings = {"bootstrap.servers": self.broker.bootstrap_servers, "log_level": 3}
+        consumer = Consumer(settings | {"group.id": "bench-first"})
+        for attempt in range(10):
+            try:
+                consumer.committed([TopicPartition("bench-first", 0)], timeout=60)
+                break
+            except KafkaException:
+                # The topic is still being made.
+                if attempt == 9:
+                    raise
+                time.sleep(0.1)
+        consumer.close()
+        producer = Producer(settings | {"transactional.id": "bench-first"})
+        producer.init_transactions(60)
+
     def _admin(self) -> AdminClient:
         return AdminClient({"bootstrap.servers": self.broker.bootstrap_servers, "log_level": 3})
 
@@ -98,11 +142,11 @@ class Peer:
 
 def new_broker(name: str, data_dir: Path) -> Broker:
     if name == KAFKA:
-        broker = ApacheKafka(data_dir)
+        broker = ApacheKafka(data_dir, BROKER_SETTINGS)
         # Before the clock runs: other brokers need no such step.
         broker.format()
         return broker
-    return Penstock(data_dir)
+    return Penstock(data_dir, BROKER_SETTINGS)
 
 
 def topic_settings(name: str) -> Mapping[str, str]:

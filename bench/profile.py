@@ -19,7 +19,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bench.case import consume, idle, latency, produce
+from bench.case import (
+    consume,
+    group_commit,
+    group_heartbeat,
+    group_rebalance,
+    idle,
+    latency,
+    produce,
+    transaction,
+)
 from bench.case.scale import QUICK, Scale
 from bench.peer import PENSTOCK, PENSTOCK_FSYNC, Peer, topic_settings
 from tools.penstock_broker import Penstock, penstock_command
@@ -31,6 +40,10 @@ WORKLOADS: dict[str, Callable[[Peer, int, Scale], dict[str, float]]] = {
     "ack": lambda peer, _, scale: latency.latency(peer, "ack", scale),
     "consumed": lambda peer, _, scale: latency.latency(peer, "consumed", scale),
     "idle": lambda peer, _, scale: idle.idle(peer, scale),
+    "commit": lambda peer, _, scale: group_commit.commit(peer, scale),
+    "rebalance": lambda peer, _, scale: group_rebalance.rebalance(peer, scale),
+    "heartbeat": lambda peer, _, scale: group_heartbeat.measure(peer, scale),
+    "transaction": lambda peer, _, scale: transaction.transaction(peer, scale),
 }
 SCALE = replace(
     QUICK,

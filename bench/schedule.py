@@ -12,7 +12,19 @@ from typing import Final
 
 from confluent_kafka import KafkaException
 
-from bench.case import consume, idle, latency, partition, produce, start
+from bench.case import (
+    consume,
+    group_commit,
+    group_heartbeat,
+    group_load,
+    group_rebalance,
+    idle,
+    latency,
+    partition,
+    produce,
+    start,
+    transaction,
+)
 from bench.case.scale import Scale
 from bench.load.child import LoadFailedError
 from bench.metric import Metric
@@ -60,6 +72,11 @@ CASES: Final = (
     Case("start", "start and idle memory", start.start, BOTH),
     Case("partitions", "many partitions", partition.partition, BOTH, kafka_once=True),
     Case("idle", "idle consumers", idle.idle, BOTH),
+    Case("commit", "offset commits", group_commit.commit),
+    Case("rebalance", "rebalance", group_rebalance.rebalance, BOTH),
+    Case("coordinator", "coordinator start", group_load.coordinator_start, BOTH),
+    Case("heartbeat", "heartbeating groups", group_heartbeat.heartbeat, BOTH),
+    Case("transaction", "transactional copy", transaction.transaction),
 )
 GROUPS: Final = tuple(dict.fromkeys(case.group for case in CASES))
 

@@ -17,6 +17,14 @@ class Scale:
     idle_consumers: int
     idle_seconds: float
     settle_seconds: float
+    commit_groups: int
+    commit_seconds: float
+    rebalance_members: int
+    rebalance_repeats: int
+    coordinator_commits: int
+    coordinator_keys: int
+    heartbeat_groups: int
+    transactions: int
 
 
 FULL: Final = Scale(
@@ -29,6 +37,14 @@ FULL: Final = Scale(
     idle_consumers=2_000,
     idle_seconds=15.0,
     settle_seconds=2.0,
+    commit_groups=100,
+    commit_seconds=9.0,
+    rebalance_members=200,
+    rebalance_repeats=15,
+    coordinator_commits=1_000_000,
+    coordinator_keys=100_000,
+    heartbeat_groups=10_000,
+    transactions=800,
 )
 QUICK: Final = Scale(
     native_records={100: 200_000, 1024: 50_000},
@@ -40,4 +56,12 @@ QUICK: Final = Scale(
     idle_consumers=200,
     idle_seconds=3.0,
     settle_seconds=0.2,
+    commit_groups=100,
+    commit_seconds=2.0,
+    rebalance_members=200,
+    rebalance_repeats=6,
+    coordinator_commits=100_000,
+    coordinator_keys=10_000,
+    heartbeat_groups=2_000,
+    transactions=60,
 )
