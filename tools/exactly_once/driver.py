@@ -1,0 +1,152 @@
+"""Runs copiers under fire and collects what the checks say in the end."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+
+from penstock.testing.history import Event, Outcome, check, load
+from tools.exactly_once.checker import differences, values_of
+from tools.exactly_once.feeder import Feeder
+from tools.exactly_once.fleet import Fleet
+from tools.exactly_once.outcome import Result
+from tools.exactly_once.reading import UnreadableError, hanging, lag, read_topic
+from tools.exactly_once.setup import COPY, PARTITIONS, SESSION_TIMEOUT_MS, SOURCE
+
+
+class Broker(Protocol):
+    @property
+    def bootstrap_servers(self) -> str: ...
+    def start(self) -> None: ...
+    def kill(self) -> None: ...
+
+
+@dataclass(frozen=True)
+class Plan:
+    seed: int
+    kills: int
+    seconds: float = 0.0
+    """It goes on until both are reached: so many kills, and so long."""
+    copiers: int = 3
+    rate: int = 200
+    longest_peace_s: float = 1.5
+    fault: str | None = None
+    broker_share: float = 0.3
+    halt_share: float = 0.25
+    drain_s: float = 90.0
+
+
+Say = Callable[[str], None]
+
+
+def run(target: str, broker: Broker, scratch: Path, plan: Plan, say: Say = print) -> Result:
+    result = Result(target, plan.seed, plan.fault, plan.copiers)
+    began = time.monotonic()
+    broker.start()
+    _create_topics(broker)
+    feeder = Feeder(broker.bootstrap_servers, plan.rate)
+    fleet = Fleet(broker.bootstrap_servers, scratch, plan.copiers, plan.fault)
+    feeder.start()
+    try:
+        _disturb(broker, fleet, plan, result, say)
+        _settle(broker, fleet, feeder, plan, result, say)
+        _judge(broker, fleet, feeder, result, say)
+    finally:
+        feeder.stopping.set()
+        fleet.kill_all()
+        broker.kill()
+    result.seconds = time.monotonic() - began
+    say(result.summary())
+    return result
+
+
+def _create_topics(broker: Broker) -> None:
+    admin = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+    topics = [NewTopic(name, PARTITIONS, 1) for name in (SOURCE, COPY)]
+    for future in admin.create_topics(topics).values():
+        future.result(timeout=30)
+
+
+def _disturb(broker: Broker, fleet: Fleet, plan: Plan, result: Result, say: Say) -> None:
+    dice = random.Random(plan.seed)
+    until = time.monotonic() + plan.seconds
+    while result.kills < plan.kills or time.monotonic() < until:
+        quiet_until = time.monotonic() + dice.uniform(0.1, plan.longest_peace_s)
+        while time.monotonic() < quiet_until:
+            fleet.tend()
+            time.sleep(0.05)
+        what = _disturb_once(broker, fleet, plan, dice, result)
+        result.disturbances[what] += 1
+        say(f"{result.kills}/{plan.kills} kills: {what}")
+
+
+def _disturb_once(
+    broker: Broker, fleet: Fleet, plan: Plan, dice: random.Random, result: Result
+) -> str:
+    roll = dice.random()
+    slot = dice.choice(fleet.slots)
+    if roll < plan.broker_share:
+        broker.kill()
+        began = time.monotonic()
+        broker.start()
+        result.recovery_s.append(time.monotonic() - began)
+        return "broker killed"
+    if roll < plan.broker_share + plan.halt_share:
+        replaced = dice.random() < 0.5
+        pause_s = SESSION_TIMEOUT_MS / 1000 * dice.uniform(1.2, 2.0)
+        fleet.halt(slot, pause_s, replace=replaced)
+        return "copier stopped and replaced" if replaced else "copier stopped for a while"
+    fleet.kill(slot)
+    return "copier killed"
+
+
+def _settle(
+    broker: Broker, fleet: Fleet, feeder: Feeder, plan: Plan, result: Result, say: Say
+) -> None:
+    """Peace: whatever was acknowledged must now be copied to the last record."""
+    feeder.stopping.set()
+    feeder.join(30)
+    left = feeder.drain(30)
+    if left:
+        result.violations.append(f"stuck: {left} records of the source were not acknowledged")
+    say("no more kills: the copiers finish")
+    deadline = time.monotonic() + plan.drain_s
+    fleet.wake_all()
+    behind = lag(broker.bootstrap_servers)
+    while behind and time.monotonic() < deadline:
+        fleet.tend()
+        time.sleep(0.2)
+        behind = lag(broker.bootstrap_servers)
+    if behind:
+        result.violations.append(f"stuck: the copiers are {behind} records behind")
+    stubborn = fleet.end()
+    if stubborn:
+        result.violations.append(f"stuck: {stubborn} copiers did not end")
+    result.endings = fleet.endings
+
+
+def _judge(broker: Broker, fleet: Fleet, feeder: Feeder, result: Result, say: Say) -> None:
+    say("reading everything back")
+    bootstrap = broker.bootstrap_servers
+    for index, (stable, end) in hanging(bootstrap, COPY, 30).items():
+        result.violations.append(f"hanging: {COPY}-{index} is stable to {stable} of {end}")
+    try:
+        source = read_topic(bootstrap, SOURCE, "reader of the source")
+        copy = read_topic(bootstrap, COPY, "reader of the copy")
+    except UnreadableError as error:
+        result.violations.append(f"unreadable: {error}")
+        return
+    copied = values_of(copy)
+    result.violations += [f"copy: {one}" for one in differences(values_of(source), copied)]
+    noted: list[Event] = [*feeder.events, *load(fleet.histories)]
+    result.violations += [f"history: {one}" for one in check([*noted, *source, *copy])]
+    result.acknowledged = sum(event.outcome is Outcome.OK for event in feeder.events)
+    result.copied = sum(len(values) for values in copied.values())
+    result.count(noted)
