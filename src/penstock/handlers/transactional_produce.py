@@ -22,7 +22,13 @@ from penstock.protocol.messages.produce import (
     ProduceResponse,
     TopicProduceData,
 )
-from penstock.records.header import BATCH_OVERHEAD, BatchHeader, parse_header
+from penstock.records.header import (
+    ATTRIBUTES,
+    BATCH_OVERHEAD,
+    TRANSACTIONAL_BIT,
+    BatchHeader,
+    parse_header,
+)
 from penstock.replication.partition import Partition
 
 IMPLICIT_ADD_FROM = 12
@@ -37,11 +43,31 @@ AppendAll = Callable[
 Unknown = tuple[Key, Partition, BatchHeader]
 
 
+def lacks_id(request: ProduceRequest) -> bool:
+    """Whether there are records of a transaction, and nothing says of which."""
+    if request.transactional_id is not None:
+        return False
+    for topic in request.topic_data:
+        for data in topic.partition_data:
+            records = data.records
+            if records is None or len(records) < BATCH_OVERHEAD:
+                continue
+            if records[ATTRIBUTES + 1] & TRANSACTIONAL_BIT:
+                return True
+    return False
+
+
 def must_park(broker: Broker, request: ProduceRequest, call: Call) -> bool:
     """Whether the coordinator has to be asked first, or an earlier produce still waits for it."""
     if call.client.parked_produces:
         return True
+    if call.version < IMPLICIT_ADD_FROM and not _verifies(broker):
+        return False
     return next(_unknown(broker, request, call.version), None) is not None
+
+
+def _verifies(broker: Broker) -> bool:
+    return bool(broker.config.get("transaction.partition.verification.enable"))
 
 
 def produce(broker: Broker, request: ProduceRequest, call: Call, append_all: AppendAll) -> Any:

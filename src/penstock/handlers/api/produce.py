@@ -46,6 +46,11 @@ Key = tuple[int, int]
 def handle(broker: Broker, request: ProduceRequest, call: Call) -> Answer:
     if request.acks not in (-1, 0, 1):
         return _reject(request, ErrorCode.INVALID_REQUIRED_ACKS)
+    if transactional.lacks_id(request):
+        refusal = _reject(request, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+        if request.acks == 0:
+            _hang_up_on_error(refusal)
+        return refusal
     if request.transactional_id is not None and transactional.must_park(broker, request, call):
         return transactional.produce(broker, request, call, append_all)
     return append_all(broker, request, call, {})

@@ -18,6 +18,7 @@ from penstock.transaction import Addition
 
 IMPLICIT_ADD_FROM = 5
 """Clients of transaction version 2 leave it to us to add the group to the transaction."""
+ABORTABLE_FROM = 4
 
 
 def handle(broker: Broker, request: TxnOffsetCommitRequest, call: Call) -> Answer:
@@ -56,7 +57,18 @@ async def _join_transaction(
         (partition,),
         verify_only=version < IMPLICIT_ADD_FROM,
     )
-    return (await add_partitions(broker, addition))[partition]
+    return _refusal((await add_partitions(broker, addition))[partition], version)
+
+
+def _refusal(code: ErrorCode, version: int) -> ErrorCode:
+    """As Kafka tells producers of each age what their coordinator said."""
+    if code == ErrorCode.PRODUCER_FENCED:
+        return ErrorCode.INVALID_PRODUCER_EPOCH
+    if code == ErrorCode.TRANSACTION_ABORTABLE and version < ABORTABLE_FROM:
+        return ErrorCode.INVALID_TXN_STATE
+    if code == ErrorCode.CONCURRENT_TRANSACTIONS and version < IMPLICIT_ADD_FROM:
+        return ErrorCode.COORDINATOR_NOT_AVAILABLE
+    return code
 
 
 def _take_out_unknown(
