@@ -101,13 +101,15 @@ class Partition:
         self, records: memoryview, now_ms: int, origin: Origin = Origin.CLIENT
     ) -> AppendResult:
         log = self._log or self.log
+        active = log.active
         result = log.append(records, self.leader_epoch, now_ms, origin)
         flush_messages = log.config.flush_messages
         if flush_messages == 1:
             if result.last_offset >= log.recovery_point:
                 self._flush(log)
         else:
-            if log.end_offset - log.recovery_point >= flush_messages:
+            # A complete segment is synced, so that a recovery never has to read far back.
+            if log.active is not active or log.end_offset - log.recovery_point >= flush_messages:
                 self._flush(log)
             self.commit_to(log.end_offset)
         return result
