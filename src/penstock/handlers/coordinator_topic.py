@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from penstock.settings.config import BrokerConfig
 
 CONSUMER_OFFSETS = "__consumer_offsets"
 TRANSACTION_STATE = "__transaction_state"
+NAMES_KEPT = 20_000
+"""Names whose partition is remembered: every request of a coordinator asks for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,7 @@ def transaction_state(config: BrokerConfig) -> CoordinatorTopic:
     )
 
 
+@lru_cache(maxsize=NAMES_KEPT)
 def partition_of(name: str, partition_count: int) -> int:
     """Java's `String.hashCode` of the name, made positive: where Kafka would look for it too."""
     digest = 0

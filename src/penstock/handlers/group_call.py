@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from penstock.group import Caller, GroupEntry, GroupShard
 from penstock.handlers.broker import Broker
-from penstock.handlers.call import Call
-from penstock.handlers.coordinator_call import ask_host
+from penstock.handlers.call import Answer, Call
+from penstock.handlers.coordinator_call import answer_of_host, ask_host
 from penstock.machine.decision import Decision
 from penstock.model.error import ErrorCode
 
@@ -27,5 +27,17 @@ async def ask(
     refuse: Callable[[ErrorCode], ResponseT],
 ) -> ResponseT:
     return await ask_host(
+        broker.groups, group_id, lambda shard: decide(shard, broker.clock.now_ms()), refuse
+    )
+
+
+def answer(
+    broker: Broker,
+    group_id: str,
+    decide: Callable[[GroupShard, int], Decision[GroupEntry, ResponseT]],
+    refuse: Callable[[ErrorCode], ResponseT],
+) -> Answer:
+    """What a handler hands to the router as it is."""
+    return answer_of_host(
         broker.groups, group_id, lambda shard: decide(shard, broker.clock.now_ms()), refuse
     )

@@ -49,8 +49,11 @@ class PartitionJournal(Generic[RecordT]):
             self._partition.append(memoryview(batch), now_ms, Origin.COORDINATOR)
         return base_offset
 
+    def is_committed(self, end_offset: int) -> bool:
+        return self._partition.high_watermark >= end_offset
+
     async def wait_committed(self, end_offset: int) -> None:
-        if self._partition.high_watermark < end_offset:
+        if not self.is_committed(end_offset):
             waiter = CommitWaiter(asyncio.get_running_loop())
             self._partition.await_flush(end_offset, waiter)
             await waiter.future

@@ -24,6 +24,10 @@ class Journal(Protocol[RecordT]):
         """The offset the next record will get."""
         ...
 
+    def is_committed(self, end_offset: int) -> bool:
+        """Whether `wait_committed` would have nothing to wait for."""
+        ...
+
     async def wait_committed(self, end_offset: int) -> None:
         """Park until every record below `end_offset` is safe; raise if that can never be."""
         ...

@@ -6,7 +6,7 @@ Owns deadlines by key. Never reads a clock and never calls anybody: the owner as
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from heapq import heapify, heappop, heappush
+from heapq import heapify, heappop, heappush, heapreplace
 
 from penstock.machine.decision import TimerCancel, TimerChange
 
@@ -16,15 +16,19 @@ _GARBAGE_MIN = 64
 
 
 class Timers:
-    """A changed or cancelled deadline stays in the heap until it surfaces, or until such leftovers
-    outnumber the living; both operations so stay logarithmic."""
+    """A deadline that is put off keeps its place in the heap and moves when it surfaces there: a
+    session that is renewed again and again costs next to nothing. One that is cancelled or brought
+    forward leaves its old place behind, until it surfaces or such leftovers outnumber the living.
+    """
 
-    __slots__ = ("_deadlines", "_heap", "_sequence")
+    __slots__ = ("_deadlines", "_heap", "_places", "_sequence")
 
     def __init__(self) -> None:
-        self._deadlines: dict[TimerKey, tuple[int, int]] = {}
+        self._deadlines: dict[TimerKey, int] = {}
         # The sequence number keeps keys of unlike types from ever being compared.
         self._heap: list[tuple[int, int, TimerKey]] = []
+        # Of each key the one entry of the heap that counts: never behind its deadline.
+        self._places: dict[TimerKey, tuple[int, int, TimerKey]] = {}
         self._sequence = 0
 
     def __len__(self) -> int:
@@ -38,21 +42,22 @@ class Timers:
                 self.schedule(change.key, change.deadline_ms)
 
     def schedule(self, key: TimerKey, deadline_ms: int) -> None:
-        self._sequence += 1
-        self._deadlines[key] = (deadline_ms, self._sequence)
-        heappush(self._heap, (deadline_ms, self._sequence, key))
-        self._shed_garbage()
+        self._deadlines[key] = deadline_ms
+        place = self._places.get(key)
+        if place is None or place[0] > deadline_ms:
+            heappush(self._heap, self._new_place(key, deadline_ms))
+            self._shed_garbage()
 
     def cancel(self, key: TimerKey) -> None:
-        self._deadlines.pop(key, None)
-        self._shed_garbage()
+        if self._deadlines.pop(key, None) is not None:
+            del self._places[key]
+            self._shed_garbage()
 
     def deadline_ms(self, key: TimerKey) -> int | None:
-        entry = self._deadlines.get(key)
-        return None if entry is None else entry[0]
+        return self._deadlines.get(key)
 
     def next_deadline_ms(self) -> int | None:
-        self._drop_stale_top()
+        self._settle_top()
         return self._heap[0][0] if self._heap else None
 
     def pop_next(self, now_ms: int) -> TimerKey | None:
@@ -60,11 +65,14 @@ class Timers:
 
         One at a time: what follows from the first may cancel or put off the second.
         """
+        if not self._heap or self._heap[0][0] > now_ms:
+            return None
         deadline = self.next_deadline_ms()
         if deadline is None or deadline > now_ms:
             return None
         _, _, key = heappop(self._heap)
         del self._deadlines[key]
+        del self._places[key]
         return key
 
     def pop_due(self, now_ms: int) -> list[TimerKey]:
@@ -74,15 +82,25 @@ class Timers:
             due.append(key)
         return due
 
-    def _drop_stale_top(self) -> None:
-        while self._heap and not self._is_live(self._heap[0]):
-            heappop(self._heap)
+    def _new_place(self, key: TimerKey, deadline_ms: int) -> tuple[int, int, TimerKey]:
+        self._sequence += 1
+        place = self._places[key] = (deadline_ms, self._sequence, key)
+        return place
 
-    def _is_live(self, entry: tuple[int, int, TimerKey]) -> bool:
-        current = self._deadlines.get(entry[2])
-        return current is not None and current[1] == entry[1]
+    def _settle_top(self) -> None:
+        """Until the first of the heap stands where its deadline is."""
+        while self._heap:
+            top = self._heap[0]
+            key = top[2]
+            if self._places.get(key) is not top:
+                heappop(self._heap)
+                continue
+            deadline_ms = self._deadlines[key]
+            if deadline_ms == top[0]:
+                return
+            heapreplace(self._heap, self._new_place(key, deadline_ms))
 
     def _shed_garbage(self) -> None:
         if len(self._heap) > _GARBAGE_MIN + 2 * len(self._deadlines):
-            self._heap = [entry for entry in self._heap if self._is_live(entry)]
+            self._heap = list(self._places.values())
             heapify(self._heap)

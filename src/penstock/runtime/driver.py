@@ -16,12 +16,13 @@ new machine and loads it from the journal.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from penstock.machine.decision import Decision, Parked
+from penstock.machine.decision import Decision, Parked, TimerChange, TimerSet
 from penstock.machine.journal import Journal
 from penstock.machine.state import StateMachine
 from penstock.machine.timers import TimerKey, Timers
@@ -32,7 +33,7 @@ MachineT = TypeVar("MachineT", bound=StateMachine[Any])
 RecordT = TypeVar("RecordT")
 ReplyT = TypeVar("ReplyT")
 
-_TIMER_WAIT_MAX_S = 60.0
+_TIMER_WAIT_MAX_MS = 60_000
 """Deadlines are wall-clock times, and a wall clock may be set: look again now and then."""
 
 _TIMER_RETRY_MS = 1000
@@ -67,6 +68,7 @@ class Runtime(Generic[MachineT, RecordT]):
         self._on_commit = on_commit
         self._timers = Timers()
         self._alarm: asyncio.TimerHandle | None = None
+        self._alarm_ms: float = math.inf
         self._pending: deque[_Pending[RecordT]] = deque()
         self._parked: dict[Hashable, asyncio.Future[Any]] = {}
         self._committer: asyncio.Task[None] | None = None
@@ -90,18 +92,39 @@ class Runtime(Generic[MachineT, RecordT]):
 
     async def submit(self, decide: Callable[[MachineT], Decision[RecordT, ReplyT]]) -> ReplyT:
         """Decide now, answer at commit. A caller that stops waiting does not undo anything."""
+        answer = self.ask(decide)
+        return await answer if isinstance(answer, asyncio.Future) else answer
+
+    def ask(
+        self, decide: Callable[[MachineT], Decision[RecordT, ReplyT]]
+    ) -> ReplyT | asyncio.Future[ReplyT]:
+        """The same without a task: the reply itself where nothing has to be waited for, as with
+        nearly every heartbeat, else a future of it."""
         self._check_running()
         decision = decide(self.machine)
+        reply = decision.reply
+        if isinstance(reply, Parked):
+            return self._ask_parked(decision, reply.key)
+        pending = self._take(decision)
+        if pending is None:
+            return reply
+        pending.future = asyncio.get_running_loop().create_future()
+        return pending.future
+
+    def _ask_parked(
+        self, decision: Decision[RecordT, ReplyT], key: Hashable
+    ) -> asyncio.Future[ReplyT]:
         future: asyncio.Future[ReplyT] = asyncio.get_running_loop().create_future()
-        if not isinstance(decision.reply, Parked):
-            self._take(decision, future)
-            return await future
-        self._park(decision.reply.key, future)
+        self._park(key, future)
+        future.add_done_callback(lambda _: self._unpark(key, future))
         try:
-            self._take(decision, None)
-            return await future
-        finally:
-            self._unpark(decision.reply.key, future)
+            self._take(decision)
+        except BaseException:
+            self._unpark(key, future)
+            if not future.cancel():
+                future.exception()  # the caller gets the error itself
+            raise
+        return future
 
     async def close(self) -> None:
         """Let what was written be committed and answered, then take nothing more."""
@@ -115,19 +138,20 @@ class Runtime(Generic[MachineT, RecordT]):
         if self._failure is not None:
             raise JournalError(f"not running: {self._failure}") from self._failure
 
-    def _take(self, decision: Decision[RecordT, Any], future: asyncio.Future[Any] | None) -> None:
+    def _take(self, decision: Decision[RecordT, Any]) -> _Pending[RecordT] | None:
+        """None when all of it is settled already."""
         base_offset = self._write(decision)
         end_offset = base_offset + len(decision.records)
         if decision.timers:
-            self._timers.apply(decision.timers)
-            self._set_alarm()
-        pending = _Pending(base_offset, end_offset, decision, future)
-        if not decision.records and not self._pending:
+            self._apply_timers(decision.timers)
+        pending = _Pending(base_offset, end_offset, decision, None)
+        if not self._pending and (not decision.records or self._journal.is_committed(end_offset)):
             self._settle(pending)
-            return
+            return None
         self._pending.append(pending)
         if self._committer is None:
             self._committer = asyncio.create_task(self._commit(), name="journal-commit")
+        return pending
 
     def _write(self, decision: Decision[RecordT, Any]) -> int:
         """A refused append, such as on a full disk, changes nothing and is the caller's alone."""
@@ -206,19 +230,29 @@ class Runtime(Generic[MachineT, RecordT]):
 
     # --- timers ---
 
+    def _apply_timers(self, changes: Sequence[TimerChange]) -> None:
+        """An alarm that rings early finds nothing due and is set anew. So only a deadline before
+        it moves it: heartbeats put theirs off, thousands of times a second."""
+        self._timers.apply(changes)
+        for change in changes:
+            if isinstance(change, TimerSet) and change.deadline_ms < self._alarm_ms:
+                self._set_alarm()
+                return
+
     def _set_alarm(self) -> None:
         if self._alarm is not None:
             self._alarm.cancel()
-            self._alarm = None
+            self._alarm, self._alarm_ms = None, math.inf
         deadline_ms = self._timers.next_deadline_ms()
         if deadline_ms is None or self._failure is not None:
             return
-        wait_s = max(0.0, (deadline_ms - self._clock.now_ms()) / 1000)
-        loop = asyncio.get_running_loop()
-        self._alarm = loop.call_later(min(wait_s, _TIMER_WAIT_MAX_S), self._ring)
+        now_ms = self._clock.now_ms()
+        wait_ms = min(max(0, deadline_ms - now_ms), _TIMER_WAIT_MAX_MS)
+        self._alarm_ms = now_ms + wait_ms
+        self._alarm = asyncio.get_running_loop().call_later(wait_ms / 1000, self._ring)
 
     def _ring(self) -> None:
-        self._alarm = None
+        self._alarm, self._alarm_ms = None, math.inf
         now_ms = self._clock.now_ms()
         while self._failure is None and (key := self._timers.pop_next(now_ms)) is not None:
             self._expire(key, now_ms)
@@ -226,7 +260,7 @@ class Runtime(Generic[MachineT, RecordT]):
 
     def _expire(self, key: TimerKey, now_ms: int) -> None:
         try:
-            self._take(self.machine.expire(key, now_ms), None)
+            self._take(self.machine.expire(key, now_ms))
         except ApiError:
             # The disk had no room for it: the machine is as before, and is asked again.
             self._timers.schedule(key, now_ms + _TIMER_RETRY_MS)

@@ -158,6 +158,9 @@ class MetadataJournal:
         self._bytes_since_snapshot += len(data)
         return base_offset
 
+    def is_committed(self, end_offset: int) -> bool:
+        return end_offset <= self._committed_offset
+
     async def wait_committed(self, end_offset: int) -> None:
         await self._log.wait_flushed(end_offset)
         self._committed_offset = max(self._committed_offset, end_offset)

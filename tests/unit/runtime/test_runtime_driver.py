@@ -61,6 +61,9 @@ class Held:
         self.records += records
         return len(self.records) - len(records)
 
+    def is_committed(self, end_offset: int) -> bool:
+        return end_offset <= self.committed
+
     async def wait_committed(self, end_offset: int) -> None:
         self.waits += 1
         while self.committed < end_offset:

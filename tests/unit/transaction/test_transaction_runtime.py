@@ -46,6 +46,9 @@ class MemoryJournal:
         self.records += records
         return len(self.records) - len(records)
 
+    def is_committed(self, end_offset: int) -> bool:
+        return False
+
     async def wait_committed(self, end_offset: int) -> None:
         await asyncio.sleep(0)
         await self.committed.wait()

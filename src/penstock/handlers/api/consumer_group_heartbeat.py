@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
-from penstock.handlers.group_call import ask, caller_of
+from penstock.handlers.group_call import answer, caller_of
 from penstock.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
@@ -12,7 +12,7 @@ from penstock.protocol.messages.consumer_group_heartbeat import (
 
 
 def handle(broker: Broker, request: ConsumerGroupHeartbeatRequest, call: Call) -> Answer:
-    return ask(
+    return answer(
         broker,
         request.group_id,
         lambda shard, now_ms: shard.consumer.decide_heartbeat(request, caller_of(call), now_ms),

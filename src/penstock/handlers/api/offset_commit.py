@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
-from penstock.handlers.group_call import ask, caller_of
+from penstock.handlers.coordinator_call import mapped
+from penstock.handlers.group_call import answer, caller_of
 from penstock.model.error import ErrorCode
 from penstock.model.id import ZERO_ID
 from penstock.protocol.messages.offset_commit import (
@@ -19,19 +20,21 @@ TOPIC_IDS_FROM = 10
 
 
 def handle(broker: Broker, request: OffsetCommitRequest, call: Call) -> Answer:
-    return _commit(broker, request, call)
-
-
-async def _commit(broker: Broker, request: OffsetCommitRequest, call: Call) -> OffsetCommitResponse:
     unknown = _resolve(broker, request, call.version)
-    response = await ask(
+    committed = answer(
         broker,
         request.group_id,
         lambda shard, now_ms: shard.offsets.decide_commit(request, caller_of(call), now_ms),
         lambda code: _refused(request.topics, code),
     )
+    return mapped(committed, lambda response: _finish(response, unknown, call.version))
+
+
+def _finish(
+    response: OffsetCommitResponse, unknown: list[OffsetCommitResponseTopic], version: int
+) -> OffsetCommitResponse:
     response.topics += unknown
-    if call.version >= TOPIC_IDS_FROM:
+    if version >= TOPIC_IDS_FROM:
         for topic in response.topics:
             topic.name = ""
     else:
