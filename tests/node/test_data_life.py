@@ -315,6 +315,26 @@ def test_ends_of_epochs(penstock: Any) -> None:
     assert len(ends) == 2
 
 
+def test_an_epoch_that_wrote_nothing_ended_where_the_next_began(penstock: Any) -> None:
+    penstock.create_topic("a")
+    with Wire(penstock.bootstrap_servers) as wire:
+        assert ask(wire, EARLIEST).leader_epoch == 0
+        assert end_of_epoch(wire, 0) == (0, 0)
+        put(wire, "a", recent(b"x"))
+    told: list[int] = []
+    for _ in range(3):
+        penstock.kill()
+        penstock.start()
+        with Wire(penstock.bootstrap_servers) as wire:
+            latest = ask(wire, LATEST)
+            assert latest.offset == 1
+            told.append(latest.leader_epoch)
+            assert end_of_epoch(wire, latest.leader_epoch) == (latest.leader_epoch, 1)
+            # Whoever got the end of the log with an earlier epoch has lost nothing.
+            assert all(end_of_epoch(wire, epoch)[1] == 1 for epoch in told)
+    assert told == sorted(set(told))
+
+
 def test_topics_used_before_they_are_made_have_three_partitions(penstock: Any) -> None:
     penstock.produce("fresh", [f"{number}" for number in range(30)])
     assert {path.name for path in penstock.data_dir.glob("fresh-*")} <= {

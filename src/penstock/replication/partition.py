@@ -76,6 +76,10 @@ class Partition:
             if log.recovery_point < log.end_offset and _acks_wait(log):
                 log.flush()
             log.advance_high_watermark(log.end_offset)
+            # Clients are told of this epoch before anything is written in it, and may ask later
+            # where it ended: "unknown" would look to them like lost records (KIP-320).
+            if self.leader_epoch > log.epochs.latest:
+                log.epochs.assign(self.leader_epoch, log.end_offset)
             self._log = log
         return log
 
