@@ -7,6 +7,7 @@ sequences (see `producer_state`) and writes nothing to disk.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import Enum
 from typing import Final
 
@@ -47,6 +48,14 @@ class Origin(Enum):
     CLIENT = "client"
     REPLICA = "replica"
     COORDINATOR = "coordinator"
+
+
+class RejectedRecords(ApiError):
+    """Some records of a batch may not go into this topic, and with them the whole batch."""
+
+    def __init__(self, code: ErrorCode, message: str, indexes: Sequence[int]) -> None:
+        super().__init__(code, message)
+        self.indexes = indexes
 
 
 class AppendCheck:
@@ -137,7 +146,7 @@ class AppendCheck:
         if header.attributes & CONTROL_BIT:
             return records, header
         if not self.append_time:
-            self._check_times(header, now_ms)
+            self._check_times(records, header, now_ms)
         if self.compacted:
             _check_keys(records, header)
         if self.codec is not None and header.attributes & CODEC_MASK != self.codec:
@@ -146,18 +155,18 @@ class AppendCheck:
             raise _larger_than_segment(size, self.segment_bytes)
         return records, header
 
-    def _check_times(self, header: BatchHeader, now_ms: int) -> None:
+    def _check_times(self, records: WritableBuffer, header: BatchHeader, now_ms: int) -> None:
         if header.attributes & APPEND_TIME_BIT:
             raise ApiError(
                 ErrorCode.INVALID_TIMESTAMP, "producers may not set the type log append time"
             )
         newest = header.max_timestamp
         if newest - now_ms > self.after_max_ms:
-            raise self._bad_time(newest, now_ms)
+            raise self._bad_times(records, header, now_ms)
         if self.before_max_ms != LONG_MAX:
             oldest = min(header.base_timestamp, newest)
             if oldest != NO_TIMESTAMP and now_ms - oldest > self.before_max_ms:
-                raise self._bad_time(oldest, now_ms)
+                raise self._bad_times(records, header, now_ms)
 
     def _recompress(self, records: WritableBuffer) -> tuple[WritableBuffer, BatchHeader]:
         assert self.codec is not None
@@ -175,11 +184,20 @@ class AppendCheck:
             f"batch of {size} bytes is larger than max.message.bytes ({self.max_batch_bytes})",
         )
 
-    def _bad_time(self, timestamp: int, now_ms: int) -> ApiError:
+    def _bad_times(
+        self, records: WritableBuffer, header: BatchHeader, now_ms: int
+    ) -> RejectedRecords:
         earliest, latest = now_ms - self.before_max_ms, now_ms + self.after_max_ms
-        return ApiError(
+        spans = iter_keys(header, read_body(records, header))
+        outside = [
+            index
+            for index, (_, _, _, timestamp, _, _) in enumerate(spans)
+            if timestamp != NO_TIMESTAMP and not earliest <= timestamp <= latest
+        ]
+        return RejectedRecords(
             ErrorCode.INVALID_TIMESTAMP,
-            f"timestamp {timestamp} is not within [{earliest}, {latest}]",
+            f"timestamp is not within [{earliest}, {latest}]",
+            outside,
         )
 
 
@@ -191,9 +209,12 @@ def _larger_than_segment(size: int, segment_bytes: int) -> ApiError:
 
 
 def _check_keys(records: WritableBuffer, header: BatchHeader) -> None:
-    for _, key, _, _, _, _ in iter_keys(header, read_body(records, header)):
-        if key is None:
-            raise InvalidRecord("a compacted topic takes no record without a key")
+    spans = iter_keys(header, read_body(records, header))
+    keyless = [index for index, (_, key, _, _, _, _) in enumerate(spans) if key is None]
+    if keyless:
+        raise RejectedRecords(
+            ErrorCode.INVALID_RECORD, "a compacted topic takes no record without a key", keyless
+        )
 
 
 def _target_codec(compression_type: str) -> int | None:

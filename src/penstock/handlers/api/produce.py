@@ -27,6 +27,7 @@ from penstock.records.header import (
     Buffer,
 )
 from penstock.replication.partition import Partition
+from penstock.storage.append_check import RejectedRecords
 from penstock.storage.log import AppendResult
 
 TOPIC_IDS_FROM = 13
@@ -147,9 +148,10 @@ def _failed(broker: Broker, index: int, error: ApiError) -> PartitionProduceResp
         base_offset=-1,
         error_message=error.message,
     )
-    if error.code == ErrorCode.INVALID_RECORD and error.message:
+    if isinstance(error, RejectedRecords):
         answer.record_errors = [
-            BatchIndexAndErrorMessage(batch_index=0, batch_index_error_message=error.message)
+            BatchIndexAndErrorMessage(batch_index=index, batch_index_error_message=error.message)
+            for index in error.indexes
         ]
     return answer
 
