@@ -24,6 +24,9 @@ EARLIEST_LOCAL = -4
 LATEST_TIERED = -5
 EARLIEST_PENDING_UPLOAD = -6
 
+ASKED_FROM = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
+"""The version each of these points came with: in an older one it means nothing."""
+
 UNKNOWN = (-1, -1, -1)
 """timestamp, offset, leader epoch"""
 
@@ -52,6 +55,8 @@ def _answer(
     try:
         partition = broker.partitions.by_name(topic, index)
         partition.check_epoch(asked.current_leader_epoch)
+        if version < ASKED_FROM.get(asked.timestamp, 0):
+            raise ApiError(ErrorCode.UNSUPPORTED_VERSION)
         timestamp, offset, epoch = find(partition, asked.timestamp, isolation)
     except ApiError as error:
         return ListOffsetsPartitionResponse(
