@@ -29,7 +29,7 @@ TOPIC_ID_ALONE_FROM = 12
 def handle(broker: Broker, request: MetadataRequest, call: Call) -> Answer:
     if _wants_all(request, call.version):
         return _respond(broker, request, map(_described, broker.image.topics))
-    wanted = request.topics or []
+    wanted = _each_once(request.topics or [])
     missing = _to_create(broker, request, wanted)
     if missing:
         return _create_then_respond(broker, request, wanted, missing, call)
@@ -38,6 +38,12 @@ def handle(broker: Broker, request: MetadataRequest, call: Call) -> Answer:
 
 def _wants_all(request: MetadataRequest, version: int) -> bool:
     return request.topics is None or (version < NULL_MEANS_ALL_FROM and not request.topics)
+
+
+def _each_once(topics: list[MetadataRequestTopic]) -> list[MetadataRequestTopic]:
+    if len(topics) < 2:
+        return topics
+    return list({(topic.topic_id, topic.name): topic for topic in topics}.values())
 
 
 def _to_create(
