@@ -13,8 +13,13 @@ from penstock.protocol.messages.init_producer_id import (
     InitProducerIdResponse,
 )
 
+NONE = -1
+"""A producer that has no identity yet; id and epoch come together or not at all."""
+
 
 def handle(broker: Broker, request: InitProducerIdRequest, call: Call) -> Answer:
+    if (request.producer_id == NONE) != (request.producer_epoch == NONE):
+        return InitProducerIdResponse(error_code=ErrorCode.INVALID_REQUEST, producer_epoch=-1)
     if request.transactional_id is not None:
         return _begin_transactional(broker, request, call.version)
     producer_id = broker.producer_ids.take()
