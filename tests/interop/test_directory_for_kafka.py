@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.interop.cluster_view import view
-from tests.interop.load_kit import GROUP, RetryingProducer, write_everything
+from tests.interop.load_kit import GROUP, RetryingProducer, open_transaction, write_everything
 from tests.interop.test_directory_of_kafka import HEAP
 from tools.apache_kafka import ApacheKafka, free_port
 
@@ -36,15 +36,19 @@ def kafka_on(data: Path) -> ApacheKafka:
 def test_kafka_serves_what_penstock_wrote(
     how: str, penstock_factory: Callable[..., Any], tmp_path: Path
 ) -> None:
-    settings = {"offsets.topic.num.partitions": 4}
+    settings = {"offsets.topic.num.partitions": 4, "transaction.state.log.num.partitions": 4}
     broker = penstock_factory(settings, data_dir=tmp_path / "data")
     servers = broker.bootstrap_servers
-    write_everything(servers, transactions=False)
+    write_everything(servers)
+    transaction = open_transaction(servers)
     producer = RetryingProducer()
     producer.begin(servers)
     producer.send(servers)
     seen = view(servers, [GROUP])
     broker.kill() if how == "killed" else broker.stop()
+    del transaction
+    still_open = seen.partitions["open-txn", 0]
+    assert (len(still_open.rows), len(still_open.committed_rows)) == (2, 0)
     with kafka_on(tmp_path / "data") as kafka:
         theirs = view(kafka.bootstrap_servers, [GROUP])
         producer.check_retry(kafka.bootstrap_servers)

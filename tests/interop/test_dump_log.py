@@ -35,12 +35,13 @@ def directory(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     home = tmp_path_factory.mktemp("dumped")
     settings = {
         "offsets.topic.num.partitions": 4,
+        "transaction.state.log.num.partitions": 4,
         "log.cleaner.backoff.ms": 100,
         "log.retention.check.interval.ms": 200,
     }
     broker = Broker(home / "data", settings)
     with broker:
-        write_everything(broker.bootstrap_servers, transactions=False)
+        write_everything(broker.bootstrap_servers)
         for codec in CODECS:
             broker.create_topic(f"rolls-{codec}", 1, {"internal.segment.bytes": 20_000})
             compacting = {
@@ -176,3 +177,10 @@ def test_committed_offsets(directory: Path) -> None:
     assert dump(files, "--index-sanity-check") == []
     answer = run_tool("kafka-dump-log", ["--files", ",".join(logs), "--offsets-decoder"])
     assert '"eleven"' in answer.stdout or "eleven" in answer.stdout
+
+
+def test_the_state_of_transactions(directory: Path) -> None:
+    files = files_of(directory, lambda name: name.startswith("__transaction_state-"))
+    logs = [each for each in files if each.endswith(".log")]
+    assert dump(logs, "--transaction-log-decoder") == []
+    assert dump(files, "--index-sanity-check") == []

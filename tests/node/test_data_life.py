@@ -33,23 +33,13 @@ from tests.node.wire_kit import (
     part,
     produce,
     produced,
+    recent,
     topic_id,
     values,
 )
 
 EARLIEST, LATEST = -2, -1
 QUICK = {"log.retention.check.interval.ms": 50, "log.segment.delete.delay.ms": 100}
-
-
-def now_ms() -> int:
-    return time.time_ns() // 1_000_000
-
-
-def recent(*contents: bytes, **options: Any) -> bytearray:
-    return build_batch(
-        [Record(number, now_ms(), None, each, []) for number, each in enumerate(contents)],
-        **options,
-    )
 
 
 def wait_for(happened: Callable[[], bool], timeout_s: float = 10.0) -> None:

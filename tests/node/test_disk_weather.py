@@ -19,9 +19,8 @@ from penstock.protocol.messages.create_topics import (
 from penstock.protocol.messages.init_producer_id import InitProducerIdRequest
 from penstock.protocol.messages.metadata import MetadataRequest
 from tests.node.node_kit import FailingDisk, running
-from tests.node.test_data_life import recent
 from tests.node.test_full_disk import commit, commit_error, committed, create, read_all, wait_zero
-from tests.node.wire_kit import PRODUCE_VERSION, Wire, produce, produced
+from tests.node.wire_kit import PRODUCE_VERSION, Wire, produce, produced, recent
 
 LIVES = 3
 STEPS = 120

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
 
 from penstock.model.error import ErrorCode
 from penstock.protocol.messages.fetch import FetchRequest, FetchTopic, ForgottenTopic
@@ -21,6 +24,7 @@ from tests.node.wire_kit import (
     part,
     produce,
     produced,
+    recent,
     topic_id,
     values,
 )
@@ -245,36 +249,45 @@ def test_by_topic_id(wire: Wire) -> None:
 # Isolation
 
 
-def transactional(wire: Wire, producer_id: int, sequence: int, *contents: bytes) -> int:
-    data = batch(
-        *contents,
-        producer_id=producer_id,
-        producer_epoch=0,
-        base_sequence=sequence,
-        is_transactional=True,
-    )
-    return put(wire, "a", data)
+@contextmanager
+def open_transaction(broker: Any, topic: str, *contents: bytes) -> Iterator[None]:
+    """Written, and neither committed nor aborted until the end."""
+    settings = {"bootstrap.servers": broker.bootstrap_servers, "transactional.id": "open"}
+    producer = Producer(settings, logger=logging.getLogger("penstock.testing"))
+    producer.init_transactions(10)
+    producer.begin_transaction()
+    for each in contents:
+        producer.produce(topic, value=each, partition=0)
+    assert producer.flush(10) == 0
+    yield
+    producer.abort_transaction(10)
 
 
-def test_read_committed_ends_before_the_first_open_transaction(wire: Wire) -> None:
-    put(wire, "a", batch(b"plain"))
-    first = transactional(wire, 5000, 0, b"open")
-    put(wire, "a", batch(b"behind"))
+def test_read_committed_ends_before_the_first_open_transaction(wire: Wire, penstock: Any) -> None:
+    put(wire, "a", recent(b"plain"))
+    with open_transaction(penstock, "a", b"open"):
+        put(wire, "a", recent(b"behind"))
+        one = get(wire, {"a": [part()]}, isolation_level=1)["a", 0]
+        assert values(one) == [b"plain"]
+        assert (one.last_stable_offset, one.high_watermark) == (1, 3)
+        assert one.aborted_transactions == []
+        everything = get(wire, {"a": [part()]})["a", 0]
+        assert values(everything) == [b"plain", b"open", b"behind"]
+        assert get(wire, {"a": [part(offset=3)]}, isolation_level=1)["a", 0].error_code == 0
     one = get(wire, {"a": [part()]}, isolation_level=1)["a", 0]
-    assert values(one) == [b"plain"]
-    assert (one.last_stable_offset, one.high_watermark) == (first, 3)
-    assert one.aborted_transactions == []
-    everything = get(wire, {"a": [part()]})["a", 0]
-    assert values(everything) == [b"plain", b"open", b"behind"]
-    assert get(wire, {"a": [part(offset=3)]}, isolation_level=1)["a", 0].error_code == 0
+    assert values(one) == [b"plain", b"open", b"behind"]
+    assert [each.first_offset for each in one.aborted_transactions] == [1]
+    assert one.last_stable_offset == one.high_watermark == 4
 
 
 def test_clients_may_not_write_markers_themselves(wire: Wire) -> None:
     marker = build_end_marker(
         producer_id=5000, producer_epoch=0, commit=True, coordinator_epoch=0, timestamp=1
     )
-    answer = produced(wire.call(produce("a", marker), PRODUCE_VERSION))
-    assert answer.error_code == ErrorCode.INVALID_RECORD
+    for transactional_id in (None, "x"):
+        request = produce("a", marker, transactional_id=transactional_id)
+        assert produced(wire.call(request, PRODUCE_VERSION)).error_code != 0
+    assert values(get(wire, {"a": [part()]})["a", 0]) == []
 
 
 def test_replies_to_garbage_in_between_keep_their_place(wire: Wire) -> None:

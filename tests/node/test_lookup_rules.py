@@ -21,7 +21,7 @@ from penstock.protocol.messages.list_offsets import (
 )
 from penstock.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from penstock.records.builder import build_batch
-from tests.node.test_fetch_rules import put, transactional
+from tests.node.test_fetch_rules import open_transaction, put
 from tests.node.wire_kit import NOW_MS, Wire, batch, records, topic_id
 
 LATEST, EARLIEST, MAX_TIMESTAMP, EARLIEST_LOCAL, LATEST_TIERED, PENDING_UPLOAD = range(-1, -7, -1)
@@ -82,11 +82,12 @@ def test_every_special_timestamp(wire: Wire) -> None:
     assert found(ask(wire, 0)) == (NOW_MS + 2, 2)
 
 
-def test_isolation_and_epochs(wire: Wire) -> None:
+def test_isolation_and_epochs(wire: Wire, penstock: Any) -> None:
     put(wire, "a", batch(b"0"))
-    transactional(wire, 7000, 0, b"open")
-    assert found(ask(wire, LATEST)) == (-1, 2)
-    assert found(ask(wire, LATEST, isolation_level=1)) == (-1, 1)
+    with open_transaction(penstock, "a", b"open"):
+        assert found(ask(wire, LATEST)) == (-1, 2)
+        assert found(ask(wire, LATEST, isolation_level=1)) == (-1, 1)
+    assert found(ask(wire, LATEST, isolation_level=1)) == (-1, 3)
     newer = ask(wire, LATEST, current_leader_epoch=5)
     assert newer.error_code == ErrorCode.UNKNOWN_LEADER_EPOCH
 

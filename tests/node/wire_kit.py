@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import socket
+import time
 from collections.abc import Iterable
 from struct import unpack
 from typing import Any
@@ -87,6 +88,15 @@ def records(
 
 def batch(*values: bytes, **options: Any) -> bytearray:
     return build_batch(records(values), **options)
+
+
+def recent(*contents: bytes, **options: Any) -> bytearray:
+    """As of now: a batch years older than the one before would begin another segment."""
+    now_ms = time.time_ns() // 1_000_000
+    return build_batch(
+        [Record(number, now_ms, None, each, []) for number, each in enumerate(contents)],
+        **options,
+    )
 
 
 def produce(
