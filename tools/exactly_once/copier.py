@@ -12,6 +12,7 @@ import random
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,12 +34,18 @@ from tools.exactly_once.setup import (
 
 BATCH_RECORDS = 50
 GAVE_UP = 3
+_TRIES = 3
+_TRY_S = 3.0
 # No zombie is fenced: each process has a transactional id of its own, and its offsets do not
 # say in which generation of the group they were read.
 UNFENCED = "unfenced"
 # Offsets are committed beside the transaction, not in it.
 LOOSE_OFFSETS = "loose-offsets"
 FAULTS = (UNFENCED, LOOSE_OFFSETS)
+
+
+class MembershipLostError(RuntimeError):
+    """Nobody knows of which generation the batch is: it must not be copied."""
 
 
 class Copier:
@@ -65,7 +72,7 @@ class Copier:
         self._stopping = True
 
     def run(self) -> None:
-        _insist(lambda: self._producer.init_transactions(5))
+        _insist(self._producer.init_transactions)
         self._consumer.subscribe(
             [SOURCE], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._revoked
         )
@@ -116,7 +123,8 @@ class Copier:
         offsets = _next_offsets(self._batch)
         if self._fault != LOOSE_OFFSETS:
             self._diary.offsets_sent(offsets)
-            _insist(lambda: self._producer.send_offsets_to_transaction(offsets, self._claim()))
+            claim = self._claim()
+            _insist(lambda s: self._producer.send_offsets_to_transaction(offsets, claim, s))
         self._diary.ending(commit=True)
         _insist(self._producer.commit_transaction)
         self._diary.ended(commit=True)
@@ -148,7 +156,7 @@ class Copier:
         if self._fault == UNFENCED:
             return self._bystander.consumer_group_metadata()
         if self._membership is None or generation_of(self._membership) < 0:
-            raise SystemExit(GAVE_UP)
+            raise MembershipLostError
         return self._membership
 
     def _undo(self) -> None:
@@ -178,15 +186,20 @@ _GROUP_SETTINGS = {
 }
 
 
-def _insist(call: Any) -> None:
-    """Calls of transactions may be made again after a time-out, and then go on where they were."""
-    while True:
+def _insist(call: Callable[[float], object]) -> None:
+    """Calls of transactions may be made again after a time-out, and then go on where they were.
+
+    Not for ever: librdkafka 2.x at times never sends the offsets when its connection was lost just
+    before, and waits for an answer until the end of its days.
+    """
+    for _ in range(_TRIES - 1):
         try:
-            call()
+            call(_TRY_S)
             return
         except KafkaException as problem:
             if not problem.args[0].retriable():
                 raise
+    call(_TRY_S)
 
 
 def _next_offsets(batch: list[Message]) -> list[Position]:
@@ -216,8 +229,8 @@ def main() -> int:
         signal.signal(signal.SIGTERM, lambda *_: copier.stop())
         try:
             copier.run()
-        except KafkaException as problem:
-            print(f"{options.name}: {problem.args[0]}", flush=True)
+        except (KafkaException, MembershipLostError) as problem:
+            print(f"{options.name}: {problem!r}", flush=True)
             return GAVE_UP
     return 0
 

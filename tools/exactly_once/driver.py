@@ -36,7 +36,10 @@ class Plan:
     """It goes on until both are reached: so many kills, and so long."""
     copiers: int = 3
     rate: int = 200
+    shortest_peace_s: float = 0.1
     longest_peace_s: float = 1.5
+    work_s: float = 0.05
+    """How long a transaction stays open at most, without need: it is then that things happen."""
     fault: str | None = None
     broker_share: float = 0.3
     halt_share: float = 0.25
@@ -52,7 +55,7 @@ def run(target: str, broker: Broker, scratch: Path, plan: Plan, say: Say = print
     broker.start()
     _create_topics(broker)
     feeder = Feeder(broker.bootstrap_servers, plan.rate)
-    fleet = Fleet(broker.bootstrap_servers, scratch, plan.copiers, plan.fault)
+    fleet = Fleet(broker.bootstrap_servers, scratch, plan.copiers, plan.work_s, plan.fault)
     feeder.start()
     try:
         _disturb(broker, fleet, plan, result, say)
@@ -78,7 +81,7 @@ def _disturb(broker: Broker, fleet: Fleet, plan: Plan, result: Result, say: Say)
     dice = random.Random(plan.seed)
     until = time.monotonic() + plan.seconds
     while result.kills < plan.kills or time.monotonic() < until:
-        quiet_until = time.monotonic() + dice.uniform(0.1, plan.longest_peace_s)
+        quiet_until = time.monotonic() + dice.uniform(plan.shortest_peace_s, plan.longest_peace_s)
         while time.monotonic() < quiet_until:
             fleet.tend()
             time.sleep(0.05)

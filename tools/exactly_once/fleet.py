@@ -2,102 +2,149 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
 import time
 from collections import Counter
+from dataclasses import dataclass
 from pathlib import Path
 
+from penstock.testing.history import Produce
+from penstock.testing.history_log import decode
+from tools.exactly_once.copier import GAVE_UP
+
 ROOT = Path(__file__).resolve().parent.parent.parent
+_AIM_S = 2.0
+
+
+@dataclass
+class Child:
+    process: subprocess.Popen[bytes]
+    history: Path
+    wake_at: float | None = None
+    """When a child that stands still goes on."""
+
+    def is_inside_transaction(self) -> bool:
+        """Whether the last thing it noted is a record it sent."""
+        if not self.history.exists():
+            return False
+        with open(self.history, "rb") as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - 4096))
+            lines = file.read().splitlines(keepends=True)
+        whole = bool(lines) and lines[-1].endswith(b"\n")
+        return whole and isinstance(decode(lines[-1]), Produce)
+
+    def wake(self) -> None:
+        self.wake_at = None
+        self.process.send_signal(signal.SIGCONT)
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait()
 
 
 class Fleet:
     """One process per slot. A slot is a transactional id; who is replaced while it stands still
     becomes a zombie, which finds out when it goes on."""
 
-    def __init__(self, bootstrap: str, scratch: Path, size: int, fault: str | None) -> None:
+    def __init__(
+        self, bootstrap: str, scratch: Path, size: int, work_s: float, fault: str | None
+    ) -> None:
         self.slots = [f"copier-{index}" for index in range(size)]
         self.endings: Counter[str] = Counter()
         self._bootstrap = bootstrap
         self._scratch = scratch
+        self._work_s = work_s
         self._fault = fault
         self._started = 0
-        self._running: dict[str, subprocess.Popen[bytes]] = {}
-        self._standing: list[tuple[float, subprocess.Popen[bytes]]] = []
-        self._zombies: list[subprocess.Popen[bytes]] = []
+        self._running: dict[str, Child] = {}
+        self._zombies: list[Child] = []
 
     @property
     def histories(self) -> list[Path]:
         return sorted(self._scratch.glob("copier-*.history"))
 
-    @property
-    def log_file(self) -> Path:
-        return self._scratch / "copiers.out"
-
     def tend(self) -> None:
         """Start what is not running, wake what stood long enough."""
         for slot in self.slots:
-            process = self._running.get(slot)
-            code = None if process is None else process.poll()
-            if code is not None:
-                self.endings["gave up" if code == 3 else f"ended with code {code}"] += 1
-            if process is None or code is not None:
-                self._running[slot] = self._spawn(slot)
-        due = [process for when, process in self._standing if when <= time.monotonic()]
-        self._standing = [(when, one) for when, one in self._standing if one not in due]
-        for process in due:
-            process.send_signal(signal.SIGCONT)
+            child = self._running.get(slot)
+            if child is not None and child.process.poll() is None:
+                continue
+            if child is not None:
+                self._note_ending(child)
+            self._running[slot] = self._spawn(slot)
+        for child in self._everybody():
+            if child.wake_at is not None and child.wake_at <= time.monotonic():
+                child.wake()
 
     def kill(self, slot: str) -> None:
-        process = self._running.pop(slot)
-        process.kill()
-        process.wait()
-        self._standing = [(when, one) for when, one in self._standing if one is not process]
+        self._running.pop(slot).kill()
 
     def halt(self, slot: str, pause_s: float, *, replace: bool) -> None:
-        process = self._running[slot]
-        process.send_signal(signal.SIGSTOP)
-        self._standing.append((time.monotonic() + pause_s, process))
+        child = self._running[slot]
+        _stop_inside_transaction(child)
+        child.wake_at = time.monotonic() + pause_s
         if replace:
             self._zombies.append(self._running.pop(slot))
 
     def wake_all(self) -> None:
-        self._standing = [(0.0, process) for _, process in self._standing]
-        self.tend()
+        for child in self._everybody():
+            child.wake()
 
-    def end(self, timeout_s: float = 15.0) -> int:
+    def end(self, timeout_s: float = 30.0) -> int:
         """How many did not end when asked to, zombies among them."""
-        everybody = [*self._running.values(), *self._zombies]
-        for process in everybody:
-            process.send_signal(signal.SIGCONT)
-            process.terminate()
+        for child in self._everybody():
+            child.wake()
+            child.process.terminate()
         deadline = time.monotonic() + timeout_s
         stubborn = 0
-        for process in everybody:
+        for child in self._everybody():
             try:
-                process.wait(max(0.0, deadline - time.monotonic()))
+                child.process.wait(max(0.0, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
                 stubborn += 1
+        for child in self._zombies:
+            self._note_ending(child)
         self.kill_all()
         return stubborn
 
     def kill_all(self) -> None:
-        for process in [*self._running.values(), *self._zombies]:
-            process.kill()
-            process.wait()
+        for child in self._everybody():
+            child.kill()
         self._running.clear()
         self._zombies.clear()
-        self._standing.clear()
 
-    def _spawn(self, slot: str) -> subprocess.Popen[bytes]:
+    def _everybody(self) -> list[Child]:
+        return [*self._running.values(), *self._zombies]
+
+    def _note_ending(self, child: Child) -> None:
+        code = child.process.poll()
+        told = {GAVE_UP: "gave up", 0: "as asked"}
+        self.endings[told.get(code or 0, f"with code {code}")] += 1
+
+    def _spawn(self, slot: str) -> Child:
         self._started += 1
         name = f"{slot}.{self._started}"
+        history = self._scratch / f"{name}.history"
         command = [sys.executable, "-m", "tools.exactly_once.copier", "--slot", slot]
-        command += ["--bootstrap", self._bootstrap, "--name", name]
-        command += ["--history", str(self._scratch / f"{name}.history")]
+        command += ["--bootstrap", self._bootstrap, "--name", name, "--history", str(history)]
+        command += ["--work-s", str(self._work_s)]
         command += ["--fault", self._fault] if self._fault else []
-        with open(self.log_file, "ab") as log:
-            return subprocess.Popen(
+        with open(self._scratch / "copiers.out", "ab") as log:
+            process = subprocess.Popen(
                 command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=ROOT
             )
+        return Child(process, history)
+
+
+def _stop_inside_transaction(child: Child) -> None:
+    """At some other moment only if it has nothing to copy for a while."""
+    deadline = time.monotonic() + _AIM_S
+    while True:
+        child.process.send_signal(signal.SIGSTOP)
+        if child.is_inside_transaction() or time.monotonic() > deadline:
+            return
+        child.process.send_signal(signal.SIGCONT)
+        time.sleep(0.003)

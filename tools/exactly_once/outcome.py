@@ -92,7 +92,7 @@ def _figures(result: Result) -> list[str]:
         "records in the copy": result.copied,
         "transactions": _told(result.transactions),
         "partitions assigned": result.assignments,
-        "copiers that ended by themselves": _told(result.endings),
+        "copiers that ended, not killed": _told(result.endings),
         "violations": _told(wrong),
     }
     return [f"- {name}: {value}" for name, value in figures.items()]

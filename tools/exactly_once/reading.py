@@ -57,50 +57,56 @@ def lag(bootstrap: str) -> int:
 
 def read_topic(bootstrap: str, topic: str, process: str, timeout_s: float = 60.0) -> list[Event]:
     """Each partition from its start to its end, as a history of one reader."""
-    settings = {
-        "group.id": "nobody",
-        "enable.auto.commit": False,
-        "isolation.level": "read_committed",
-        "auto.offset.reset": "error",
-        "enable.partition.eof": True,
-    }
-    consumer = Consumer(client_settings(bootstrap) | settings)
+    consumer = Consumer(client_settings(bootstrap) | _READER_SETTINGS)
+    began_s = now_s()
     try:
-        events: list[Event] = []
-        for index in range(PARTITIONS):
-            consumer.assign([Position(topic, index, 0)])
-            began_s = now_s()
-            records = _read_to_end(consumer, timeout_s)
-            where = TopicPartition(topic, index)
-            events.append(Assign(process=process, partition=where, position=0, began_s=began_s))
-            events.append(
-                Poll(
-                    process=process,
-                    began_s=began_s,
-                    ended_s=now_s(),
-                    partition=where,
-                    records=tuple(records),
-                    at_end=True,
-                )
-            )
-        return events
+        consumer.assign([Position(topic, index, 0) for index in range(PARTITIONS)])
+        records = _read_to_end(consumer, timeout_s)
     finally:
         consumer.close()
+    events: list[Event] = []
+    for index, seen in records.items():
+        where = TopicPartition(topic, index)
+        events.append(Assign(process=process, partition=where, position=0, began_s=began_s))
+        events.append(
+            Poll(
+                process=process,
+                began_s=began_s,
+                ended_s=now_s(),
+                partition=where,
+                records=tuple(seen),
+                at_end=True,
+            )
+        )
+    return events
 
 
-def _read_to_end(consumer: Consumer, timeout_s: float) -> list[Seen]:
-    records: list[Seen] = []
+_READER_SETTINGS = {
+    "group.id": "nobody",
+    "enable.auto.commit": False,
+    "isolation.level": "read_committed",
+    "auto.offset.reset": "error",
+    "enable.partition.eof": True,
+    "fetch.wait.max.ms": 50,
+}
+
+
+def _read_to_end(consumer: Consumer, timeout_s: float) -> dict[int, list[Seen]]:
+    records: dict[int, list[Seen]] = {index: [] for index in range(PARTITIONS)}
+    unfinished = set(records)
     deadline = time.monotonic() + timeout_s
-    while time.monotonic() < deadline:
+    while unfinished and time.monotonic() < deadline:
         message = consumer.poll(1.0)
         if message is None:
             continue
-        error = message.error()
+        error, index = message.error(), message.partition() or 0
         if error is None:
-            records.append(_seen(message))
+            records[index].append(_seen(message))
         elif error.code() == KafkaError._PARTITION_EOF:
-            return records
-    raise UnreadableError(f"no end after {len(records)} records")
+            unfinished.discard(index)
+    if unfinished:
+        raise UnreadableError(f"partitions {sorted(unfinished)} have no end")
+    return records
 
 
 def _seen(message: Message) -> Seen:
