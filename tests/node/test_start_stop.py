@@ -90,6 +90,36 @@ def test_a_settings_file_as_kafka_ships_it(tmp_path: Path) -> None:
     assert (data / "meta.properties").exists()
 
 
+def test_settings_that_ask_for_more_than_is_served_are_refused(tmp_path: Path) -> None:
+    data = ("--data-dir", str(tmp_path / "data"))
+    encrypted = ("--set", "listeners=SSL://127.0.0.1:0")
+    assert "listener SSL asks for SSL" in refused(*data, *encrypted)
+    mapped = ("--set", "listeners=INSIDE://:0", "--set")
+    assert "asks for SASL_SSL" in refused(
+        *data, *mapped, "listener.security.protocol.map=INSIDE:SASL_SSL"
+    )
+    several = ("--set", "listeners=PLAINTEXT://127.0.0.1:0,OTHER://127.0.0.1:0")
+    assert "PLAINTEXT, OTHER" in refused(*data, *several)
+    assert "none for clients" in refused(*data, "--set", "listeners=CONTROLLER://:0")
+    assert "log.dirs" in refused(*ANYWHERE, "--set", f"log.dirs={tmp_path}/a,{tmp_path}/b")
+
+
+def test_a_listener_by_another_name(tmp_path: Path) -> None:
+    port = free_port()
+    settings = {
+        "listeners": f"CTRL://:1,INSIDE://:{port}",
+        "advertised.listeners": f"CTRL://c:1,INSIDE://inside.example:{port}",
+        "controller.listener.names": "CTRL",
+        "listener.security.protocol.map": "CTRL:PLAINTEXT,INSIDE:PLAINTEXT",
+    }
+    options = [word for item in settings.items() for word in ("--set", "=".join(item))]
+    with started(*options, "--data-dir", str(tmp_path / "data")) as broker:
+        assert broker.address == f"0.0.0.0:{port}"
+        with Wire(f"127.0.0.1:{port}") as wire:
+            (node,) = wire.call(MetadataRequest(topics=None), 9).brokers
+            assert (node.host, node.port) == ("inside.example", port)
+
+
 def test_ipv6(tmp_path: Path) -> None:
     try:
         with socket.socket(socket.AF_INET6) as probe:

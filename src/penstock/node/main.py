@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.node.address import Address, parse_address
+from penstock.node.endpoint import advertised_of, data_dir_of, listener_of
 from penstock.node.node import Node, NodeOptions
 from penstock.settings.config import BrokerConfig
 from penstock.telemetry.clock import SystemClock
@@ -91,15 +92,9 @@ def _options(
     data_dir: str | None,
     metrics: str | None,
 ) -> NodeOptions:
-    if listen is None:
-        listeners = config.listeners if config.is_set("listeners") else []
-        broker_listeners = [one for one in listeners if not one.startswith("CONTROLLER://")]
-        listen = broker_listeners[0] if broker_listeners else DEFAULT_LISTEN
-    if advertise is None and config.is_set("advertised.listeners"):
-        advertise = config.advertised_listeners[0]
-    if data_dir is None:
-        is_set = config.is_set("log.dirs") or config.is_set("log.dir")
-        data_dir = config.log_dirs[0] if is_set else DEFAULT_DATA_DIR
+    listen = listen or listener_of(config) or DEFAULT_LISTEN
+    advertise = advertise or advertised_of(config)
+    data_dir = data_dir or data_dir_of(config) or DEFAULT_DATA_DIR
     return NodeOptions(
         listen=parse_address(listen, "--listen"),
         advertise=None if advertise is None else parse_address(advertise, "--advertise"),
