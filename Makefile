@@ -55,8 +55,11 @@ bench: $(READY) ## measure beside Apache Kafka 4.3; writes docs/benchmarks.md (l
 crash: $(READY) ## kill a loaded broker many times and look for lost records (long)
 	@$(BIN)/python -m tools.crash $(CRASH_ARGS)
 
+eos: $(READY) ## copy in transactions while copiers and broker are killed (ten minutes)
+	@$(BIN)/python -m tools.eos $(EOS_ARGS)
+
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .cache build dist src/*.egg-info penstock-data
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help setup demo test check format generate conformance conformance-table bench crash clean
+.PHONY: help setup demo test check format generate conformance conformance-table bench crash eos clean

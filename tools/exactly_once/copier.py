@@ -7,6 +7,7 @@ history file. With a fault planted it does what careless applications do.
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import pickle
 import random
 import signal
@@ -224,6 +225,8 @@ def main() -> int:
     parser.add_argument("--work-s", type=float, default=0.05)
     parser.add_argument("--fault", choices=FAULTS)
     options = parser.parse_args()
+    # Asked by whoever waits for it in vain, it says where it stands.
+    faulthandler.register(signal.SIGUSR1)
     with Recorder(options.history) as recorder:
         copier = Copier(options, recorder)
         signal.signal(signal.SIGTERM, lambda *_: copier.stop())

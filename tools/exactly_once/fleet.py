@@ -105,6 +105,8 @@ class Fleet:
                 child.process.wait(max(0.0, deadline - time.monotonic()))
             except subprocess.TimeoutExpired:
                 stubborn += 1
+                child.process.send_signal(signal.SIGUSR1)
+                time.sleep(0.1)
         for child in self._zombies:
             self._note_ending(child)
         self.kill_all()
