@@ -30,7 +30,7 @@ from bench.case import (
     transaction,
 )
 from bench.case.scale import QUICK, Scale
-from bench.peer import PENSTOCK, PENSTOCK_FSYNC, Peer, topic_settings
+from bench.peer import BROKER_SETTINGS, PENSTOCK, PENSTOCK_FSYNC, Peer, topic_settings
 from tools.penstock_broker import Penstock, penstock_command
 
 WORKLOADS: dict[str, Callable[[Peer, int, Scale], dict[str, float]]] = {
@@ -63,7 +63,7 @@ def main() -> int:
         stats = folder / "stats"
         traced = [sys.executable, "-m", "cProfile", "-o", str(stats), *penstock_command()]
         command = traced if options.tool == "cprofile" else penstock_command()
-        node = Penstock(folder / "data", command=command)
+        node = Penstock(folder / "data", BROKER_SETTINGS, command=command)
         node.start()
         try:
             peer = Peer(name, node, topic_settings(name))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bench.case.scale import Scale
 from bench.load.child import run_load
 from bench.peer import Peer
+from bench.process import cpu_seconds
 
 
 def commit(peer: Peer, scale: Scale) -> dict[str, float]:
@@ -17,5 +18,11 @@ def commit(peer: Peer, scale: Scale) -> dict[str, float]:
             "warmup_seconds": scale.commit_seconds / 3,
             "seconds": scale.commit_seconds,
         }
+        before = cpu_seconds(peer.broker.pid)
         answer = run_load("commit", spec, timeout_s=120)
-    return {"group.commits": answer["commits_per_s"]}
+        used = cpu_seconds(peer.broker.pid) - before
+    return {
+        "group.commits": answer["commits_per_s"],
+        # Beside the rate, to see which side of the wire is the limit.
+        "group.commits.broker_us": 1e6 * used / answer["commits"],
+    }

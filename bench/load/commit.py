@@ -89,7 +89,7 @@ async def _commit(spec: Spec) -> Spec:
     if failed.done():
         failed.result()
     rate = (sum(one.commits for one in committers) - before) / (loop.time() - began)
-    return {"commits_per_s": rate}
+    return {"commits_per_s": rate, "commits": sum(one.commits for one in committers)}
 
 
 def _fail(failed: asyncio.Future[None], context: dict[str, object]) -> None:

@@ -13,7 +13,8 @@ from penstock.protocol.messages.leave_group import LeaveGroupRequest, MemberIden
 from penstock.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 
 JOIN, SYNC, HEARTBEAT, LEAVE = 9, 5, 4, 5
-SESSION_MS = 45_000
+# Long enough that nobody is lost while thousands of others join.
+SESSION_MS = 300_000
 REBALANCE_MS = 300_000
 MEMBER_ID_REQUIRED = 79
 REBALANCE_IN_PROGRESS = 27

@@ -7,6 +7,7 @@ from itertools import groupby
 
 from penstock.group import (
     GroupEntry,
+    GroupRecord,
     RawRecord,
     RawTxnRecord,
     TxnMarker,
@@ -14,15 +15,18 @@ from penstock.group import (
     last_of_each_key,
 )
 from penstock.handlers.partition_journal import Batch
-from penstock.records.builder import build_batch
 from penstock.records.control import build_end_marker, parse_end_marker
-from penstock.records.record import Record, iter_records
-
-NO_PRODUCER = -1
+from penstock.records.plain import Pair, build_plain_batch, iter_pairs
+from penstock.records.record import iter_records
 
 
 def encode_entries(entries: Sequence[GroupEntry], now_ms: int) -> list[bytearray]:
     """One batch, or one for each producer where transactions are written."""
+    first = entries[0]
+    if len(entries) == 1 and isinstance(first, GroupRecord):
+        # Nearly always: one commit of one partition, or one group as it is now.
+        pairs = [encode_record(first)]
+        return [build_plain_batch(pairs, now_ms, first.producer_id, first.producer_epoch)]
     batches: list[bytearray] = []
     for (producer_id, epoch), group in groupby(
         entries, key=lambda entry: (entry.producer_id, entry.producer_epoch)
@@ -34,7 +38,7 @@ def encode_entries(entries: Sequence[GroupEntry], now_ms: int) -> list[bytearray
 def _encode_of_producer(
     entries: list[GroupEntry], producer_id: int, epoch: int, now_ms: int
 ) -> Iterator[bytearray]:
-    records: list[Record] = []
+    pairs: list[Pair] = []
     for entry in entries:
         if isinstance(entry, TxnMarker):
             yield build_end_marker(
@@ -45,16 +49,9 @@ def _encode_of_producer(
                 timestamp=now_ms,
             )
             continue
-        key, value = encode_record(entry)
-        records.append(Record(len(records), now_ms, key, value, []))
-    if records:
-        yield build_batch(
-            records,
-            producer_id=producer_id,
-            producer_epoch=epoch,
-            base_sequence=-1,
-            is_transactional=producer_id != NO_PRODUCER,
-        )
+        pairs.append(encode_record(entry))
+    if pairs:
+        yield build_plain_batch(pairs, now_ms, producer_id, epoch)
 
 
 def decode_entries(batches: Iterator[Batch]) -> Iterator[tuple[int, GroupEntry]]:
@@ -68,19 +65,15 @@ def _raw_entries(
         if header.is_control:
             yield from _markers(header.producer_id, header.producer_epoch, batch)
             continue
-        for record in iter_records(batch):
-            if record.key is None:
+        producer_id, epoch = header.producer_id, header.producer_epoch
+        is_transactional = header.is_transactional
+        for offset, key, value in iter_pairs(header, batch):
+            if key is None:
                 continue
-            if header.is_transactional:
-                yield RawTxnRecord(
-                    record.offset,
-                    record.key,
-                    record.value,
-                    header.producer_id,
-                    header.producer_epoch,
-                )
+            if is_transactional:
+                yield RawTxnRecord(offset, key, value, producer_id, epoch)
             else:
-                yield RawRecord(record.offset, record.key, record.value)
+                yield RawRecord(offset, key, value)
 
 
 def _markers(producer_id: int, epoch: int, batch: memoryview) -> Iterator[tuple[int, TxnMarker]]:
