@@ -10,6 +10,10 @@ from penstock.protocol.messages.describe_configs import (
     DescribeConfigsResource,
 )
 from penstock.protocol.messages.describe_groups import DescribeGroupsRequest
+from penstock.protocol.messages.describe_topic_partitions import (
+    DescribeTopicPartitionsRequest,
+    TopicRequest,
+)
 from penstock.protocol.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
@@ -72,3 +76,12 @@ def test_a_broker_tells_where_it_listens_and_keeps_its_data(penstock: Any) -> No
     assert told["listeners"] == (address, STATIC_BROKER_CONFIG)
     assert told["log.dirs"] == (str(penstock.data_dir), STATIC_BROKER_CONFIG)
     assert told["node.id"] == told["broker.id"] == ("1", STATIC_BROKER_CONFIG)
+
+
+def test_what_may_be_done_is_told_of_topics_that_are_not_there(penstock: Any) -> None:
+    penstock.create_topic("there")
+    names = [TopicRequest(name="absent"), TopicRequest(name="there")]
+    with Wire(penstock.bootstrap_servers) as wire:
+        absent, there = wire.call(DescribeTopicPartitionsRequest(topics=names), 0).topics
+    assert absent.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    assert absent.topic_authorized_operations == there.topic_authorized_operations

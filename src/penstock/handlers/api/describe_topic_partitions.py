@@ -60,7 +60,9 @@ def _pages(broker: Broker, request: DescribeTopicPartitionsRequest) -> Iterator[
 
 def _unknown(broker: Broker, name: str) -> DescribeTopicPartitionsResponseTopic:
     code = broker.controller.name_error(name) or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    return DescribeTopicPartitionsResponseTopic(error_code=code, name=name)
+    return DescribeTopicPartitionsResponseTopic(
+        error_code=code, name=name, topic_authorized_operations=authorized.TOPIC
+    )
 
 
 def _described(topic: TopicImage, indexes: list[int]) -> DescribeTopicPartitionsResponseTopic:
