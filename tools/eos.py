@@ -19,8 +19,9 @@ from pathlib import Path
 from tools.apache_kafka import ApacheKafka
 from tools.exactly_once.copier import FAULTS
 from tools.exactly_once.driver import Plan, run
-from tools.exactly_once.outcome import Result, write_section
+from tools.exactly_once.outcome import HEADING, Result, render
 from tools.exactly_once.setup import BROKER_SETTINGS
+from tools.page import write_section
 from tools.penstock_broker import Penstock
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reliability.md"
@@ -51,7 +52,7 @@ def main() -> int:
     for violation in result.violations[:100]:
         print(violation)
     if _is_long(result, options) and not options.no_page:
-        write_section(PAGE, result)
+        write_section(PAGE, "# Reliability", HEADING, render(result))
         print(f"wrote {PAGE.name}")
     return 1 if result.violations else 0
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from penstock.testing.history import Assign, Begin, End, Outcome
 from tools.exactly_once.checker import differences
-from tools.exactly_once.outcome import HEADING, Result, write_section
+from tools.exactly_once.outcome import HEADING, Result, render
+from tools.page import read_section, write_section
 
 SOURCE = {0: ["a", "b", "c"], 1: ["x", "y"]}
 
@@ -54,16 +57,24 @@ def test_the_ends_of_transactions_are_counted() -> None:
     assert result.assignments == 1
 
 
-def test_only_its_own_section_of_the_page_is_written(tmp_path) -> None:  # type: ignore[no-untyped-def]
+def test_only_its_own_section_of_the_page_is_written(tmp_path: Path) -> None:
     page = tmp_path / "reliability.md"
     page.write_text(
         f"# Reliability\n\nFirst.\n\n{HEADING}\n\nold\n\n### old too\n\n## Third\n\nx\n"
     )
     for seed in (41, 42):
-        write_section(page, Result("penstock", seed, None, 3))
+        write_section(page, "# New", HEADING, render(Result("penstock", seed, None, 3)))
     text = page.read_text()
     assert text.startswith("# Reliability\n\nFirst.\n\n## Exactly once under fire\n")
     assert text.endswith("\n\n## Third\n\nx\n")
     assert "old" not in text
     assert "seed 42" in text
     assert "seed 41" not in text
+    assert read_section(page, HEADING) == render(Result("penstock", 42, None, 3))
+
+
+def test_a_section_of_a_new_page(tmp_path: Path) -> None:
+    page = tmp_path / "reliability.md"
+    assert read_section(page, HEADING) == ""
+    write_section(page, "# Reliability", HEADING, render(None))
+    assert page.read_text() == "# Reliability\n\n" + render(None)

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from pathlib import Path
 from statistics import median
 
 from penstock.testing.history import Assign, Begin, End, Event, Outcome
 
 HEADING = "## Exactly once under fire"
-_FIRST_LINE = "# Reliability"
 
 
 @dataclass
@@ -63,19 +61,11 @@ def _told(counts: Counter[str]) -> str:
     return ", ".join(f"{what} {count}" for what, count in sorted(counts.items())) or "none"
 
 
-def write_section(page: Path, result: Result) -> None:
-    """Replaces this section of the page and leaves all others alone."""
-    text = page.read_text() if page.exists() else f"{_FIRST_LINE}\n"
-    before, found, after = text.partition(HEADING)
-    following = after.find("\n## ")
-    rest = after[following + 1 :] if found and following >= 0 else ""
-    parts = [before.rstrip(), "", render(result).rstrip(), ""]
-    page.write_text("\n".join([*parts, *(["", rest] if rest else [])]))
-
-
-def render(result: Result) -> str:
+def render(result: Result | None) -> str:
+    """Its section of docs/reliability.md."""
     lines = [HEADING, "", *_INTRODUCTION.splitlines(), "", "### The last long run of copiers", ""]
-    return "\n".join([*lines, *_figures(result), ""])
+    figures = ["None yet."] if result is None else _figures(result)
+    return "\n".join([*lines, *figures, ""])
 
 
 def _figures(result: Result) -> list[str]:
