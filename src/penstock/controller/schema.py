@@ -11,6 +11,7 @@ from penstock.model.error import ApiError, ErrorCode
 from penstock.settings.broker import find_broker_key, validate_broker_overrides
 from penstock.settings.config import BrokerConfig
 from penstock.settings.describe import describe_topic
+from penstock.settings.group import GROUP_KEYS, validate_group_overrides
 from penstock.settings.key import LIST, Key
 from penstock.settings.topic import TOPIC_KEYS, validate_topic_overrides
 
@@ -38,10 +39,11 @@ class SettingsSchema:
         validate_broker_overrides({name: values.get(name) for name in altered}, per_broker=True)
 
     def check_other(self, resource_type: int, name: str, values: Mapping[str, str]) -> None:
-        """Nothing takes settings per group or per metrics subscription yet: no key is known."""
+        """Nothing takes settings per metrics subscription yet: no key is known."""
+        if resource_type == ResourceType.GROUP:
+            validate_group_overrides(self._config(), values)
+            return
         for key in values:
-            if resource_type == ResourceType.GROUP:
-                raise ApiError(ErrorCode.INVALID_CONFIG, f"Unknown group config name: {key}")
             raise ApiError(ErrorCode.INVALID_CONFIG, f"Unknown client metrics configuration: {key}")
 
     def is_list(self, resource_type: int, key: str) -> bool:
@@ -66,4 +68,6 @@ class SettingsSchema:
 def _find(resource_type: int, key: str) -> Key | None:
     if resource_type == ResourceType.TOPIC:
         return TOPIC_KEYS.get(key)
+    if resource_type == ResourceType.GROUP:
+        return GROUP_KEYS.get(key)
     return find_broker_key(key) if resource_type == ResourceType.BROKER else None

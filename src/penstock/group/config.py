@@ -34,9 +34,14 @@ class GroupConfig:
     group_consumer_max_size: int = 2**31 - 1
     group_consumer_assignors: tuple[str, ...] = ("uniform", "range")
     """The first is taken where members name none."""
+    group_coordinator_rebalance_protocols: tuple[str, ...] = ("classic", "consumer", "streams")
     group_consumer_migration_policy: str = "bidirectional"
     group_consumer_regex_refresh_interval_ms: int = 10_000
     """Between two looks for new topics that match. Not configurable in Kafka either."""
+
+    @property
+    def has_consumer_protocol(self) -> bool:
+        return "consumer" in self.group_coordinator_rebalance_protocols
 
     @property
     def can_upgrade(self) -> bool:

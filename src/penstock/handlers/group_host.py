@@ -103,6 +103,9 @@ def group_config(config: BrokerConfig) -> GroupConfig:
         offset_metadata_max_bytes=int(config.get("offset.metadata.max.bytes")),
         offsets_retention_ms=int(config.get("offsets.retention.minutes")) * 60_000,
         offsets_retention_check_interval_ms=int(config.get("offsets.retention.check.interval.ms")),
+        group_coordinator_rebalance_protocols=tuple(
+            config.get("group.coordinator.rebalance.protocols")
+        ),
         group_consumer_assignors=tuple(config.get("group.consumer.assignors")),
         group_consumer_migration_policy=str(config.get("group.consumer.migration.policy")),
         **{name.replace(".", "_"): int(config.get(name)) for name in _CONSUMER_NUMBERS},

@@ -8,6 +8,7 @@ from typing import Final, NamedTuple
 
 from penstock.settings.broker import BROKER_KEYS, HIDDEN_KEYS, find_broker_key
 from penstock.settings.config import BrokerConfig
+from penstock.settings.group import GROUP_KEYS, broker_name
 from penstock.settings.key import READ_ONLY, UNKNOWN, Key, render
 from penstock.settings.resolve import topic_value
 from penstock.settings.synonym import TOPIC_TO_BROKER, broker_chain
@@ -18,6 +19,7 @@ DYNAMIC_BROKER_CONFIG: Final = 2
 DYNAMIC_DEFAULT_BROKER_CONFIG: Final = 3
 STATIC_BROKER_CONFIG: Final = 4
 DEFAULT_CONFIG: Final = 5
+GROUP_CONFIG: Final = 8
 
 
 class Synonym(NamedTuple):
@@ -45,6 +47,10 @@ def describe_topic(config: BrokerConfig, overrides: Mapping[str, str]) -> list[E
     return [_describe_topic_key(config, overrides, key) for key in TOPIC_KEYS.values()]
 
 
+def describe_group(config: BrokerConfig, overrides: Mapping[str, str]) -> list[Entry]:
+    return [_describe_group_key(config, overrides, key) for key in GROUP_KEYS.values()]
+
+
 def describe_broker(config: BrokerConfig) -> list[Entry]:
     """Every declared setting, and those set under names that are not declared."""
     names = dict.fromkeys(BROKER_KEYS)
@@ -70,6 +76,15 @@ def _describe_topic_key(config: BrokerConfig, overrides: Mapping[str, str], key:
     synonyms = [] if chain is None else _broker_synonyms(config, chain[0])
     if key.name in overrides:
         synonyms.insert(0, Synonym(key.name, value, DYNAMIC_TOPIC_CONFIG))
+    return _entry(key, value, False, synonyms)
+
+
+def _describe_group_key(config: BrokerConfig, overrides: Mapping[str, str], key: Key) -> Entry:
+    of_broker = broker_name(key.name)
+    synonyms = [] if of_broker is None else _broker_synonyms(config, of_broker)
+    if key.name in overrides:
+        synonyms.insert(0, Synonym(key.name, _shown(key, overrides[key.name]), GROUP_CONFIG))
+    value = synonyms[0].value if synonyms else _shown(key, key.default)
     return _entry(key, value, False, synonyms)
 
 

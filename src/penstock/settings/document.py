@@ -13,6 +13,7 @@ NO_EFFECT: Final = "Accepted for compatibility; has no effect in Penstock yet."
 _AREAS: Final = (
     ("add.partitions.to.txn.", "transactions"),
     ("alter.log.dirs.", "moving replicas between directories"),
+    ("consumer.", "this consumer group, over the broker's"),
     ("controller.", "the controller quorum"),
     ("delegation.token.", "delegation tokens"),
     ("follower.", "replication between brokers"),
@@ -35,6 +36,7 @@ _AREAS: Final = (
     ("sasl.oauthbearer.", "OAuth authentication"),
     ("sasl.", "SASL authentication"),
     ("share.", "the state of share groups"),
+    ("streams.", "this streams group, over the broker's"),
     ("socket.", "connections"),
     ("ssl.", "TLS"),
     ("transaction", "transactions"),

@@ -90,6 +90,22 @@ BROKER_SENTENCES: Final = {
     ),
     "delete.topic.enable": "Allows topics to be deleted.",
     "fetch.max.bytes": "The most bytes that one fetch answer carries.",
+    "group.consumer.assignment.interval.ms": (
+        "How long a consumer group waits before it assigns anew, so that members that come "
+        "together share one assignment."
+    ),
+    "group.consumer.assignors": (
+        "The assignors that members may name; the first is taken where they name none."
+    ),
+    "group.consumer.heartbeat.interval.ms": "How often members of consumer groups are heard of.",
+    "group.consumer.max.size": "The most members a consumer group may have.",
+    "group.consumer.migration.policy": (
+        "Whether groups with members may change between the classic and the consumer protocol."
+    ),
+    "group.consumer.session.timeout.ms": (
+        "How long a member of a consumer group may be silent before it is taken for gone."
+    ),
+    "group.coordinator.rebalance.protocols": "The protocols that groups may use.",
     "group.initial.rebalance.delay.ms": (
         "How long a new group waits for more members before it assigns partitions."
     ),

@@ -25,6 +25,8 @@ def check_request(
     request: ConsumerGroupHeartbeatRequest, version: int, config: GroupConfig
 ) -> None:
     """What can be refused without looking at the group."""
+    if not config.has_consumer_protocol:
+        raise ApiError(ErrorCode.UNSUPPORTED_VERSION, "The consumer protocol is switched off.")
     epoch = request.member_epoch
     if not request.member_id and (version >= _OWN_MEMBER_ID_SINCE or epoch != JOINING_EPOCH):
         raise _invalid("MemberId can't be empty.")

@@ -20,6 +20,7 @@ from penstock.settings.describe import (
     Entry,
     describe_broker,
     describe_broker_default,
+    describe_group,
     describe_topic,
 )
 
@@ -85,9 +86,16 @@ def _broker(broker: Broker, name: str) -> Iterable[Entry]:
     return describe_broker(broker.config)
 
 
+def _group(broker: Broker, name: str) -> Iterable[Entry]:
+    if not name:
+        raise ApiError(ErrorCode.INVALID_REQUEST, "Group name must not be empty")
+    return describe_group(broker.config, broker.image.configs.of(ResourceType.GROUP, name))
+
+
 _BY_TYPE: dict[int, Callable[[Broker, str], Iterable[Entry]]] = {
     ResourceType.TOPIC: _topic,
     ResourceType.BROKER: _broker,
+    ResourceType.GROUP: _group,
 }
 
 
