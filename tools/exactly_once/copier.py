@@ -35,8 +35,9 @@ from tools.exactly_once.setup import (
 
 BATCH_RECORDS = 50
 GAVE_UP = 3
-_TRIES = 3
-_TRY_S = 3.0
+# librdkafka (2.x) can lose the request with the offsets when its connections come back just then,
+# and waits for the answer whatever the time-out. So a round has an alarm that ends the process.
+_ROUND_S = 10
 # No zombie is fenced: each process has a transactional id of its own, and its offsets do not
 # say in which generation of the group they were read.
 UNFENCED = "unfenced"
@@ -73,11 +74,13 @@ class Copier:
         self._stopping = True
 
     def run(self) -> None:
+        signal.alarm(3 * _ROUND_S)
         _insist(self._producer.init_transactions)
         self._consumer.subscribe(
             [SOURCE], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._revoked
         )
         while not self._stopping:
+            signal.alarm(_ROUND_S)
             self._read()
             if self._batch:
                 self._copy_or_undo()
@@ -125,7 +128,7 @@ class Copier:
         if self._fault != LOOSE_OFFSETS:
             self._diary.offsets_sent(offsets)
             claim = self._claim()
-            _insist(lambda s: self._producer.send_offsets_to_transaction(offsets, claim, s))
+            _insist(lambda: self._producer.send_offsets_to_transaction(offsets, claim))
         self._diary.ending(commit=True)
         _insist(self._producer.commit_transaction)
         self._diary.ended(commit=True)
@@ -187,20 +190,15 @@ _GROUP_SETTINGS = {
 }
 
 
-def _insist(call: Callable[[float], object]) -> None:
-    """Calls of transactions may be made again after a time-out, and then go on where they were.
-
-    Not for ever: librdkafka 2.x at times never sends the offsets when its connection was lost just
-    before, and waits for an answer until the end of its days.
-    """
-    for _ in range(_TRIES - 1):
+def _insist(call: Callable[[], object]) -> None:
+    """Calls of transactions may be made again after a time-out, and then go on where they were."""
+    while True:
         try:
-            call(_TRY_S)
+            call()
             return
         except KafkaException as problem:
             if not problem.args[0].retriable():
                 raise
-    call(_TRY_S)
 
 
 def _next_offsets(batch: list[Message]) -> list[Position]:

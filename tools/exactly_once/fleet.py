@@ -123,7 +123,7 @@ class Fleet:
 
     def _note_ending(self, child: Child) -> None:
         code = child.process.poll()
-        told = {GAVE_UP: "gave up", 0: "as asked"}
+        told = {GAVE_UP: "gave up", 0: "as asked", -signal.SIGALRM: "its client hung"}
         self.endings[told.get(code or 0, f"with code {code}")] += 1
 
     def _spawn(self, slot: str) -> Child:
