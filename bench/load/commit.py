@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import struct
 
+import uvloop
+
 from bench.load.child import Spec, serve
 from bench.load.raw import RawClient, connect, wait_coordinators
 from penstock.protocol.frame import decode_response, encode_request
@@ -98,6 +100,7 @@ def _fail(failed: asyncio.Future[None], context: dict[str, object]) -> None:
 
 
 def commit(spec: Spec) -> Spec:
+    uvloop.install()
     return asyncio.run(_commit(spec))
 
 

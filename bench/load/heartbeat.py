@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 
+import uvloop
+
 from bench.load.child import Spec, say_ready, serve
 from bench.load.member import HEARTBEAT, Member
 from bench.load.raw import allow_many_files, connect, wait_coordinators
@@ -83,6 +85,7 @@ async def _heartbeat(spec: Spec) -> Spec:
 
 def heartbeat(spec: Spec) -> Spec:
     allow_many_files()
+    uvloop.install()
     return asyncio.run(_heartbeat(spec))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from typing import Any
 
 from bench.load.raw import RawClient
@@ -44,14 +45,17 @@ class Member(RawClient):
         return response
 
     async def sync(self, joined: Any) -> int:
-        """As the leader it assigns one partition to each."""
+        return int((await self.call(SYNC, self.sync_request(joined.members))).error_code)
+
+    def sync_request(self, members: Sequence[Any]) -> SyncGroupRequest:
+        """The leader, who knows the members, assigns one partition to each."""
         assignments = [
             SyncGroupRequestAssignment(
                 member_id=one.member_id, assignment=_assignment(self._topic, index)
             )
-            for index, one in enumerate(joined.members)
+            for index, one in enumerate(members)
         ]
-        request = SyncGroupRequest(
+        return SyncGroupRequest(
             group_id=self.group,
             generation_id=self.generation,
             member_id=self.member_id,
@@ -59,7 +63,6 @@ class Member(RawClient):
             protocol_name=_ASSIGNOR,
             assignments=assignments,
         )
-        return int((await self.call(SYNC, request)).error_code)
 
     async def heartbeat(self) -> int:
         return int((await self.call(HEARTBEAT, self._heartbeat())).error_code)

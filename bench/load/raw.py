@@ -12,7 +12,7 @@ import struct
 from collections import deque
 from collections.abc import Sequence
 from functools import partial
-from typing import Any
+from typing import Any, cast
 
 from penstock.protocol.entity import Entity
 from penstock.protocol.frame import decode_response, encode_request
@@ -36,8 +36,8 @@ class RawClient(asyncio.Protocol):
         self._asked: deque[tuple[int, int, asyncio.Future[Any]]] = deque()
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        # That of uvloop does not say in its type what it is.
+        self._transport = cast(asyncio.Transport, transport)
 
     def connection_lost(self, _: Exception | None) -> None:
         for _key, _version, future in self._asked:
