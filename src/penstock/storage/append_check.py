@@ -147,7 +147,8 @@ class AppendCheck:
             return records, header
         if not self.append_time:
             self._check_times(records, header, now_ms)
-        if self.compacted:
+        # Coordinators write keys only, and one batch for every commit.
+        if self.compacted and origin is not Origin.COORDINATOR:
             _check_keys(records, header)
         if self.codec is not None and header.attributes & CODEC_MASK != self.codec:
             return self._recompress(records)
