@@ -188,6 +188,12 @@ def open_transaction(servers: str) -> Producer:
     return producer
 
 
+def end_open_transaction(servers: str) -> None:
+    """A producer that comes back under the same id aborts what it left open."""
+    settings = {"bootstrap.servers": servers, "transactional.id": "open"}
+    Producer(settings, logger=_log).init_transactions(_TIMEOUT_S)
+
+
 class RetryingProducer:
     """An idempotent producer made by hand, which may send its last batch again."""
 

@@ -9,7 +9,13 @@ from typing import Any
 import pytest
 
 from tests.interop.cluster_view import view
-from tests.interop.load_kit import GROUP, RetryingProducer, open_transaction, write_everything
+from tests.interop.load_kit import (
+    GROUP,
+    RetryingProducer,
+    end_open_transaction,
+    open_transaction,
+    write_everything,
+)
 from tests.interop.test_directory_of_kafka import HEAP
 from tools.apache_kafka import ApacheKafka, free_port
 
@@ -53,6 +59,7 @@ def test_kafka_serves_what_penstock_wrote(
         theirs = view(kafka.bootstrap_servers, [GROUP])
         producer.check_retry(kafka.bootstrap_servers)
         producer.send(kafka.bootstrap_servers)
+        end_open_transaction(kafka.bootstrap_servers)
     assert theirs.ids == seen.ids
     assert theirs.configs == seen.configs
     assert theirs.group_offsets == seen.group_offsets
@@ -65,3 +72,4 @@ def test_kafka_serves_what_penstock_wrote(
     assert ours.ids == seen.ids
     assert ours.group_offsets == seen.group_offsets
     assert len(ours.partitions["retried", 0].rows) == 2
+    assert [row[4] for row in ours.partitions["open-txn", 0].committed_rows] == [b"behind it"]

@@ -11,7 +11,13 @@ from typing import Any
 import pytest
 
 from tests.interop.cluster_view import View, view
-from tests.interop.load_kit import GROUP, RetryingProducer, open_transaction, write_everything
+from tests.interop.load_kit import (
+    GROUP,
+    RetryingProducer,
+    end_open_transaction,
+    open_transaction,
+    write_everything,
+)
 from tools.apache_kafka import ApacheKafka
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(300)]
@@ -19,6 +25,9 @@ pytestmark = [pytest.mark.java, pytest.mark.timeout(300)]
 SETTINGS = {
     "log.cleaner.backoff.ms": "200",
     "group.initial.rebalance.delay.ms": "0",
+    # A killed broker is let in again when its session is over.
+    "broker.session.timeout.ms": "2000",
+    "broker.heartbeat.interval.ms": "200",
     # Kafka lets every index file have its full size until the segment is complete.
     "log.index.size.max.bytes": "65536",
     "offsets.topic.num.partitions": "4",
@@ -96,7 +105,9 @@ def test_it_goes_on_from_there(
     assert [each.offset for each in sent] == [ends["segments", 0] + each for each in range(3)]
     broker.create_topic("new", 2)
     broker.produce("new", "x", partition=1)
+    end_open_transaction(broker.bootstrap_servers)
     before = view(broker.bootstrap_servers, [GROUP])
+    assert [row[4] for row in before.partitions["open-txn", 0].committed_rows] == [b"behind it"]
     broker.kill()
     broker.start()
     assert view(broker.bootstrap_servers, [GROUP]) == before
