@@ -101,6 +101,11 @@ class Member:
         self._jobs.put((job, future))
         return future.result(PATIENCE_SECONDS)
 
+    def assign(self, places: Mapping[Place, int | None]) -> None:
+        """For a simple consumer: read these from here on (None: from the committed offset)."""
+        self.ask(lambda consumer: consumer.assign(places))
+        self.polling = True
+
     def events(self) -> list[tuple[str, frozenset[Place]]]:
         return list(self.consumer.events)
 

@@ -37,7 +37,9 @@ class Membership:
 
     def join(self, client: str, group: str, *topics: str, **options: Any) -> Member:
         joining = Joining(group, topics, **options)
-        member = Member(lambda: MEMBERS[client](self._bootstrap, joining))
+        # A poll without partitions never ends in some clients.
+        polling = bool(topics or joining.pattern)
+        member = Member(lambda: MEMBERS[client](self._bootstrap, joining), polling=polling)
         self._members.append(member)
         return member
 

@@ -1,0 +1,54 @@
+"""Requests of the wire protocol by themselves, for what no client can be made to send."""
+
+from __future__ import annotations
+
+import itertools
+import socket
+import struct
+import threading
+from concurrent.futures import Future
+from typing import Any
+
+from penstock.protocol.entity import Entity
+from penstock.protocol.frame import decode_response, encode_request
+from tests.conformance.clients.record import PATIENCE_SECONDS
+
+
+class Connection:
+    """One connection, one request at a time."""
+
+    def __init__(self, bootstrap_servers: str) -> None:
+        host, port = bootstrap_servers.rsplit(":", 1)
+        self._socket = socket.create_connection((host, int(port)), timeout=PATIENCE_SECONDS)
+        self._numbers = itertools.count(1)
+
+    def call(self, request: Entity, version: int) -> Any:
+        self._socket.sendall(encode_request(next(self._numbers), version, request, "raw"))
+        size = struct.unpack(">i", self._read(4))[0]
+        key = type(request).API_KEY
+        assert key is not None
+        return decode_response(key, version, self._read(size))[1]
+
+    def start(self, request: Entity, version: int) -> Future[Any]:
+        """Send, and let a thread wait for the answer: joins wait for each other."""
+        future: Future[Any] = Future()
+
+        def run() -> None:
+            try:
+                future.set_result(self.call(request, version))
+            except BaseException as error:
+                future.set_exception(error)
+
+        threading.Thread(target=run, daemon=True).start()
+        return future
+
+    def close(self) -> None:
+        self._socket.close()
+
+    def _read(self, size: int) -> bytes:
+        data = b""
+        while len(data) < size:
+            more = self._socket.recv(size - len(data))
+            assert more, "the broker hung up"
+            data += more
+        return data
