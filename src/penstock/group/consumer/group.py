@@ -62,6 +62,7 @@ class MatchedTopics(NamedTuple):
 
 class ConsumerGroup:
     __slots__ = (
+        "_regexes",
         "_subscribed",
         "assignment_epoch",
         "assignment_timestamp_ms",
@@ -92,6 +93,7 @@ class ConsumerGroup:
         self.matched: dict[str, MatchedTopics] = {}
         self.has_partition_metadata = False
         self._subscribed: frozenset[str] | None = None
+        self._regexes: frozenset[str] | None = None
         # Soft: after a load nothing is known of what happened to the topics meanwhile.
         self.must_check_topics = True
         self.must_match_again = True
@@ -140,8 +142,11 @@ class ConsumerGroup:
         return self._subscribed
 
     @property
-    def regexes(self) -> set[str]:
-        return {member.regex for member in self.members.values() if member.regex}
+    def regexes(self) -> frozenset[str]:
+        if self._regexes is None:
+            found = (member.regex for member in self.members.values() if member.regex)
+            self._regexes = frozenset(found)
+        return self._regexes
 
     @property
     def classic_members(self) -> list[ConsumerMember]:
@@ -226,7 +231,7 @@ class ConsumerGroup:
     def _put(self, member: ConsumerMember) -> None:
         before = self.members.get(member.member_id)
         if before is None or (before.topics, before.regex) != (member.topics, member.regex):
-            self._subscribed = None
+            self._subscribed = self._regexes = None
         if before is not None:
             self._release(before)
         self.members[member.member_id] = member
@@ -239,7 +244,7 @@ class ConsumerGroup:
         member = self.members.pop(member_id, None)
         if member is None:
             return
-        self._subscribed = None
+        self._subscribed = self._regexes = None
         self._release(member)
         if self.static_ids.get(member.instance_id or "") == member_id:
             del self.static_ids[member.instance_id or ""]

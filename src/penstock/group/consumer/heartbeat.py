@@ -177,7 +177,9 @@ def replace_member(draft: Draft, old: ConsumerMember, new_id: str) -> ConsumerMe
 def _updated(
     member: ConsumerMember, request: ConsumerGroupHeartbeatRequest, caller: Caller
 ) -> ConsumerMember:
-    """What a request leaves out stays as it was."""
+    """What a request leaves out stays as it was: in most heartbeats, everything."""
+    if _says_nothing(member, request, caller):
+        return member
     names, regex = request.subscribed_topic_names, request.subscribed_topic_regex
     timeout_ms, assignor = request.rebalance_timeout_ms, request.server_assignor
     return replace(
@@ -191,6 +193,21 @@ def _updated(
         client_id=caller.client_id,
         client_host=caller.client_host,
         classic=None,
+    )
+
+
+def _says_nothing(
+    member: ConsumerMember, request: ConsumerGroupHeartbeatRequest, caller: Caller
+) -> bool:
+    return (
+        request.subscribed_topic_names is None
+        and request.subscribed_topic_regex is None
+        and request.rebalance_timeout_ms == -1
+        and request.server_assignor is None
+        and request.rack_id is None
+        and request.instance_id in (None, member.instance_id)
+        and (caller.client_id, caller.client_host) == (member.client_id, member.client_host)
+        and member.classic is None
     )
 
 
