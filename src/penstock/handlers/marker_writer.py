@@ -14,21 +14,34 @@ from penstock.model.id import TopicPartition
 from penstock.records.control import build_end_marker
 from penstock.replication.partition_set import PartitionSet
 from penstock.storage.append_check import Origin
+from penstock.transaction.config import EPOCH_BUMP_SINCE
 
 if TYPE_CHECKING:
     from penstock.handlers.group_host import GroupHost
 
 
 class Marker:
-    __slots__ = ("committed", "coordinator_epoch", "producer_epoch", "producer_id")
+    __slots__ = (
+        "committed",
+        "coordinator_epoch",
+        "producer_epoch",
+        "producer_id",
+        "transaction_version",
+    )
 
     def __init__(
-        self, producer_id: int, producer_epoch: int, committed: bool, coordinator_epoch: int = 0
+        self,
+        producer_id: int,
+        producer_epoch: int,
+        committed: bool,
+        coordinator_epoch: int = 0,
+        transaction_version: int = 0,
     ) -> None:
         self.producer_id = producer_id
         self.producer_epoch = producer_epoch
         self.committed = committed
         self.coordinator_epoch = coordinator_epoch
+        self.transaction_version = transaction_version
 
 
 class MarkerWriter:
@@ -73,6 +86,8 @@ class MarkerWriter:
 
     async def _append(self, marker: Marker, key: TopicPartition) -> None:
         partition = self._partitions.by_name(*key)
+        if marker.transaction_version >= EPOCH_BUMP_SINCE:
+            partition.log.producers.check_marker_raised(marker.producer_id, marker.producer_epoch)
         now_ms = self._clock.now_ms()
         batch = build_end_marker(
             producer_id=marker.producer_id,

@@ -116,7 +116,12 @@ class TransactionHost(CoordinatorHost[TransactionShard, TransactionRecord]):
 
     async def _write_markers(self, runtime: TransactionRuntime, task: MarkerTask) -> None:
         identity = task.identity
-        marker = Marker(identity.producer_id, identity.producer_epoch, task.committed)
+        marker = Marker(
+            identity.producer_id,
+            identity.producer_epoch,
+            task.committed,
+            transaction_version=task.transaction_version,
+        )
         left = set(task.partitions)
         while left:
             results = await self._markers.write(marker, sorted(left))

@@ -113,6 +113,17 @@ class ProducerState:
                 f"{header.producer_id} is older than {entry.coordinator_epoch}",
             )
 
+    def check_marker_raised(self, producer_id: int, epoch: int) -> None:
+        """Markers of transaction version 2 bear a higher epoch than the records they end: one that
+        comes late must not end the producer's next transaction (KIP-890)."""
+        entry = self.get(producer_id)
+        if entry is not None and entry.txn_first_offset != NO_TXN and epoch <= entry.epoch:
+            raise ApiError(
+                ErrorCode.INVALID_PRODUCER_EPOCH,
+                f"epoch {epoch} of the marker for producer {producer_id} does not end its "
+                f"transaction of epoch {entry.epoch}",
+            )
+
     def apply(self, header: BatchHeader, base_offset: int, timestamp: int) -> None:
         """A data batch of a producer is in the log."""
         delta, first = header.last_offset_delta, header.base_sequence

@@ -27,7 +27,11 @@ async def _write_all(broker: Broker, request: WriteTxnMarkersRequest) -> WriteTx
 
 async def _write(broker: Broker, asked: WritableTxnMarker) -> WritableTxnMarkerResult:
     marker = Marker(
-        asked.producer_id, asked.producer_epoch, asked.transaction_result, asked.coordinator_epoch
+        asked.producer_id,
+        asked.producer_epoch,
+        asked.transaction_result,
+        asked.coordinator_epoch,
+        asked.transaction_version,
     )
     partitions = [
         TopicPartition(topic.name, index)
