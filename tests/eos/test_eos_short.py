@@ -53,11 +53,12 @@ def test_zombies_that_nobody_fences_are_found(tmp_path: Path) -> None:
 def test_offsets_committed_beside_the_transaction_are_found(tmp_path: Path) -> None:
     plan = Plan(
         seed=8,
-        kills=4,
+        kills=2,
         rate=100,
         broker_share=0.0,
         halt_share=0.0,
-        shortest_peace_s=1.0,
+        shortest_peace_s=2.0,
+        longest_peace_s=3.0,
         work_s=0.3,
         fault=LOOSE_OFFSETS,
     )

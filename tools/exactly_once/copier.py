@@ -21,7 +21,7 @@ from confluent_kafka import Consumer, KafkaException, Message, Producer
 from confluent_kafka import TopicPartition as Position
 
 from penstock.model.id import TopicPartition
-from penstock.testing.history import Recorder
+from penstock.testing.history import Outcome, Recorder
 from tools.exactly_once.diary import Diary
 from tools.exactly_once.setup import (
     COPY,
@@ -134,7 +134,9 @@ class Copier:
         self._diary.ended(commit=True)
         if self._fault == LOOSE_OFFSETS:
             self._work()
+            self._diary.offsets_beside(offsets, Outcome.UNKNOWN)
             self._consumer.commit(offsets=offsets, asynchronous=False)
+            self._diary.offsets_beside(offsets, Outcome.OK)
 
     def _send(self, message: Message, transaction: str) -> None:
         where = TopicPartition(COPY, message.partition() or 0)

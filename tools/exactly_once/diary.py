@@ -95,6 +95,12 @@ class Diary:
 
     def offsets_sent(self, offsets: list[Position]) -> None:
         """Noted as taken: were they not, the transaction could not commit."""
+        self._offsets(offsets, Outcome.OK, self._transaction)
+
+    def offsets_beside(self, offsets: list[Position], outcome: Outcome) -> None:
+        self._offsets(offsets, outcome, None)
+
+    def _offsets(self, offsets: list[Position], outcome: Outcome, transaction: str | None) -> None:
         when = now_s()
         self._recorder.note(
             *(
@@ -105,8 +111,8 @@ class Diary:
                     group=GROUP,
                     partition=TopicPartition(SOURCE, position.partition),
                     offset=position.offset,
-                    outcome=Outcome.OK,
-                    transaction=self._transaction,
+                    outcome=outcome,
+                    transaction=transaction,
                 )
                 for position in offsets
             )

@@ -14,6 +14,7 @@ from confluent_kafka.cimpl import NewTopic
 
 from penstock.testing.history import Event, Outcome, check, load
 from tools.exactly_once.checker import differences, values_of
+from tools.exactly_once.copier import LOOSE_OFFSETS
 from tools.exactly_once.feeder import Feeder
 from tools.exactly_once.fleet import Fleet
 from tools.exactly_once.outcome import Result
@@ -106,7 +107,7 @@ def _disturb_once(
         pause_s = SESSION_TIMEOUT_MS / 1000 * dice.uniform(1.2, 2.0)
         fleet.halt(slot, pause_s, replace=replaced)
         return "copier stopped and replaced" if replaced else "copier stopped for a while"
-    fleet.kill(slot)
+    fleet.kill(slot, after_commit=plan.fault == LOOSE_OFFSETS)
     return "copier killed"
 
 

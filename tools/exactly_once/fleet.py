@@ -8,10 +8,11 @@ import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from penstock.testing.history import Produce
+from penstock.testing.history import End, Event, Outcome, Produce
 from penstock.testing.history_log import decode
 from tools.exactly_once.copier import GAVE_UP
 
@@ -26,15 +27,13 @@ class Child:
     wake_at: float | None = None
     """When a child that stands still goes on."""
 
-    def is_inside_transaction(self) -> bool:
-        """Whether the last thing it noted is a record it sent."""
+    def last_note(self) -> Event | None:
         if not self.history.exists():
-            return False
+            return None
         with open(self.history, "rb") as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - 4096))
             lines = file.read().splitlines(keepends=True)
-        whole = bool(lines) and lines[-1].endswith(b"\n")
-        return whole and isinstance(decode(lines[-1]), Produce)
+        return decode(lines[-1]) if lines and lines[-1].endswith(b"\n") else None
 
     def wake(self) -> None:
         self.wake_at = None
@@ -79,12 +78,15 @@ class Fleet:
             if child.wake_at is not None and child.wake_at <= time.monotonic():
                 child.wake()
 
-    def kill(self, slot: str) -> None:
-        self._running.pop(slot).kill()
+    def kill(self, slot: str, *, after_commit: bool = False) -> None:
+        child = self._running.pop(slot)
+        if after_commit:
+            _stop_at(child, _has_committed)
+        child.kill()
 
     def halt(self, slot: str, pause_s: float, *, replace: bool) -> None:
         child = self._running[slot]
-        _stop_inside_transaction(child)
+        _stop_at(child, _is_inside_transaction)
         child.wake_at = time.monotonic() + pause_s
         if replace:
             self._zombies.append(self._running.pop(slot))
@@ -141,12 +143,20 @@ class Fleet:
         return Child(process, history)
 
 
-def _stop_inside_transaction(child: Child) -> None:
-    """At some other moment only if it has nothing to copy for a while."""
+def _is_inside_transaction(note: Event | None) -> bool:
+    return isinstance(note, Produce)
+
+
+def _has_committed(note: Event | None) -> bool:
+    return isinstance(note, End) and note.outcome is Outcome.OK
+
+
+def _stop_at(child: Child, moment: Callable[[Event | None], bool]) -> None:
+    """Chosen by what it noted last; at any moment if that one does not come for a while."""
     deadline = time.monotonic() + _AIM_S
     while True:
         child.process.send_signal(signal.SIGSTOP)
-        if child.is_inside_transaction() or time.monotonic() > deadline:
+        if moment(child.last_note()) or time.monotonic() > deadline:
             return
         child.process.send_signal(signal.SIGCONT)
         time.sleep(0.003)
