@@ -88,10 +88,13 @@ class FetchContext:
 
 
 class FetchSessions:
-    def __init__(self, slots_max: int) -> None:
+    """`first_id` is to be drawn anew at every start: a client that still holds a session of the
+    broker's last life must not meet somebody else's."""
+
+    def __init__(self, slots_max: int, first_id: int = 1) -> None:
         self._slots_max = slots_max
         self._sessions: OrderedDict[int, FetchSession] = OrderedDict()
-        self._next_id = 1
+        self._next_id = first_id
 
     def __len__(self) -> int:
         return len(self._sessions)

@@ -7,6 +7,7 @@ import gc
 import os
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from socket import gethostname
 from typing import TYPE_CHECKING, Any
 
 from penstock.handlers.broker import Broker, Endpoint
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from penstock.handlers.transaction_host import TransactionHost
 
 DRAIN_TIMEOUT_S = 5.0
+EVERY_INTERFACE = ("0.0.0.0", "::", "")
 RECOVERY_REPORT_EVERY = 1000
 GC_THRESHOLD = 50_000
 
@@ -186,7 +188,10 @@ class Node:
             build_transactions=self._build_transactions,
             markers=MarkerWriter(self._clock, self._partitions, lambda: self._broker.groups),
             producer_ids=ProducerIds(self._allocate_producer_ids),
-            fetch_sessions=FetchSessions(self._config.fetch_sessions_max),
+            fetch_sessions=FetchSessions(
+                self._config.fetch_sessions_max,
+                first_id=1 + int.from_bytes(self._new_id()[:4]) % 0x7FFFFFFD,
+            ),
             metrics=self.metrics,
             log_dir=self.log_dir,
             endpoint=Endpoint(advertised.host, advertised.port),
@@ -327,7 +332,14 @@ class Node:
     def _advertised(self) -> Address:
         advertised = self.options.advertise
         if advertised is None:
-            return self.listen_address
+            if self.listen_address.host not in EVERY_INTERFACE:
+                return self.listen_address
+            advertised = Address(gethostname(), 0)
+            log.info(
+                "listening on every interface; clients are told this host's name, "
+                "--advertise tells them another",
+                advertised=advertised.host,
+            )
         return Address(advertised.host, advertised.port or self.listen_address.port)
 
 
