@@ -5,8 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable
 
-from tests.transcripts.transcript import Names
-
 from penstock.controller import (
     BOOTSTRAP_FEATURES,
     ControllerConfig,
@@ -38,6 +36,7 @@ from penstock.protocol.messages.create_topics import (
 from penstock.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from penstock.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 from penstock.settings.config import BrokerConfig
+from tests.transcripts.transcript import Names
 
 MANY_SHOWN = 8
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from tests.transcripts.controller_script import ControllerScript
 from tests.transcripts.transcript import check
 
