@@ -31,7 +31,13 @@ from penstock.group.consumer.member import (
     ConsumerMember,
     MemberState,
 )
-from penstock.group.consumer.migration import can_downgrade, check_upgrade, classic_group, upgrade
+from penstock.group.consumer.migration import (
+    can_downgrade,
+    check_upgrade,
+    classic_group,
+    forget_pending,
+    upgrade,
+)
 from penstock.group.consumer.record import current_record
 from penstock.group.consumer.setting import ConsumerSettings, Overrides, settings_of
 from penstock.group.consumer.topic import TopicView
@@ -195,7 +201,9 @@ class ConsumerCoordinator:
         if not classic.is_empty:
             check_upgrade(classic, self._config)
             upgrade(draft, classic)
-        elif self._roster.is_stored(group_id):
+            return draft
+        forget_pending(draft, classic)
+        if self._roster.is_stored(group_id):
             draft.write_first(group_tombstone(group_id))
         return draft
 

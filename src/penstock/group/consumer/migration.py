@@ -34,7 +34,7 @@ from penstock.group.consumer.record import (
 )
 from penstock.group.consumer.topic import TopicView, metadata_hash
 from penstock.group.record import group_tombstone
-from penstock.group.timer import JoinTimer, SyncTimer
+from penstock.group.timer import JoinTimer, SessionTimer, SyncTimer
 from penstock.model.error import ErrorCode, ProtocolError
 from penstock.model.id import TopicId
 
@@ -78,6 +78,13 @@ def _release_parked(draft: Draft, classic: ClassicGroup) -> None:
         draft.answers.append((ticket, sync_refused(error)))
     draft.cancel(JoinTimer(classic.group_id))
     draft.cancel(SyncTimer(classic.group_id))
+    forget_pending(draft, classic)
+
+
+def forget_pending(draft: Draft, classic: ClassicGroup) -> None:
+    """Ids that were handed out and not used yet are as good in the new group, without a time."""
+    for member_id in classic.pending_join:
+        draft.cancel(SessionTimer(classic.group_id, member_id))
 
 
 def _consumer_members(classic: ClassicGroup, topics: TopicView) -> list[ConsumerMember]:
