@@ -14,7 +14,7 @@ from tests.conformance.clients.transactor import FencedError
 from tests.conformance.conftest import CLIENTS, Cluster, wait_until
 
 MakeTopic = Callable[..., str]
-A_WHILE_S = 0.7
+A_WHILE_S = 0.4
 
 with_codecs = pytest.mark.parametrize(
     ("client", "codec"),
