@@ -121,4 +121,10 @@ same for both and run in processes of their own: librdkafka through its batch ca
 producer through `kafka-producer-perf-test`, Kafka's Java consumer with its partitions assigned.
 Produce uses acks=all and three partitions. Memory is resident memory; under load it is the highest
 of all rounds. CPU per request is the node's processor time over single small Produce, Fetch and
-Metadata requests that name one partition."""
+Metadata requests that name one partition.
+
+Members of groups are simulated by requests of the protocol from one process: each has a connection
+of its own. Commits are single ones, five in flight a group. In the large group everybody sends a
+heartbeat as soon as one joins or leaves, so that no heartbeat interval is part of the time. The
+coordinator starts with the whole process, and is ready when every group has its last offset back.
+The commit of a transaction is timed after its records are acknowledged and its offsets sent."""

@@ -145,13 +145,18 @@ class Runtime(Generic[MachineT, RecordT]):
         if decision.timers:
             self._apply_timers(decision.timers)
         pending = _Pending(base_offset, end_offset, decision, None)
-        if not self._pending and (not decision.records or self._journal.is_committed(end_offset)):
+        if not self._pending and (not decision.records or self._is_safe(end_offset)):
             self._settle(pending)
             return None
         self._pending.append(pending)
         if self._committer is None:
             self._committer = asyncio.create_task(self._commit(), name="journal-commit")
         return pending
+
+    def _is_safe(self, end_offset: int) -> bool:
+        """Already, as where nobody asks for a flush. A listener is told by the committer alone,
+        which knows what to do if it fails."""
+        return self._on_commit is None and self._journal.is_committed(end_offset)
 
     def _write(self, decision: Decision[RecordT, Any]) -> int:
         """A refused append, such as on a full disk, changes nothing and is the caller's alone."""

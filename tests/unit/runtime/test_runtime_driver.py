@@ -349,6 +349,66 @@ def test_timers_fire_once_and_write_what_they_decide() -> None:
     run(story())
 
 
+def test_asking_gives_the_reply_itself_where_nothing_is_waited_for() -> None:
+    async def story() -> None:
+        journal = Held([3])
+        runtime = start(journal)
+        runtime.load()
+        assert runtime.ask(lambda machine: machine.look()) == 3
+        journal.committed = 100
+        assert runtime.ask(lambda machine: machine.add(4)) == 7, "safe as soon as it is written"
+        journal.committed = len(journal.records)
+        written = runtime.ask(lambda machine: machine.add(5))
+        behind = runtime.ask(lambda machine: machine.look())
+        assert isinstance(written, asyncio.Future) and isinstance(behind, asyncio.Future)
+        await settle()
+        assert not written.done() and not behind.done()
+        journal.commit()
+        assert (await written, await behind) == (12, 12)
+
+    run(story())
+
+
+def test_asking_and_being_parked_and_leaving() -> None:
+    async def story() -> None:
+        journal = Held()
+        runtime = start(journal)
+        first = runtime.ask(lambda _: Decision((), Parked("a")))
+        second = runtime.ask(lambda _: Decision((), Parked("b")))
+        assert isinstance(first, asyncio.Future) and isinstance(second, asyncio.Future)
+        first.cancel()
+        await settle()
+        assert list(runtime._parked) == ["b"]
+        runtime.ask(lambda _: Decision((), None, answers=[("b", "hello")]))
+        assert await second == "hello"
+        journal.refusal = ApiError(ErrorCode.KAFKA_STORAGE_ERROR, "no space")
+        with pytest.raises(ApiError):
+            runtime.ask(lambda _: Decision([1], Parked("c")))
+        assert not runtime._parked
+
+    run(story())
+
+
+def test_a_deadline_that_is_put_off_does_not_touch_the_alarm_and_still_fires() -> None:
+    async def story() -> None:
+        journal = Held()
+        runtime = start(journal)
+        now = LoopClock().now_ms()
+        runtime.ask(lambda _: Decision((), None, [TimerSet("late", now + 30)]))
+        alarm = runtime._alarm
+        runtime.ask(lambda _: Decision((), None, [TimerSet("late", now + 60)]))
+        assert runtime._alarm is alarm
+        runtime.ask(lambda _: Decision((), None, [TimerSet("soon", now + 10)]))
+        assert runtime._alarm is not alarm, "an earlier one brings it forward"
+        await asyncio.sleep(0.2)
+        assert [key for key, _ in runtime.machine.expired] == ["soon", "late"]
+        assert runtime.machine.expired[1][1] >= now + 60
+        journal.commit()
+        await runtime.close()
+
+    run(story())
+
+
 def test_closing_answers_what_was_written_and_takes_nothing_more() -> None:
     async def story() -> None:
         journal = Held()

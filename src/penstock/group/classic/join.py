@@ -171,11 +171,16 @@ def _add(
 
 
 def _update(turn: Turn, member: Member, request: JoinGroupRequest) -> Member:
+    protocols, rebalance_ms = protocols_of(request), rebalance_timeout_of(request)
+    session_ms = request.session_timeout_ms
+    before = (member.protocols, member.rebalance_timeout_ms, member.session_timeout_ms)
+    if before == (protocols, rebalance_ms, session_ms):
+        return member  # as in nearly every rejoin
     updated = replace(
         member,
-        protocols=protocols_of(request),
-        rebalance_timeout_ms=rebalance_timeout_of(request),
-        session_timeout_ms=request.session_timeout_ms,
+        protocols=protocols,
+        rebalance_timeout_ms=rebalance_ms,
+        session_timeout_ms=session_ms,
     )
     turn.group.put(updated)
     return updated
