@@ -257,7 +257,7 @@ class Play:
         assert {k.member_id for k in keys if isinstance(k, SessionTimer)} == group.members.keys()
 
     def settle(self) -> None:
-        for _ in range(60):
+        for _ in range(90):  # longer than any session
             for client in list(self.clients):
                 self.step(client)
                 self.check()

@@ -101,7 +101,9 @@ class Draft:
     # --- the end ---
 
     def decision(self, reply: ReplyT | Parked) -> Decision[GroupEntry, ReplyT]:
-        has_soft = self.checked_topics or self.matched_again or self.rejoining
+        has_soft = (
+            self.checked_topics or self.matched_again or self.rejoining or self.group.is_empty
+        )
         return Decision(
             self.records, reply, self.timers, self.answers, self.adopt if has_soft else None
         )
@@ -112,6 +114,8 @@ class Draft:
             return
         group.must_check_topics &= not self.checked_topics
         group.must_match_again &= not self.matched_again
+        if group.is_empty and group.empty_since_ms is None:
+            group.empty_since_ms = self.now_ms
         if self.rejoining:
             asked = {one for one, is_asked in self.rejoining.items() if is_asked}
             done = {one for one, is_asked in self.rejoining.items() if not is_asked}

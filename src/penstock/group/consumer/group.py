@@ -66,6 +66,7 @@ class ConsumerGroup:
         "_subscribed",
         "assignment_epoch",
         "assignment_timestamp_ms",
+        "empty_since_ms",
         "epoch",
         "group_id",
         "has_partition_metadata",
@@ -97,6 +98,8 @@ class ConsumerGroup:
         # Soft: after a load nothing is known of what happened to the topics meanwhile.
         self.must_check_topics = True
         self.must_match_again = True
+        self.empty_since_ms: int | None = None
+        """As far as this coordinator knows: the log does not say when the last member went."""
         self.rejoining: frozenset[str] = frozenset()
         """Members of the classic protocol that were told to join again."""
 
@@ -235,6 +238,7 @@ class ConsumerGroup:
         if before is not None:
             self._release(before)
         self.members[member.member_id] = member
+        self.empty_since_ms = None
         if member.instance_id is not None:
             self.static_ids[member.instance_id] = member.member_id
         for partition in _each(member.owned, member.revoking):

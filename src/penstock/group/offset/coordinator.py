@@ -138,9 +138,11 @@ class OffsetCoordinator:
         if group is None:
             return ErrorCode.ILLEGAL_GENERATION if generation >= 0 else None
         if isinstance(group, ConsumerGroup):
-            return consumer_commit.commit_error(
+            error = consumer_commit.commit_error(
                 group, request.member_id, request.group_instance_id, generation, (_UNKNOWN,), None
             )
+            # Producers know generations only.
+            return ErrorCode.ILLEGAL_GENERATION if error is ErrorCode.STALE_MEMBER_EPOCH else error
         return commit_error(group, request.member_id, request.group_instance_id, generation, True)
 
 

@@ -44,6 +44,8 @@ def _is_expired(group: AnyGroup, one: CommittedOffset, retention_ms: int, now_ms
         return now_ms >= one.expire_timestamp_ms
     since_ms = one.commit_timestamp_ms
     if isinstance(group, ConsumerGroup):
+        if group.is_empty:
+            since_ms = max(since_ms, group.empty_since_ms or 0)
         return now_ms - since_ms >= retention_ms
     if group.protocol_type is not None and group.is_empty:
         # Kafka counts from the last member's leaving alone, and so drops at once what an admin
