@@ -145,7 +145,7 @@ def committed(wire: Wire, topic: str) -> list[bytes | None]:
 
 def is_stable(wire: Wire, topic: str) -> bool:
     found = fetch_committed(wire, topic)
-    return found.error_code == 0 and found.last_stable_offset == found.high_watermark > 0
+    return bool(found.error_code == 0 and found.last_stable_offset == found.high_watermark > 0)
 
 
 def skip_where_markers_get_lost(scene: Scene) -> None:
