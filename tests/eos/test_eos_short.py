@@ -22,7 +22,7 @@ def test_every_record_is_copied_once_while_copiers_and_node_are_killed(tmp_path:
     result = copy_under_fire(tmp_path, Plan(seed=7, kills=5, rate=150, longest_peace_s=1.2))
     assert result.violations == []
     assert result.copied == result.acknowledged > 0
-    assert result.disturbances["broker killed"] > 0
+    assert result.recovery_s, "the node was not killed"
     assert result.disturbances["copier killed"] > 0
     assert result.transactions["committed"] > 0
 
@@ -35,10 +35,11 @@ def test_zombies_that_nobody_fences_are_found(tmp_path: Path) -> None:
     plan = Plan(
         seed=6,
         kills=0,
-        seconds=6.0,
+        seconds=5.0,
         rate=100,
         broker_share=0.0,
         halt_share=1.0,
+        halt_sessions=(2.0, 2.5),
         shortest_peace_s=2.5,
         longest_peace_s=3.5,
         work_s=0.3,

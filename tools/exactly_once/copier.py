@@ -35,8 +35,8 @@ from tools.exactly_once.setup import (
 
 BATCH_RECORDS = 50
 GAVE_UP = 3
-# librdkafka (2.x) can lose the request with the offsets when its connections come back just then,
-# and waits for the answer whatever the time-out. So a round has an alarm that ends the process.
+# librdkafka's call that sends offsets heeds no time-out (its issue #5456), so a round has an alarm
+# that ends the process.
 _ROUND_S = 10
 # No zombie is fenced: each process has a transactional id of its own, and its offsets do not
 # say in which generation of the group they were read.

@@ -20,6 +20,7 @@ from tools.exactly_once.fleet import Fleet
 from tools.exactly_once.outcome import Result
 from tools.exactly_once.reading import UnreadableError, hanging, lag, read_topic
 from tools.exactly_once.setup import COPY, PARTITIONS, SESSION_TIMEOUT_MS, SOURCE
+from tools.penstock_broker import Penstock
 
 
 class Broker(Protocol):
@@ -44,6 +45,8 @@ class Plan:
     fault: str | None = None
     broker_share: float = 0.3
     halt_share: float = 0.25
+    halt_sessions: tuple[float, float] = (1.2, 2.0)
+    """How long a copier stands still, in session timeouts."""
     drain_s: float = 90.0
 
 
@@ -97,18 +100,28 @@ def _disturb_once(
     roll = dice.random()
     slot = dice.choice(fleet.slots)
     if roll < plan.broker_share:
-        broker.kill()
-        began = time.monotonic()
-        broker.start()
-        result.recovery_s.append(time.monotonic() - began)
-        return "broker killed"
+        return _kill_broker(broker, dice, result)
     if roll < plan.broker_share + plan.halt_share:
         replaced = dice.random() < 0.5
-        pause_s = SESSION_TIMEOUT_MS / 1000 * dice.uniform(1.2, 2.0)
+        pause_s = SESSION_TIMEOUT_MS / 1000 * dice.uniform(*plan.halt_sessions)
         fleet.halt(slot, pause_s, replace=replaced)
         return "copier stopped and replaced" if replaced else "copier stopped for a while"
     fleet.kill(slot, after_commit=plan.fault == LOOSE_OFFSETS)
     return "copier killed"
+
+
+def _kill_broker(broker: Broker, dice: random.Random, result: Result) -> str:
+    """Now and then again while it starts: recovery and loading are interrupted as well."""
+    broker.kill()
+    twice = isinstance(broker, Penstock) and dice.random() < 0.25
+    if isinstance(broker, Penstock) and twice:
+        broker.spawn()
+        time.sleep(dice.uniform(0.1, 0.6))
+        broker.kill()
+    began = time.monotonic()
+    broker.start()
+    result.recovery_s.append(time.monotonic() - began)
+    return "broker killed, and again while starting" if twice else "broker killed"
 
 
 def _settle(
@@ -122,9 +135,8 @@ def _settle(
         result.violations.append(f"stuck: {left} records of the source were not acknowledged")
     say("no more kills: the copiers finish")
     deadline = time.monotonic() + plan.drain_s
-    fleet.wake_all()
     behind = lag(broker.bootstrap_servers)
-    while behind and time.monotonic() < deadline:
+    while (behind or not fleet.is_awake) and time.monotonic() < deadline:
         fleet.tend()
         time.sleep(0.2)
         behind = lag(broker.bootstrap_servers)

@@ -91,9 +91,9 @@ class Fleet:
         if replace:
             self._zombies.append(self._running.pop(slot))
 
-    def wake_all(self) -> None:
-        for child in self._everybody():
-            child.wake()
+    @property
+    def is_awake(self) -> bool:
+        return all(child.wake_at is None for child in self._everybody())
 
     def end(self, timeout_s: float = 30.0) -> int:
         """How many did not end when asked to, zombies among them."""
