@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from tests.conformance.clients.admin import Admin
@@ -241,8 +242,23 @@ def topic_name(request: pytest.FixtureRequest) -> str:
     return f"{readable}-{next(_numbers)}"
 
 
+@pytest.fixture(scope="session")
+def coordinator(admin: AdminClient) -> None:
+    """The first group of all has the internal topic made and loaded, which takes Kafka a moment."""
+
+    def answers() -> bool:
+        request = [ConsumerGroupTopicPartitions("conformance-first")]
+        try:
+            admin.list_consumer_group_offsets(request)["conformance-first"].result()
+        except KafkaException:
+            return False
+        return True
+
+    wait_until(answers)
+
+
 @pytest.fixture
-def group_id(topic_name: str) -> str:
+def group_id(coordinator: None, topic_name: str) -> str:
     return f"{topic_name}-group"
 
 
