@@ -149,8 +149,8 @@ def is_stable(wire: Wire, topic: str) -> bool:
 
 
 def skip_where_markers_get_lost(scene: Scene) -> None:
-    """A coordinator of Kafka's that loads before its broker knows who leads the partitions takes
-    them for deleted, notes the transaction as complete and writes no marker."""
+    """Seen in Kafka's own logs after such a kill: the coordinator noted transactions as complete,
+    and their partitions had no marker."""
     if (scene.target, scene.way) == ("kafka", "kill"):
         pytest.skip("a single node of Apache Kafka 4.3.0 may lose markers when it is killed")
 
