@@ -98,7 +98,11 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
     async def _load(self, index: int) -> Runtime[MachineT, RecordT]:
         partition = self._partitions.get(self.topic_name, index)
         if partition is None:
-            raise ApiError(ErrorCode.NOT_COORDINATOR)
+            # Its topic may be on its way: the image knows it before the log has it for good.
+            known = self._image.topics.partition(self.topic_name, index) is not None
+            raise ApiError(
+                ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if known else ErrorCode.NOT_COORDINATOR
+            )
         runtime = self._build(partition)
         if partition.log.end_offset > partition.log.log_start_offset:
             count = await asyncio.to_thread(runtime.load)
