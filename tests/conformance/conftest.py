@@ -18,9 +18,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from penstock.model.error import ErrorCode
+from penstock.protocol.messages.find_coordinator import FindCoordinatorRequest
+from penstock.protocol.messages.heartbeat import HeartbeatRequest
 from tests.conformance.clients.admin import Admin
 from tests.conformance.clients.admin_aio import AioAdmin
 from tests.conformance.clients.admin_confluent import ConfluentAdmin
@@ -29,6 +31,7 @@ from tests.conformance.clients.aio import AioClient
 from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.kafka_python import KafkaPythonClient
 from tests.conformance.clients.membership import Membership
+from tests.conformance.clients.raw import Connection
 from tests.conformance.clients.record import PATIENCE_SECONDS, Client
 from tools import apache_kafka
 
@@ -243,18 +246,16 @@ def topic_name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="session")
-def coordinator(admin: AdminClient) -> None:
+def coordinator(cluster: Cluster) -> None:
     """The first group of all has the internal topic made and loaded, which takes Kafka a moment."""
-
-    def answers() -> bool:
-        request = [ConsumerGroupTopicPartitions("conformance-first")]
-        try:
-            admin.list_consumer_group_offsets(request)["conformance-first"].result()
-        except KafkaException:
-            return False
-        return True
-
-    wait_until(answers)
+    connection = Connection(cluster.bootstrap_servers)
+    find = FindCoordinatorRequest(coordinator_keys=["conformance-first"])
+    beat = HeartbeatRequest(group_id="conformance-first", generation_id=1, member_id="nobody")
+    try:
+        wait_until(lambda: connection.call(find, 6).coordinators[0].error_code == ErrorCode.NONE)
+        wait_until(lambda: connection.call(beat, 4).error_code == ErrorCode.UNKNOWN_MEMBER_ID)
+    finally:
+        connection.close()
 
 
 @pytest.fixture
