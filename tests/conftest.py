@@ -9,6 +9,8 @@ import pytest
 from tools.apache_kafka import missing_prerequisite
 
 REQUIRE_TOOLS = "PENSTOCK_REQUIRE_TOOLS"
+MISSING_TOOL = ": install "
+"""How every reason ends that names a tool and how to get it."""
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
@@ -19,9 +21,10 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Where the tools must be there, a test that did not run is a test that failed."""
+    """Where the tools must be there, a test that did not run for want of one has failed."""
     reporter = session.config.pluginmanager.get_plugin("terminalreporter")
-    skipped = reporter.stats.get("skipped", []) if reporter is not None else []
+    reports = reporter.stats.get("skipped", []) if reporter is not None else []
+    skipped = [one for one in reports if MISSING_TOOL in str(one.longrepr)]
     if skipped and os.environ.get(REQUIRE_TOOLS) and session.exitstatus == 0:
         reporter.write_line(f"{REQUIRE_TOOLS} is set and {len(skipped)} tests were skipped")
         session.exitstatus = pytest.ExitCode.TESTS_FAILED

@@ -25,6 +25,7 @@ SECTIONS = (
     "Settings of topics and brokers",
     "Records and offsets by admin calls",
     "The cluster, its brokers and their disks",
+    "Consumer groups",
 )
 MARKS = {"passed": "✓", "failed": "✗", "skipped": "skipped"}
 NOT_RUN = "–"

@@ -91,7 +91,6 @@ def test_offsets_survive(
 @pytest.mark.feature("Members of every client go on after kill -9")
 @pytest.mark.parametrize("client", list(MEMBERS))
 # aiokafka leaves tasks behind where a connection breaks under it.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_members_go_on(broker: Any, clients: Membership, topic_name: str, client: str) -> None:
     create(broker, topic_name)
     group = f"{topic_name}-group"

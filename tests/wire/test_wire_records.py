@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 from hypothesis import given
@@ -26,6 +27,7 @@ from penstock.protocol.record_frame import (
 )
 from tests.wire.test_wire_round_trip import quick
 from tests.wire.wire_strategy import entities
+from tools.apache_kafka import VERSION, ensure_jars
 
 REPO = Path(__file__).resolve().parents[2]
 
@@ -92,10 +94,20 @@ def test_keys_and_values_pair_up() -> None:
         assert [row.number for row in keys] == [row.number for row in values]
 
 
+@pytest.mark.java
 def test_committed_entities_are_what_the_generator_writes() -> None:
-    definitions = REPO.parent / "shared" / "protocol"
-    if not definitions.exists():
-        pytest.skip("Kafka's message definitions are not beside the checkout")
+    """From the definitions inside Apache Kafka's own jars."""
     command = [sys.executable, str(REPO / "tools" / "generate_protocol.py"), "--check"]
+    for jar in sorted(ensure_jars().glob(f"kafka-*-{VERSION}.jar")):
+        if _has_definitions(jar):
+            command += ["--source", str(jar)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def _has_definitions(jar: Path) -> bool:
+    with ZipFile(jar) as archive:
+        return any(
+            name.startswith("common/message/") and name.endswith(".json")
+            for name in archive.namelist()
+        )
