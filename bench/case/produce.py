@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+from random import Random
+from string import ascii_letters
+from tempfile import NamedTemporaryFile
 
 from bench.case.scale import Scale
 from bench.load.child import LoadFailedError, run_load
@@ -12,6 +15,7 @@ from tools.apache_kafka import run_tool
 
 PARTITIONS = 3
 SIZES = (100, 1024)
+PAYLOADS = 1000
 # The heap and collector that Kafka's own script gives this tool.
 JAVA_FLAGS = (
     "-XX:-UseSerialGC",
@@ -44,9 +48,13 @@ def native(peer: Peer, size: int, scale: Scale) -> dict[str, float]:
 
 def java(peer: Peer, size: int, scale: Scale) -> dict[str, float]:
     count = scale.java_records[size]
-    with peer.topic(PARTITIONS) as topic:
+    with peer.topic(PARTITIONS) as topic, NamedTemporaryFile("w", suffix=".txt") as payloads:
+        # Left to itself the tool makes up every byte anew, which costs it more than sending them.
+        payloads.write("\n".join(_payloads(size)))
+        payloads.flush()
         args = ["--bootstrap-server", peer.broker.bootstrap_servers, "--topic", topic]
-        args += ["--num-records", str(count), "--record-size", str(size), "--throughput", "-1"]
+        args += ["--num-records", str(count), "--payload-file", payloads.name]
+        args += ["--throughput", "-1"]
         # The first records meet a client that is not compiled yet.
         args += ["--warmup-records", str(count // 5), "--command-property", "acks=all"]
         answer = run_tool("kafka-producer-perf-test", args, timeout=240, jvm=JAVA_FLAGS)
@@ -57,6 +65,11 @@ def java(peer: Peer, size: int, scale: Scale) -> dict[str, float]:
         raise LoadFailedError(f"{stored} records stored of {count} sent: {said}")
     # The last line is the summary of everything after the warm-up.
     return {f"produce.java.{size}": _rate(float(rates[-1]), size)}
+
+
+def _payloads(size: int) -> list[str]:
+    chance = Random(size)
+    return ["".join(chance.choices(ascii_letters, k=size)) for _ in range(PAYLOADS)]
 
 
 def _rate(records_per_s: float, size: int) -> float:

@@ -8,6 +8,7 @@ for that log: the kernel may have dropped the pages, so a second try could succe
 from __future__ import annotations
 
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import NamedTuple
@@ -17,7 +18,10 @@ from penstock.storage.disk import Disk
 from penstock.storage.flush_ticket import FlushTicket
 from penstock.storage.log import Log
 
+FILES_AT_ONCE = 4
+
 CallSoon = Callable[[Callable[[], None]], object]
+Result = tuple[FlushTicket, OSError | None]
 
 
 class Stopwatch(NamedTuple):
@@ -50,6 +54,7 @@ class Flusher:
             Thread(target=self._run, name=f"flusher-{number}", daemon=True)
             for number in range(threads)
         ]
+        self._pool: ThreadPoolExecutor | None = None
         self.sync_count = 0
         self._failed: dict[str, StorageError] = {}
 
@@ -76,6 +81,8 @@ class Flusher:
         for thread in self._threads:
             if thread.is_alive():
                 thread.join()
+        if self._pool is not None:
+            self._pool.shutdown()
 
     def _run(self) -> None:
         while True:
@@ -97,18 +104,24 @@ class Flusher:
         stopwatch.observe_s(stopwatch.now_s() - started_s)
 
     def _sync(self, tickets: list[FlushTicket]) -> None:
-        results: list[tuple[FlushTicket, OSError | None]] = []
-        for ticket in tickets:
-            failure = None
-            try:
-                ticket.sync(self._disk)
-            except OSError as error:
-                failure = error
-            results.append((ticket, failure))
+        """Side by side: file systems make one journal commit of syncs that come together."""
+        if len(tickets) == 1:
+            results = [self._sync_one(tickets[0])]
+        else:
+            if self._pool is None:
+                self._pool = ThreadPoolExecutor(FILES_AT_ONCE, "sync")
+            results = list(self._pool.map(self._sync_one, tickets))
         self.sync_count += len(results)
         self._call_soon(lambda: self._settle(results))
 
-    def _settle(self, results: list[tuple[FlushTicket, OSError | None]]) -> None:
+    def _sync_one(self, ticket: FlushTicket) -> Result:
+        try:
+            ticket.sync(self._disk)
+        except OSError as error:
+            return ticket, error
+        return ticket, None
+
+    def _settle(self, results: list[Result]) -> None:
         for ticket, failure in results:
             if failure is not None:
                 message = f"cannot sync {ticket.directory}: {failure}"
