@@ -23,6 +23,8 @@ from bench.schedule import GROUPS, Schedule
 from tools.apache_kafka import missing_prerequisite
 
 ROOT = Path(__file__).resolve().parent.parent
+NOTES = Path(__file__).with_name("notes.md")
+"""What the figures mean, by hand: to be read again after every run."""
 
 
 def main() -> int:
@@ -47,7 +49,7 @@ def main() -> int:
         ).run()
     how = {"rounds": options.rounds, "quick": options.quick, "only": options.only}
     machine = describe()
-    page = report.as_page(results, machine, how)
+    page = report.as_page(results, machine, how) + "\n" + NOTES.read_text()
     print("\n" + page)
     answer = json.dumps(report.as_json(results, machine, how), indent=1) + "\n"
     whole = set(options.only.split(",")) == set(GROUPS) and not options.quick
