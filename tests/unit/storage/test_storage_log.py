@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from penstock.model.error import ApiError, ErrorCode
-from penstock.records.builder import build_batch
+from penstock.records.builder import build_batch, retain
 from penstock.records.compression import GZIP, LZ4
 from penstock.records.control import build_end_marker
 from penstock.records.header import check_batch, iter_batches, parse_header
@@ -327,3 +327,28 @@ def test_swap_files_are_completed_and_cleaned_ones_dropped(bench: Bench) -> None
     assert log.end_offset == 40
     names = os.listdir(directory)
     assert not [name for name in names if name.endswith((".swap", ".cleaned", ".deleted"))]
+
+
+def emptied(base_offset: int) -> bytearray:
+    """A batch as compaction leaves it when all its records are gone but its sequence counts."""
+    whole = build_batch([Record(base_offset, NOW, b"k", b"v", [])], base_offset=base_offset)
+    return retain(parse_header(whole), b"", [])
+
+
+def test_an_emptied_batch_at_the_end_of_a_segment_is_passed_over(bench: Bench) -> None:
+    log = bench.open()
+    put(log)
+    log.append_replica(emptied(1), NOW)
+    log.roll()
+    put(log)
+    assert offsets(log, 1) == [2]
+    assert offsets(log, 0) == [0, 1]
+
+
+def test_an_emptied_batch_at_the_end_of_the_log_lets_readers_get_there(bench: Bench) -> None:
+    log = bench.open()
+    put(log)
+    log.append_replica(emptied(1), NOW)
+    log.append_replica(emptied(2), NOW)
+    assert offsets(log, 1) == [1, 2]
+    assert offsets(log, 1, bound=2) == [1]
