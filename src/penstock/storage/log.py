@@ -19,7 +19,6 @@ from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
 from penstock.records.control import EndMarker
 from penstock.records.header import (
-    BATCH_OVERHEAD,
     CONTROL_BIT,
     LOG_OVERHEAD,
     BatchHeader,
@@ -34,6 +33,7 @@ from penstock.storage.disk import Disk
 from penstock.storage.epoch_cache import EpochCache
 from penstock.storage.file_cache import FileCache
 from penstock.storage.flush_ticket import FlushTicket
+from penstock.storage.locate import locate
 from penstock.storage.producer_entry import WrittenBatch
 from penstock.storage.producer_snapshot import SnapshotFiles
 from penstock.storage.producer_state import ProducerState
@@ -343,23 +343,10 @@ class Log:
                 f"offset {offset} of {self.partition} is not within "
                 f"[{self.log_start_offset}, {self.end_offset}]",
             )
-        slot = max(bisect_right(self.bases, offset) - 1, 0)
         try:
-            hollow: tuple[Segment, int, Found] | None = None
-            while slot < len(self.segments) and offset < upper_bound:
-                segment = self.segments[slot]
-                found = segment.find(offset)
-                if found is None:
-                    slot += 1
-                elif found.size == BATCH_OVERHEAD:
-                    # Compaction took its records. Alone in an answer it would look to some
-                    # clients like a record too large to fetch, so it goes only if it is the last.
-                    hollow = hollow or (segment, slot, found)
-                    offset = found.last_offset + 1
-                else:
-                    return self._slice(segment, slot, found, max_bytes, upper_bound, min_one)
-            if hollow is not None:
-                return self._slice(*hollow, max_bytes, upper_bound, min_one)
+            place = locate(self, offset, upper_bound)
+            if place is not None:
+                return self._slice(*place, max_bytes, upper_bound, min_one)
         except OSError as error:
             self._fail(f"cannot read {self.directory}: {error}", error)
         return EMPTY_READ
