@@ -216,7 +216,7 @@ def run_tool(
     """Run one of Kafka's command line tools, by its script name or by its class."""
     ensure_jars()
     class_name = TOOL_CLASSES.get(name, name)
-    archive = CACHE / "classes" / f"{class_name}.jsa"
+    archive = CACHE / "classes" / f"{Path(class_name).name}.jsa"
     written = archive.with_suffix(f".{os.getpid()}.{threading.get_ident()}")
     flags = [*TOOL_JVM, *_class_archive_flags(archive, written), *jvm]
     answer = subprocess.run(
