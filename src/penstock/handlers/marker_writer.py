@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from penstock.handlers.coordinator_topic import CONSUMER_OFFSETS
-from penstock.handlers.partition_journal import CommitWaiter
+from penstock.handlers.partition_journal import wait_flushed
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
@@ -98,6 +98,4 @@ class MarkerWriter:
         )
         result = partition.append(memoryview(batch), now_ms, Origin.COORDINATOR)
         if partition.must_wait(result):
-            waiter = CommitWaiter(asyncio.get_running_loop())
-            partition.await_flush(result.last_offset + 1, waiter)
-            await waiter.future
+            await wait_flushed(partition, result.last_offset + 1)

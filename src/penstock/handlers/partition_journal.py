@@ -54,9 +54,7 @@ class PartitionJournal(Generic[RecordT]):
 
     async def wait_committed(self, end_offset: int) -> None:
         if not self.is_committed(end_offset):
-            waiter = CommitWaiter(asyncio.get_running_loop())
-            self._partition.await_flush(end_offset, waiter)
-            await waiter.future
+            await wait_flushed(self._partition, end_offset)
 
     def load(self) -> Iterator[tuple[int, RecordT]]:
         return self._decode(self._batches())
@@ -84,7 +82,14 @@ def _read_segment(path: str) -> Iterator[Batch]:
             rest = bytes(data[pos:])
 
 
-class CommitWaiter:
+async def wait_flushed(partition: Partition, end_offset: int) -> None:
+    """Until everything below `end_offset`, not on disk yet, is; raises if it never will be."""
+    waiter = _FlushWaiter(asyncio.get_running_loop())
+    partition.await_flush(end_offset, waiter)
+    await waiter.future
+
+
+class _FlushWaiter:
     """Turns the news of a flush into a future."""
 
     __slots__ = ("future",)
