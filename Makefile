@@ -20,7 +20,7 @@ $(READY): pyproject.toml constraints.txt
 	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || { echo "penstock: Python's venv module is missing: install python3-venv" >&2; exit 1; }
 	@echo "setting up $(VENV) with $$("$(PYTHON)" --version)"
 	@"$(PYTHON)" -m venv $(VENV)
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,spark]'
 	@touch $(READY)
 
 demo: $(READY) ## start a broker and watch it work with a real client
