@@ -234,6 +234,17 @@ def run_tool(
     return answer
 
 
+def start_source(source: Path) -> subprocess.Popen[str]:
+    """Run one Java source file beside Kafka's jars, with a pipe into it and one out of it."""
+    return subprocess.Popen(
+        _java_command(TOOL_JVM, str(source)),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=_environment(),
+    )
+
+
 def _class_archive_flags(archive: Path, written: Path) -> list[str]:
     """A tool's first run dumps the classes it loaded; later runs start from them, twice as fast."""
     if archive.exists():

@@ -29,6 +29,7 @@ from tests.conformance.clients.admin_confluent import ConfluentAdmin
 from tests.conformance.clients.admin_kafka_python import KafkaPythonAdmin
 from tests.conformance.clients.aio import AioClient
 from tests.conformance.clients.confluent import ConfluentClient
+from tests.conformance.clients.java_host import JavaHost
 from tests.conformance.clients.kafka_python import KafkaPythonClient
 from tests.conformance.clients.membership import Membership
 from tests.conformance.clients.raw import Connection
@@ -45,6 +46,13 @@ BROKER_SETTINGS = {
     # The first members of a group need not wait for more; a group is soon full.
     "group.initial.rebalance.delay.ms": "0",
     "group.max.size": "6",
+    # Members of the new protocol hear of changes with their next heartbeat: let that be soon.
+    "group.consumer.heartbeat.interval.ms": "200",
+    "group.consumer.min.heartbeat.interval.ms": "200",
+    "group.consumer.session.timeout.ms": "6000",
+    "group.consumer.min.session.timeout.ms": "6000",
+    "group.consumer.assignment.interval.ms": "100",
+    "group.consumer.max.size": "6",
 }
 
 _results: list[dict[str, str]] = []
@@ -223,9 +231,16 @@ def admin_client(request: pytest.FixtureRequest, cluster: Cluster) -> Iterator[A
     client.close()
 
 
+@pytest.fixture(scope="session")
+def java_host() -> Iterator[JavaHost]:
+    host = JavaHost()
+    yield host
+    host.close()
+
+
 @pytest.fixture
-def membership(cluster: Cluster) -> Iterator[Membership]:
-    membership = Membership(cluster.bootstrap_servers)
+def membership(cluster: Cluster, java_host: JavaHost) -> Iterator[Membership]:
+    membership = Membership(cluster.bootstrap_servers, java_host)
     yield membership
     membership.close()
 

@@ -50,8 +50,11 @@ class GroupAdmin:
         found = []
         for group_id in group_ids:
             group = self._groups.find(group_id)
-            if group is None or isinstance(group, ConsumerGroup):
+            if group is None:
                 found.append(described_missing(group_id, caller.api_version))
+            elif isinstance(group, ConsumerGroup):
+                reason = "is not a classic group"
+                found.append(described_missing(group_id, caller.api_version, reason))
             else:
                 found.append(described(group))
         return Decision((), found)

@@ -39,6 +39,9 @@ class Joining:
     reset: str = "earliest"
     auto_commit: bool = False
     poll_ms: int = 50
+    protocol: str = "classic"
+    """Or "consumer": then the broker assigns, by the assignor named here or its own default."""
+    assignor: str | None = None
 
 
 class GroupConsumer(Protocol):

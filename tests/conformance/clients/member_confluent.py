@@ -21,6 +21,20 @@ def _partition(place: Place, committed: Committed) -> TopicPartition:
     return TopicPartition(*place, committed.offset, metadata=committed.metadata)
 
 
+def _protocol_settings(joining: Joining) -> dict[str, Any]:
+    if joining.protocol == "consumer":
+        # Session and heartbeats are the broker's to say.
+        settings = {"group.protocol": "consumer"}
+        if joining.assignor is not None:
+            settings["group.remote.assignor"] = joining.assignor
+        return settings
+    return {
+        "partition.assignment.strategy": ",".join(joining.strategies),
+        "session.timeout.ms": joining.session_ms,
+        "heartbeat.interval.ms": 300,
+    }
+
+
 class ConfluentMember:
     name = "confluent-kafka"
     strategies = ("range", "roundrobin", "cooperative-sticky")
@@ -33,9 +47,6 @@ class ConfluentMember:
         settings = {
             "bootstrap.servers": bootstrap_servers,
             "group.id": joining.group,
-            "partition.assignment.strategy": ",".join(joining.strategies),
-            "session.timeout.ms": joining.session_ms,
-            "heartbeat.interval.ms": 300,
             "max.poll.interval.ms": joining.poll_interval_ms,
             "auto.offset.reset": joining.reset,
             "enable.auto.commit": joining.auto_commit,
@@ -47,6 +58,7 @@ class ConfluentMember:
         }
         if joining.instance is not None:
             settings["group.instance.id"] = joining.instance
+        settings |= _protocol_settings(joining)
         self._consumer = Consumer(settings)
         topics = [f"^{joining.pattern}"] if joining.pattern else list(joining.topics)
         if topics:
@@ -81,6 +93,9 @@ class ConfluentMember:
 
     def assignment(self) -> set[Place]:
         return set(self._assigned)
+
+    def subscribe(self, topics: Iterable[str]) -> None:
+        self._consumer.subscribe(list(topics), on_assign=self._on_assign, on_revoke=self._on_revoke)
 
     def assign(self, places: Mapping[Place, int | None]) -> None:
         self._consumer.assign(

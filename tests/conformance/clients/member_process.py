@@ -1,6 +1,7 @@
-"""A group member in a process of its own, so that a test can kill it without a word to the group.
+r"""A group member in a process of its own, so that a test can kill it without a word to the group.
 
-    python -m tests.conformance.clients.member_process CLIENT BOOTSTRAP GROUP TOPIC SESSION_MS
+    python -m tests.conformance.clients.member_process CLIENT BOOTSTRAP GROUP TOPIC \
+        SESSION_MS PROTOCOL
 
 It prints a line once it has partitions, and polls until it is killed.
 """
@@ -13,8 +14,10 @@ from tests.conformance.clients.member import Joining
 from tests.conformance.clients.membership import MEMBERS
 
 
-def main(client: str, bootstrap_servers: str, group: str, topic: str, session_ms: str) -> None:
-    joining = Joining(group, (topic,), session_ms=int(session_ms))
+def main(
+    client: str, bootstrap_servers: str, group: str, topic: str, session_ms: str, protocol: str
+) -> None:
+    joining = Joining(group, (topic,), session_ms=int(session_ms), protocol=protocol)
     member = MEMBERS[client](bootstrap_servers, joining)
     told = False
     while True:

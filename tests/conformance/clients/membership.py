@@ -9,9 +9,11 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
+from tests.conformance.clients.java_host import JavaHost
 from tests.conformance.clients.member import Joining, Member, Place
 from tests.conformance.clients.member_aio import AioMember
 from tests.conformance.clients.member_confluent import ConfluentMember
+from tests.conformance.clients.member_java import JavaMember
 from tests.conformance.clients.member_kafka_python import KafkaPythonMember
 from tests.conformance.clients.record import PATIENCE_SECONDS
 
@@ -30,8 +32,9 @@ ROOT = Path(__file__).parents[3]
 
 
 class Membership:
-    def __init__(self, bootstrap_servers: str) -> None:
+    def __init__(self, bootstrap_servers: str, java_host: JavaHost | None = None) -> None:
         self._bootstrap = bootstrap_servers
+        self._java_host = java_host
         self._members: list[Member] = []
         self._processes: list[subprocess.Popen[bytes]] = []
 
@@ -39,16 +42,22 @@ class Membership:
         joining = Joining(group, topics, **options)
         # A poll without partitions never ends in some clients.
         polling = bool(topics or joining.pattern)
-        member = Member(lambda: MEMBERS[client](self._bootstrap, joining), polling=polling)
+        member = Member(lambda: self._make(client, joining), polling=polling)
         self._members.append(member)
         return member
 
+    def _make(self, client: str, joining: Joining) -> Any:
+        if client == JavaMember.name:
+            assert self._java_host is not None
+            return JavaMember(self._java_host.port, self._bootstrap, joining)
+        return MEMBERS[client](self._bootstrap, joining)
+
     def join_process(
-        self, client: str, group: str, topic: str, session_ms: int
+        self, client: str, group: str, topic: str, session_ms: int, protocol: str = "classic"
     ) -> subprocess.Popen[bytes]:
         """Returns once that member has partitions."""
         module = "tests.conformance.clients.member_process"
-        words = [client, self._bootstrap, group, topic, str(session_ms)]
+        words = [client, self._bootstrap, group, topic, str(session_ms), protocol]
         process = subprocess.Popen(
             [sys.executable, "-W", "ignore", "-m", module, *words],
             stdout=subprocess.PIPE,

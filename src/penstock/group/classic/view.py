@@ -29,12 +29,12 @@ def described(group: ClassicGroup) -> DescribedGroup:
     )
 
 
-def described_missing(group_id: str, version: int) -> DescribedGroup:
+def described_missing(group_id: str, version: int, reason: str = "not found") -> DescribedGroup:
     """Older clients take a Dead group for an answer; since version 6 it is an error."""
     response = DescribedGroup(group_id=group_id, group_state=GroupState.DEAD.value)
     if version >= _NOT_FOUND_ERROR_SINCE:
         response.error_code = ErrorCode.GROUP_ID_NOT_FOUND
-        response.error_message = f"Group {group_id} not found."
+        response.error_message = f"Group {group_id} {reason}."
     return response
 
 
