@@ -1,0 +1,1 @@
+"""Pipelines that ship with Penstock, each in a package of its own."""
