@@ -174,7 +174,7 @@ class TransactionScript:
             decision = self.world.shard.decide_add_partitions(addition, self.world.now_ms)
             assert isinstance(decision.reply, Mapping)
             results.append((addition.transactional_id, decision.reply))
-            lines += self.take(replace(decision, reply=None))
+            lines += self.take(decision._replace(reply=None))
         response = additions_response(results, version)
         return [*lines, f"-> {_added(response)}"]
 

@@ -5,18 +5,15 @@ Owns nothing: whether a group is classic or of the consumer protocol is what the
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from penstock.group.caller import Caller
 from penstock.group.classic.coordinator import (
     ClassicCoordinator,
     HeartbeatDecision,
-    JoinDecision,
     LeaveDecision,
-    SyncDecision,
 )
 from penstock.group.classic.join import join_request_error
 from penstock.group.classic.reply import join_refused, sync_refused
+from penstock.group.classic.step import JoinDecision, SyncDecision
 from penstock.group.classic.sync import sync_request_error
 from penstock.group.config import GroupConfig
 from penstock.group.consumer.classic_member import ClassicMembers
@@ -58,7 +55,7 @@ class ClassicFront:
             return decision
         draft = self._consumer.draft(group, now_ms)
         remove_group(draft)
-        return replace(decision, records=[*draft.records, *decision.records])
+        return decision._replace(records=[*draft.records, *decision.records])
 
     def decide_sync(self, request: SyncGroupRequest, caller: Caller, now_ms: int) -> SyncDecision:
         group = self._consumer.groups.find(request.group_id)

@@ -1,56 +1,61 @@
-"""Keys of the timers a shard asks for. They carry names only: what is due is looked up anew."""
+"""Keys of the timers a shard asks for. They carry names only: what is due is looked up anew.
+
+They are tuples, which are hashed at every heartbeat. The last field keeps kinds apart: tuples of
+equal content are equal, whatever their class.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import Literal, NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class SessionTimer:
+class SessionTimer(NamedTuple):
     """A member, pending or joined, that must be heard of before this."""
 
     group_id: str
     member_id: str
+    kind: Literal["session"] = "session"
 
 
-@dataclass(frozen=True, slots=True)
-class JoinTimer:
+class JoinTimer(NamedTuple):
     """The end of the join phase, or of one stretch of the initial delay."""
 
     group_id: str
+    kind: Literal["join"] = "join"
 
 
-@dataclass(frozen=True, slots=True)
-class SyncTimer:
+class SyncTimer(NamedTuple):
     """Members of a new generation must have sent SyncGroup before this."""
 
     group_id: str
+    kind: Literal["sync"] = "sync"
 
 
-@dataclass(frozen=True, slots=True)
-class RetentionTimer:
+class RetentionTimer(NamedTuple):
     """The next stretch of the sweep for expired offsets."""
 
+    kind: Literal["retention"] = "retention"
 
-@dataclass(frozen=True, slots=True)
-class RevocationTimer:
+
+class RevocationTimer(NamedTuple):
     """A member of a consumer group must have given up its partitions before this."""
 
     group_id: str
     member_id: str
+    kind: Literal["revocation"] = "revocation"
 
 
-@dataclass(frozen=True, slots=True)
-class RejoinTimer:
+class RejoinTimer(NamedTuple):
     """A member of the classic protocol in a consumer group must have sent JoinGroup before this."""
 
     group_id: str
     member_id: str
+    kind: Literal["rejoin"] = "rejoin"
 
 
-@dataclass(frozen=True, slots=True)
-class ResyncTimer:
+class ResyncTimer(NamedTuple):
     """A member of the classic protocol in a consumer group must have sent SyncGroup before this."""
 
     group_id: str
     member_id: str
+    kind: Literal["resync"] = "resync"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Coroutine
 from types import CoroutineType
 from typing import Any, TypeVar
@@ -10,6 +9,7 @@ from typing import Any, TypeVar
 from penstock.handlers.call import Answer
 from penstock.handlers.coordinator_host import CoordinatorHost
 from penstock.machine.decision import Decision
+from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.network.later import Later
 
@@ -37,19 +37,22 @@ async def ask_host(
 def answer_of_host(
     host: CoordinatorHost[MachineT, RecordT],
     name: str,
-    decide: Callable[[MachineT], Decision[RecordT, ResponseT]],
+    decide: Callable[[MachineT, int], Decision[RecordT, ResponseT]],
     refuse: Callable[[ErrorCode], ResponseT],
+    clock: Clock,
 ) -> Answer:
     """The same for what clients ask most: no task where the machine is loaded, and the response
-    itself where nothing has to be waited for."""
+    itself where nothing has to be waited for. `decide` gets the machine and the time."""
     runtime = host.loaded_of(name)
     if runtime is None or runtime.failure is not None:
-        return ask_host(host, name, decide, refuse)
+        return ask_host(host, name, lambda machine: decide(machine, clock.now_ms()), refuse)
     try:
-        answer = runtime.ask(decide)
+        answer = runtime.ask(decide, clock.now_ms())
     except (ApiError, StorageError) as error:
         return refuse(_for_client(error))
-    return _later(answer, refuse) if isinstance(answer, asyncio.Future) else answer
+    if type(answer) is Later:
+        answer.recover(lambda error: refuse(_for_client(error)))
+    return answer
 
 
 def mapped(answer: Answer, change: Callable[[Any], Any]) -> Answer:
@@ -65,34 +68,13 @@ async def _mapped(answer: Coroutine[Any, Any, Any], change: Callable[[Any], Any]
     return change(await answer)
 
 
-def _later(
-    future: asyncio.Future[ResponseT], refuse: Callable[[ErrorCode], ResponseT]
-) -> Later[ResponseT]:
-    later: Later[ResponseT] = Later(lambda: _cancel(future))
-
-    def settle(done: asyncio.Future[ResponseT]) -> None:
-        if done.cancelled():
-            return
-        error = done.exception()
-        if error is None:
-            later.settle(done.result())
-        elif isinstance(error, ApiError | StorageError):
-            later.settle(refuse(_for_client(error)))
-        elif isinstance(error, Exception):
-            later.fail(error)
-
-    future.add_done_callback(settle)
-    return later
-
-
-def _cancel(future: asyncio.Future[Any]) -> None:
-    future.cancel()
-
-
-def _for_client(error: ApiError | StorageError) -> ErrorCode:
-    """A write that failed is a coordinator that is away for a moment: clients know how to wait."""
-    if not isinstance(error, ApiError):
+def _for_client(error: Exception) -> ErrorCode:
+    """A write that failed is a coordinator that is away for a moment: clients know how to wait.
+    Any other error is a fault of our own, and no answer."""
+    if isinstance(error, StorageError):
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
+    if not isinstance(error, ApiError):
+        raise error
     code = error.code
     if code in (ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.NOT_LEADER_OR_FOLLOWER):
         return ErrorCode.COORDINATOR_NOT_AVAILABLE

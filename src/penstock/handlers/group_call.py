@@ -38,6 +38,4 @@ def answer(
     refuse: Callable[[ErrorCode], ResponseT],
 ) -> Answer:
     """What a handler hands to the router as it is."""
-    return answer_of_host(
-        broker.groups, group_id, lambda shard: decide(shard, broker.clock.now_ms()), refuse
-    )
+    return answer_of_host(broker.groups, group_id, decide, refuse, broker.clock)

@@ -19,8 +19,7 @@ import asyncio
 import math
 from collections import deque
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from penstock.machine.decision import Decision, Parked, TimerChange, TimerSet
 from penstock.machine.journal import Journal
@@ -28,6 +27,7 @@ from penstock.machine.state import StateMachine
 from penstock.machine.timers import TimerKey, Timers
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, InvariantError, StorageError
+from penstock.network.later import Later
 
 MachineT = TypeVar("MachineT", bound=StateMachine[Any])
 RecordT = TypeVar("RecordT")
@@ -43,12 +43,11 @@ class JournalError(StorageError):
     """What was decided may not be kept; the machine has to be loaded anew."""
 
 
-@dataclass(slots=True)
-class _Pending(Generic[RecordT]):
+class _Pending(NamedTuple, Generic[RecordT]):
     base_offset: int
     end_offset: int
     decision: Decision[RecordT, Any]
-    future: asyncio.Future[Any] | None
+    later: Later[Any]
 
 
 class Runtime(Generic[MachineT, RecordT]):
@@ -70,7 +69,7 @@ class Runtime(Generic[MachineT, RecordT]):
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_ms: float = math.inf
         self._pending: deque[_Pending[RecordT]] = deque()
-        self._parked: dict[Hashable, asyncio.Future[Any]] = {}
+        self._parked: dict[Hashable, Later[Any]] = {}
         self._committer: asyncio.Task[None] | None = None
         self._failure: BaseException | None = None
 
@@ -93,38 +92,33 @@ class Runtime(Generic[MachineT, RecordT]):
     async def submit(self, decide: Callable[[MachineT], Decision[RecordT, ReplyT]]) -> ReplyT:
         """Decide now, answer at commit. A caller that stops waiting does not undo anything."""
         answer = self.ask(decide)
-        return await answer if isinstance(answer, asyncio.Future) else answer
+        return await _wait(answer) if isinstance(answer, Later) else answer
 
     def ask(
-        self, decide: Callable[[MachineT], Decision[RecordT, ReplyT]]
-    ) -> ReplyT | asyncio.Future[ReplyT]:
+        self, decide: Callable[..., Decision[RecordT, ReplyT]], *arguments: object
+    ) -> ReplyT | Later[ReplyT]:
         """The same without a task: the reply itself where nothing has to be waited for, as with
-        nearly every heartbeat, else a future of it."""
-        self._check_running()
-        decision = decide(self.machine)
+        nearly every heartbeat. `decide` is called with the machine and the arguments."""
+        if self._failure is not None:
+            raise JournalError(f"not running: {self._failure}") from self._failure
+        decision = decide(self.machine, *arguments)
         reply = decision.reply
         if isinstance(reply, Parked):
             return self._ask_parked(decision, reply.key)
-        pending = self._take(decision)
-        if pending is None:
-            return reply
-        pending.future = asyncio.get_running_loop().create_future()
-        return pending.future
+        later = self._take(decision)
+        return reply if later is None else later
 
     def _ask_parked(
         self, decision: Decision[RecordT, ReplyT], key: Hashable
-    ) -> asyncio.Future[ReplyT]:
-        future: asyncio.Future[ReplyT] = asyncio.get_running_loop().create_future()
-        self._park(key, future)
-        future.add_done_callback(lambda _: self._unpark(key, future))
-        try:
-            self._take(decision)
-        except BaseException:
-            self._unpark(key, future)
-            if not future.cancel():
-                future.exception()  # the caller gets the error itself
-            raise
-        return future
+    ) -> ReplyT | Later[ReplyT]:
+        if any(answered == key for answered, _ in decision.answers):
+            return self.ask(lambda _: _with_own_answer(decision, key))
+        if key in self._parked:
+            raise InvariantError(f"two callers parked on {key!r}")
+        self._take(decision)
+        later: Later[ReplyT] = Later(lambda: self._parked.pop(key, None))
+        self._parked[key] = later
+        return later
 
     async def close(self) -> None:
         """Let what was written be committed and answered, then take nothing more."""
@@ -134,50 +128,62 @@ class Runtime(Generic[MachineT, RecordT]):
 
     # --- taking a decision ---
 
-    def _check_running(self) -> None:
-        if self._failure is not None:
-            raise JournalError(f"not running: {self._failure}") from self._failure
-
-    def _take(self, decision: Decision[RecordT, Any]) -> _Pending[RecordT] | None:
+    def _take(self, decision: Decision[RecordT, ReplyT]) -> Later[ReplyT] | None:
         """None when all of it is settled already."""
-        base_offset = self._write(decision)
-        end_offset = base_offset + len(decision.records)
+        records = decision.records
+        if records:
+            base_offset = self._append(records)
+            self._replay(records, base_offset)
+        if decision.adopt is not None:
+            self._adopt(decision.adopt)
         if decision.timers:
             self._apply_timers(decision.timers)
-        pending = _Pending(base_offset, end_offset, decision, None)
-        if not self._pending and (not decision.records or self._is_safe(end_offset)):
-            self._settle(pending)
+        if not records:
+            if not self._pending:
+                self._answer(decision.answers)
+                return None
+            base_offset = self._journal.end_offset
+        return self._settle_or_wait(decision, base_offset)
+
+    def _settle_or_wait(
+        self, decision: Decision[RecordT, ReplyT], base_offset: int
+    ) -> Later[ReplyT] | None:
+        end_offset = base_offset + len(decision.records)
+        if not self._pending and self._is_safe(end_offset):
+            self._answer(decision.answers)
             return None
-        self._pending.append(pending)
+        later: Later[ReplyT] = Later()
+        self._pending.append(_Pending(base_offset, end_offset, decision, later))
         if self._committer is None:
             self._committer = asyncio.create_task(self._commit(), name="journal-commit")
-        return pending
+        return later
 
     def _is_safe(self, end_offset: int) -> bool:
         """Already, as where nobody asks for a flush. A listener is told by the committer alone,
         which knows what to do if it fails."""
         return self._on_commit is None and self._journal.is_committed(end_offset)
 
-    def _write(self, decision: Decision[RecordT, Any]) -> int:
-        """A refused append, such as on a full disk, changes nothing and is the caller's alone."""
-        base_offset = self._journal.end_offset
-        if decision.records:
-            base_offset = self._append(decision.records)
-        try:
-            for offset, record in enumerate(decision.records, base_offset):
-                self.machine.replay(record, offset)
-            if decision.adopt is not None:
-                decision.adopt()
-        except Exception as error:
-            self._fail(error)
-            raise
-        return base_offset
-
     def _append(self, records: Sequence[RecordT]) -> int:
+        """A refused append, such as on a full disk, changes nothing and is the caller's alone."""
         try:
             return self._journal.append(records)
         except ApiError:
             raise
+        except Exception as error:
+            self._fail(error)
+            raise
+
+    def _replay(self, records: Sequence[RecordT], base_offset: int) -> None:
+        try:
+            for offset, record in enumerate(records, base_offset):
+                self.machine.replay(record, offset)
+        except Exception as error:
+            self._fail(error)
+            raise
+
+    def _adopt(self, adopt: Callable[[], None]) -> None:
+        try:
+            adopt()
         except Exception as error:
             self._fail(error)
             raise
@@ -202,21 +208,14 @@ class Runtime(Generic[MachineT, RecordT]):
         decision = pending.decision
         if decision.records and self._on_commit is not None:
             self._on_commit(decision.records, pending.base_offset)
-        if pending.future is not None and not pending.future.done():
-            pending.future.set_result(decision.reply)
-        for key, reply in decision.answers:
+        pending.later.settle(decision.reply)
+        self._answer(decision.answers)
+
+    def _answer(self, answers: Sequence[tuple[Hashable, object]]) -> None:
+        for key, reply in answers:
             waiting = self._parked.pop(key, None)
-            if waiting is not None and not waiting.done():
-                waiting.set_result(reply)
-
-    def _park(self, key: Hashable, future: asyncio.Future[Any]) -> None:
-        if key in self._parked:
-            raise InvariantError(f"two callers parked on {key!r}")
-        self._parked[key] = future
-
-    def _unpark(self, key: Hashable, future: asyncio.Future[Any]) -> None:
-        if self._parked.get(key) is future:
-            del self._parked[key]
+            if waiting is not None:
+                waiting.settle(reply)
 
     def _fail(self, error: BaseException) -> None:
         if self._failure is not None:
@@ -224,14 +223,13 @@ class Runtime(Generic[MachineT, RecordT]):
         self._failure = error
         if self._alarm is not None:
             self._alarm.cancel()
-        waiting = [one.future for one in self._pending if one.future is not None]
-        waiting += self._parked.values()
+        waiting = [*(one.later for one in self._pending), *self._parked.values()]
         self._pending.clear()
-        for future in waiting:
-            if not future.done():
-                stopped = JournalError(f"not committed: {error}")
-                stopped.__cause__ = error
-                future.set_exception(stopped)
+        self._parked.clear()
+        for later in waiting:
+            stopped = JournalError(f"not committed: {error}")
+            stopped.__cause__ = error
+            later.fail(stopped)
 
     # --- timers ---
 
@@ -271,3 +269,28 @@ class Runtime(Generic[MachineT, RecordT]):
             self._timers.schedule(key, now_ms + _TIMER_RETRY_MS)
         except Exception as error:
             self._fail(error)
+
+
+def _with_own_answer(decision: Decision[RecordT, Any], key: Hashable) -> Decision[RecordT, Any]:
+    """Who comes last ends the waiting of all, and its own answer is its reply."""
+    (own,) = (answer for answered, answer in decision.answers if answered == key)
+    others = [answer for answer in decision.answers if answer[0] != key]
+    return decision._replace(reply=own, answers=others)
+
+
+async def _wait(later: Later[ReplyT]) -> ReplyT:
+    future: asyncio.Future[ReplyT] = asyncio.get_running_loop().create_future()
+
+    def settle(reply: ReplyT) -> None:
+        if not future.done():
+            future.set_result(reply)
+
+    def fail(error: Exception) -> None:
+        if not future.done():
+            future.set_exception(error)
+
+    later.listen(settle, fail)
+    try:
+        return await future
+    finally:
+        later.cancel()

@@ -10,6 +10,7 @@ import pytest
 
 from penstock.machine import Decision, Parked, TimerCancel, TimerKey, TimerSet
 from penstock.model.error import ApiError, ErrorCode, InvariantError, StorageError
+from penstock.network.later import Later
 from penstock.runtime import JournalError, Runtime
 
 
@@ -360,11 +361,15 @@ def test_asking_gives_the_reply_itself_where_nothing_is_waited_for() -> None:
         journal.committed = len(journal.records)
         written = runtime.ask(lambda machine: machine.add(5))
         behind = runtime.ask(lambda machine: machine.look())
-        assert isinstance(written, asyncio.Future) and isinstance(behind, asyncio.Future)
+        assert isinstance(written, Later) and isinstance(behind, Later)
+        heard: list[int] = []
+        written.listen(heard.append)
+        behind.listen(heard.append)
         await settle()
-        assert not written.done() and not behind.done()
+        assert heard == []
         journal.commit()
-        assert (await written, await behind) == (12, 12)
+        await settle()
+        assert heard == [12, 12]
 
     run(story())
 
@@ -375,18 +380,69 @@ def test_asking_and_being_parked_and_leaving() -> None:
         runtime = start(journal)
         first = runtime.ask(lambda _: Decision((), Parked("a")))
         second = runtime.ask(lambda _: Decision((), Parked("b")))
-        assert isinstance(first, asyncio.Future) and isinstance(second, asyncio.Future)
+        assert isinstance(first, Later) and isinstance(second, Later)
         first.cancel()
-        await settle()
         assert list(runtime._parked) == ["b"]
+        heard: list[object] = []
+        second.listen(heard.append)
         runtime.ask(lambda _: Decision((), None, answers=[("b", "hello")]))
-        assert await second == "hello"
+        assert heard == ["hello"]
         journal.refusal = ApiError(ErrorCode.KAFKA_STORAGE_ERROR, "no space")
         with pytest.raises(ApiError):
             runtime.ask(lambda _: Decision([1], Parked("c")))
         assert not runtime._parked
 
     run(story())
+
+
+def test_who_ends_the_waiting_of_others_does_not_wait_itself() -> None:
+    async def story() -> None:
+        journal = Held()
+        runtime = start(journal)
+        first = runtime.ask(lambda _: Decision((), Parked("a")))
+        assert isinstance(first, Later)
+        heard: list[object] = []
+        first.listen(heard.append)
+        answers = [("a", "go, a"), ("b", "go, b")]
+        assert runtime.ask(lambda _: Decision((), Parked("b"), answers=answers)) == "go, b"
+        assert heard == ["go, a"]
+        last = runtime.ask(lambda _: Decision([1], Parked("c"), answers=[("c", "written")]))
+        assert isinstance(last, Later)
+        last.listen(heard.append)
+        await settle()
+        assert heard == ["go, a"], "its answer is as good as the records it came with"
+        journal.commit()
+        await settle()
+        assert heard == ["go, a", "written"] and not runtime._parked
+
+    run(story())
+
+
+def test_who_waits_when_the_journal_fails_is_told() -> None:
+    async def story() -> None:
+        journal = Held()
+        runtime = start(journal)
+        errors: list[Exception] = []
+        for decide in (
+            lambda _: Decision((), Parked("a")),
+            lambda machine: machine.add(1),
+        ):
+            waiting = runtime.ask(decide)
+            assert isinstance(waiting, Later)
+            waiting.listen(lambda _: None, errors.append)
+        unheard = runtime.ask(lambda machine: machine.add(2))
+        assert isinstance(unheard, Later)
+        await runtime_fails(runtime)
+        assert [type(error) for error in errors] == [JournalError, JournalError]
+        assert not runtime._parked and not runtime.pending_count
+
+    run(story())
+
+
+async def runtime_fails(runtime: Runtime[Counter, int]) -> None:
+    await settle()
+    runtime._fail(OSError("no disk"))
+    await settle()
 
 
 def test_a_deadline_that_is_put_off_does_not_touch_the_alarm_and_still_fires() -> None:

@@ -16,8 +16,9 @@ from penstock.group.classic.rebalance import prepare
 from penstock.group.classic.reply import join_refused, sync_refused
 from penstock.group.classic.session import expire_join, expire_session, expire_sync, heartbeat
 from penstock.group.classic.state import GroupEvent
+from penstock.group.classic.step import JoinDecision, JoinStep, SyncDecision, sync_step
 from penstock.group.classic.stored import new_group_value
-from penstock.group.classic.sync import sync, sync_request_error
+from penstock.group.classic.sync import sync_leader, sync_request_error
 from penstock.group.classic.turn import Turn
 from penstock.group.config import GroupConfig
 from penstock.group.record import GroupEntry, group_metadata_record
@@ -26,12 +27,10 @@ from penstock.group.timer import JoinTimer, SessionTimer, SyncTimer
 from penstock.machine import Decision
 from penstock.model.error import ErrorCode
 from penstock.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
-from penstock.protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
+from penstock.protocol.messages.join_group import JoinGroupRequest
 from penstock.protocol.messages.leave_group import LeaveGroupRequest, LeaveGroupResponse
-from penstock.protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
+from penstock.protocol.messages.sync_group import SyncGroupRequest
 
-JoinDecision = Decision[GroupEntry, JoinGroupResponse]
-SyncDecision = Decision[GroupEntry, SyncGroupResponse]
 HeartbeatDecision = Decision[GroupEntry, HeartbeatResponse]
 LeaveDecision = Decision[GroupEntry, LeaveGroupResponse]
 
@@ -54,10 +53,18 @@ class ClassicCoordinator:
         group = self._roster.find(request.group_id)
         if group is None and request.member_id:
             return Decision((), join_refused(ErrorCode.UNKNOWN_MEMBER_ID, request.member_id))
-        turn = self._turn(group or ClassicGroup(request.group_id), now_ms)
         name = request.group_instance_id or caller.client_id
         ticket = next(self._tickets)
-        reply = join(turn, request, caller, ticket, lambda: f"{name}-{self._new_uuid()}")
+
+        def draw_id() -> str:
+            return f"{name}-{self._new_uuid()}"
+
+        if group is not None:
+            step = JoinStep(group, request, caller, self._config, ticket, now_ms, draw_id).decide()
+            if step is not None:
+                return step
+        turn = self._turn(group or ClassicGroup(request.group_id), now_ms)
+        reply = join(turn, request, caller, ticket, draw_id)
         if group is None:
             if not turn.timers:
                 return Decision((), reply)  # refused: nothing came into being
@@ -71,8 +78,12 @@ class ClassicCoordinator:
         group = self._roster.find(request.group_id)
         if group is None:
             return Decision((), sync_refused(ErrorCode.UNKNOWN_MEMBER_ID))
+        ticket = next(self._tickets)
+        step = sync_step(group, request, ticket)
+        if step is not None:
+            return step
         turn = self._turn(group, now_ms)
-        return turn.decision(sync(turn, request, next(self._tickets)))
+        return turn.decision(sync_leader(turn, request, ticket))
 
     def decide_heartbeat(self, request: HeartbeatRequest, now_ms: int) -> HeartbeatDecision:
         if not request.group_id:

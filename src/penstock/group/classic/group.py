@@ -9,7 +9,7 @@ requests, records or timers.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from penstock.group.classic.member import Member, Protocols
 from penstock.group.classic.state import TRANSITIONS, GroupEvent, GroupState, next_state
@@ -44,15 +44,25 @@ class ClassicGroup:
 
     def copy(self) -> ClassicGroup:
         """Members are values, so copying the dicts that hold them is enough."""
-        return replace(
-            self,
-            members=self.members.copy(),
-            static_ids=self.static_ids.copy(),
-            pending_join=self.pending_join.copy(),
-            pending_sync=self.pending_sync.copy(),
-            join_tickets=self.join_tickets.copy(),
-            sync_tickets=self.sync_tickets.copy(),
-            protocol_counts=self.protocol_counts.copy(),
+        return ClassicGroup(
+            self.group_id,
+            self.state,
+            self.previous_state,
+            self.state_timestamp_ms,
+            self.generation,
+            self.protocol_type,
+            self.protocol_name,
+            self.leader_id,
+            self.members.copy(),
+            self.static_ids.copy(),
+            self.pending_join.copy(),
+            self.pending_sync.copy(),
+            self.join_tickets.copy(),
+            self.sync_tickets.copy(),
+            self.subscribed,
+            self.initial_delay,
+            self.new_member_added,
+            self.protocol_counts.copy(),
         )
 
     # --- questions ---
@@ -76,6 +86,16 @@ class ClassicGroup:
     @property
     def all_joined(self) -> bool:
         return len(self.join_tickets) == len(self.members) and not self.pending_join
+
+    def ends_join_phase(self, member_id: str) -> bool:
+        """Whether this member, in the group or pending, is the only one still waited for. The
+        first rebalance of a group ends by its timer alone: more members may be starting."""
+        if self.previous_state is GroupState.EMPTY:
+            return False
+        missing = len(self.members) - len(self.join_tickets)
+        if member_id in self.pending_join:
+            return missing == 0 and len(self.pending_join) == 1
+        return missing == (member_id not in self.join_tickets) and not self.pending_join
 
     @property
     def rebalance_timeout_ms(self) -> int:
@@ -132,6 +152,9 @@ class ClassicGroup:
         self._count(member.protocols, 1)
         self.members[member.member_id] = member
 
+    def assign(self, member: Member, assignment: bytes) -> None:
+        self.members[member.member_id] = member._replace(assignment=assignment)
+
     def remove(self, member_id: str) -> None:
         """Parked requests of the member must have been answered before."""
         if member_id in self.join_tickets or member_id in self.sync_tickets:
@@ -149,7 +172,7 @@ class ClassicGroup:
     def rename(self, old_id: str, new_id: str) -> Member:
         """A static member came back under a new id; the old one is fenced from here on."""
         before = self.members.pop(old_id)
-        member = replace(before, member_id=new_id, is_new=False)
+        member = before._replace(member_id=new_id, is_new=False)
         self.members[new_id] = member
         if member.instance_id is not None:
             self.static_ids[member.instance_id] = new_id
@@ -188,7 +211,9 @@ class ClassicGroup:
             self.subscribed = subscribed_topics(self._metadata())
 
     def _metadata(self) -> Iterable[bytes]:
-        return (member.metadata(self.protocol_name) for member in self.members.values())
+        """Each once: most members of a group subscribe to the same."""
+        name = self.protocol_name
+        return dict.fromkeys(member.metadata(name) for member in self.members.values())
 
     def _count(self, protocols: Protocols, step: int) -> None:
         for name, _ in protocols:

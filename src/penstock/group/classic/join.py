@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from penstock.group.caller import Caller
 from penstock.group.classic.check import member_error
 from penstock.group.classic.group import ClassicGroup
-from penstock.group.classic.member import Member, protocols_of, rebalance_timeout_of
+from penstock.group.classic.member import Member, Protocols, protocols_of, rebalance_timeout_of
 from penstock.group.classic.rebalance import complete_if_joined, prepare, prepare_or_complete
 from penstock.group.classic.reply import join_refused, joined, sync_refused
 from penstock.group.classic.state import GroupState
@@ -44,6 +43,33 @@ def is_full(group: ClassicGroup, member_id: str, size_max: int) -> bool:
     return member_id not in group.members and len(group.members) >= size_max
 
 
+def needs_member_id(request: JoinGroupRequest, caller: Caller) -> bool:
+    """Whether it is given an id to come back with (KIP-394): a client that never sees the answer so
+    leaves no member behind."""
+    return request.group_instance_id is None and caller.api_version >= _MEMBER_ID_REQUIRED_SINCE
+
+
+def new_member(request: JoinGroupRequest, caller: Caller, member_id: str) -> Member:
+    return Member(
+        member_id=member_id,
+        instance_id=request.group_instance_id,
+        client_id=caller.client_id,
+        client_host=caller.client_host,
+        rebalance_timeout_ms=rebalance_timeout_of(request),
+        session_timeout_ms=request.session_timeout_ms,
+        protocols=protocols_of(request),
+        is_new=True,
+    )
+
+
+def unchanged(member: Member, request: JoinGroupRequest, protocols: Protocols) -> bool:
+    return (
+        member.protocols == protocols
+        and member.session_timeout_ms == request.session_timeout_ms
+        and member.rebalance_timeout_ms == rebalance_timeout_of(request)
+    )
+
+
 def join(
     turn: Turn,
     request: JoinGroupRequest,
@@ -67,7 +93,7 @@ def join(
     new_id = draw_id()
     if request.group_instance_id is not None:
         return _join_new_static(turn, request, caller, ticket, new_id)
-    if caller.api_version >= _MEMBER_ID_REQUIRED_SINCE:
+    if needs_member_id(request, caller):
         group.pending_join[new_id] = None
         turn.start_pending_session(new_id, request.session_timeout_ms)
         return join_refused(ErrorCode.MEMBER_ID_REQUIRED, new_id)
@@ -153,17 +179,7 @@ def _add(
     group = turn.group
     if group.state is GroupState.PREPARING_REBALANCE and group.initial_delay is not None:
         group.new_member_added = True
-    member = Member(
-        member_id=member_id,
-        instance_id=request.group_instance_id,
-        client_id=caller.client_id,
-        client_host=caller.client_host,
-        rebalance_timeout_ms=rebalance_timeout_of(request),
-        session_timeout_ms=request.session_timeout_ms,
-        protocols=protocols_of(request),
-        is_new=True,
-    )
-    group.add(member, request.protocol_type)
+    group.add(new_member(request, caller, member_id), request.protocol_type)
     turn.park_join(member_id, ticket)
     turn.start_pending_session(member_id, turn.config.group_new_member_join_timeout_ms)
     prepare_or_complete(turn)
@@ -171,16 +187,13 @@ def _add(
 
 
 def _update(turn: Turn, member: Member, request: JoinGroupRequest) -> Member:
-    protocols, rebalance_ms = protocols_of(request), rebalance_timeout_of(request)
-    session_ms = request.session_timeout_ms
-    before = (member.protocols, member.rebalance_timeout_ms, member.session_timeout_ms)
-    if before == (protocols, rebalance_ms, session_ms):
+    protocols = protocols_of(request)
+    if unchanged(member, request, protocols):
         return member  # as in nearly every rejoin
-    updated = replace(
-        member,
+    updated = member._replace(
         protocols=protocols,
-        rebalance_timeout_ms=rebalance_ms,
-        session_timeout_ms=session_ms,
+        rebalance_timeout_ms=rebalance_timeout_of(request),
+        session_timeout_ms=request.session_timeout_ms,
     )
     turn.group.put(updated)
     return updated

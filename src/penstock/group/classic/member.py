@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from penstock.model.error import InvariantError
 from penstock.protocol.messages.join_group import JoinGroupRequest
@@ -12,8 +12,7 @@ Protocols = tuple[tuple[str, bytes], ...]
 """Name and metadata of each assignor, the member's favourite first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(NamedTuple):
     member_id: str
     instance_id: str | None
     client_id: str

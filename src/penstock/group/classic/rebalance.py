@@ -5,8 +5,6 @@ Every function works on a turn. Which request or timer led here is the callers' 
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from penstock.group.classic.reply import joined, sync_refused
 from penstock.group.classic.state import GroupEvent, GroupState
 from penstock.group.classic.turn import Turn
@@ -104,7 +102,7 @@ def _dismiss_syncs(turn: Turn) -> None:
     """Whoever waits for an assignment that will not come must join again. A session may have run
     out while its member was parked here, so it starts anew."""
     for member in list(turn.group.members.values()):
-        turn.group.put(replace(member, assignment=b""))
+        turn.group.assign(member, b"")
         if turn.answer_sync(member.member_id, sync_refused(ErrorCode.REBALANCE_IN_PROGRESS)):
             turn.start_session(member)
 
@@ -116,6 +114,6 @@ def _announce_generation(turn: Turn) -> None:
         turn.answer_join(member.member_id, joined(group, member.member_id, is_leader))
         turn.start_session(member)
         if member.is_new:
-            group.put(replace(member, is_new=False))
+            group.members[member.member_id] = member._replace(is_new=False)
         group.pending_sync[member.member_id] = None
     turn.start(SyncTimer(group.group_id), group.rebalance_timeout_ms)

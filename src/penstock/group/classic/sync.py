@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from penstock.group.classic.check import heartbeat_error
 from penstock.group.classic.group import ClassicGroup
-from penstock.group.classic.reply import sync_refused, synced
+from penstock.group.classic.reply import synced
 from penstock.group.classic.state import GroupEvent, GroupState
 from penstock.group.classic.turn import Turn
 from penstock.group.timer import SyncTimer
 from penstock.machine import Parked
 from penstock.model.error import ErrorCode
-from penstock.protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
-
-SyncReply = SyncGroupResponse | Parked
+from penstock.protocol.messages.sync_group import SyncGroupRequest
 
 _PROTOCOL_REQUIRED_SINCE = 5
 
@@ -27,24 +23,7 @@ def sync_request_error(request: SyncGroupRequest, version: int) -> ErrorCode | N
     return None if request.group_id else ErrorCode.INVALID_GROUP_ID
 
 
-def sync(turn: Turn, request: SyncGroupRequest, ticket: int) -> SyncReply:
-    group, member_id = turn.group, request.member_id
-    error = _error(group, request)
-    if error is not None:
-        return sync_refused(error)
-    if member_id in group.pending_sync:
-        del group.pending_sync[member_id]
-        if not group.pending_sync:
-            turn.cancel(SyncTimer(group.group_id))
-    if group.state is GroupState.STABLE:
-        return synced(group, member_id)
-    turn.park_sync(member_id, ticket)
-    if member_id == group.leader_id:
-        _assign(turn, request)
-    return Parked(ticket)
-
-
-def _error(group: ClassicGroup, request: SyncGroupRequest) -> ErrorCode | None:
+def sync_error(group: ClassicGroup, request: SyncGroupRequest) -> ErrorCode | None:
     error = heartbeat_error(
         group, request.member_id, request.group_instance_id, request.generation_id
     )
@@ -59,6 +38,18 @@ def _error(group: ClassicGroup, request: SyncGroupRequest) -> ErrorCode | None:
     return None
 
 
+def sync_leader(turn: Turn, request: SyncGroupRequest, ticket: int) -> Parked:
+    """What no `step` can do: the assignment is there, and everybody who waits gets it."""
+    group, member_id = turn.group, request.member_id
+    if member_id in group.pending_sync:
+        del group.pending_sync[member_id]
+        if not group.pending_sync:
+            turn.cancel(SyncTimer(group.group_id))
+    turn.park_sync(member_id, ticket)
+    _assign(turn, request)
+    return Parked(ticket)
+
+
 def _differ(asked: str | None, actual: str | None) -> bool:
     """Requests before version 5 do not say."""
     return asked is not None and actual is not None and asked != actual
@@ -69,7 +60,7 @@ def _assign(turn: Turn, request: SyncGroupRequest) -> None:
     group = turn.group
     assignments = {one.member_id: bytes(one.assignment) for one in request.assignments}
     for member in list(group.members.values()):
-        group.put(replace(member, assignment=assignments.get(member.member_id, b"")))
+        group.assign(member, assignments.get(member.member_id, b""))
     turn.move(GroupEvent.ASSIGNED)
     turn.store()
     for member in group.members.values():

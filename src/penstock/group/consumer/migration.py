@@ -8,7 +8,6 @@ either kind of group.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import replace
 
 from penstock.group.classic.group import ClassicGroup
 from penstock.group.classic.member import Member
@@ -160,7 +159,7 @@ def classic_group(
     for member in list(made.members.values()):
         like = member.metadata(made.protocol_name)
         target = group.targets.get(member.member_id, {})
-        made.put(replace(member, assignment=encode_assignment(named(target, topics), like)))
+        made.assign(member, encode_assignment(named(target, topics), like))
     made.refresh_subscription()
     return made
 
