@@ -1,0 +1,72 @@
+"""Saying a pipeline: a function of its inputs, and what surrounds it. Never runs anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from penstock.pipelines.transforms.dead_letter import dead_letter_topic, late_topic
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from penstock.pipelines.run.runner import Running
+    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.sinks.contract import Sink
+    from penstock.pipelines.sources.table import TableSource
+    from penstock.pipelines.sources.topic import TopicSource
+
+    Function = Callable[..., "DataFrame | Mapping[str, DataFrame]"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pipeline:
+    name: str
+    function: Function
+    inputs: Mapping[str, TopicSource]
+    outputs: Mapping[str, Sink]
+    tables: Mapping[str, TableSource] = field(default_factory=dict)
+    dead_letters: str
+    """The topic that takes records that do not decode."""
+    late: str
+    """The topic that takes rows older than the declared bound."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Spark settings that this pipeline wants."""
+
+    def __call__(self, *arguments: Any, **named: Any) -> DataFrame | Mapping[str, DataFrame]:
+        """The function itself, for tests with plain frames."""
+        return self.function(*arguments, **named)
+
+    def start(self, spark: SparkSession, settings: RunSettings) -> Running:
+        from penstock.pipelines.run.pipeline import start_pipeline
+
+        return start_pipeline(self, spark, settings)
+
+
+def pipeline(
+    *,
+    inputs: Mapping[str, TopicSource],
+    outputs: Mapping[str, Sink],
+    tables: Mapping[str, TableSource] | None = None,
+    name: str | None = None,
+    dead_letters: str | None = None,
+    late: str | None = None,
+    options: Mapping[str, str] | None = None,
+) -> Callable[[Function], Pipeline]:
+    """Decorate a function of the inputs and tables, by name, that returns its output or outputs."""
+
+    def declare(function: Function) -> Pipeline:
+        own = name or function.__name__.replace("_", "-")
+        return Pipeline(
+            name=own,
+            function=function,
+            inputs=dict(inputs),
+            outputs=dict(outputs),
+            tables=dict(tables or {}),
+            dead_letters=dead_letters or dead_letter_topic(own),
+            late=late or late_topic(own),
+            options=dict(options or {}),
+        )
+
+    return declare

@@ -1,0 +1,1 @@
+"""Pure transforms, DataFrame in and DataFrame out: decoding, dead letters, late rows."""

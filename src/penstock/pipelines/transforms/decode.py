@@ -1,0 +1,101 @@
+"""Decoding: raw rows in; the same rows with their record, or with why there is none.
+
+`apply` adds three columns to raw rows:
+
+    _record   struct of the schema's fields; null where the value did not decode or was null
+    _error    the error's class; null where nothing is wrong
+    _message  what is wrong, for a person
+
+so a row is decoded (`_record` is set), poison (`_error` is set) or a tombstone that the policy
+accepts (neither is set).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.types import StructType
+
+RECORD = "_record"
+ERROR = "_error"
+MESSAGE = "_message"
+
+Tombstones = Literal["dead-letter", "drop", "keep"]
+"""What becomes of a record without a value: a dead letter, nothing, or a row of nulls."""
+
+
+class Decoder(Protocol):
+    @property
+    def tombstones(self) -> Tombstones: ...
+
+    @property
+    def schema(self) -> StructType:
+        """The fields of a decoded record."""
+
+    def apply(self, rows: DataFrame) -> DataFrame:
+        """Raw rows and `_record`, `_error`, `_message`."""
+
+    def load(self, value: bytes) -> dict[str, Any]:
+        """One value in plain Python; raises ValueError for one that does not decode."""
+
+
+def json(
+    schema: str | StructType,
+    *,
+    options: Mapping[str, str] | None = None,
+    tombstones: Tombstones = "dead-letter",
+) -> Decoder:
+    """JSON objects, by Spark's `from_json`; a field declared NOT NULL is required."""
+    from penstock.pipelines.transforms.json_form import JsonDecoder
+
+    return JsonDecoder(schema, options=dict(options or {}), tombstones=tombstones)
+
+
+def avro(
+    schema: str | Mapping[str, Any],
+    *,
+    prefix_bytes: int = 0,
+    tombstones: Tombstones = "dead-letter",
+) -> Decoder:
+    """Avro's binary encoding without a header, as `fastavro.schemaless_writer` writes it.
+
+    `prefix_bytes` are skipped: 5 for the framing that schema registries use.
+    """
+    from penstock.pipelines.transforms.avro_form import AvroDecoder
+
+    return AvroDecoder(schema, prefix_bytes=prefix_bytes, tombstones=tombstones)
+
+
+def protobuf(
+    message: Any,
+    *,
+    descriptors: bytes | None = None,
+    prefix_bytes: int = 0,
+    tombstones: Tombstones = "dead-letter",
+) -> Decoder:
+    """Protobuf messages: a generated class, or a full name and a serialized FileDescriptorSet.
+
+    Decodes in Python workers.
+    """
+    from penstock.pipelines.transforms.protobuf_form import ProtobufDecoder
+
+    return ProtobufDecoder.of(
+        message, descriptors=descriptors, prefix_bytes=prefix_bytes, tombstones=tombstones
+    )
+
+
+def text(*, column: str = "value", tombstones: Tombstones = "dead-letter") -> Decoder:
+    """UTF-8 text, in one column."""
+    from penstock.pipelines.transforms.plain_form import TextDecoder
+
+    return TextDecoder(column=column, tombstones=tombstones)
+
+
+def raw(*, column: str = "value", tombstones: Tombstones = "keep") -> Decoder:
+    """The bytes as they are, in one column."""
+    from penstock.pipelines.transforms.plain_form import RawDecoder
+
+    return RawDecoder(column=column, tombstones=tombstones)
