@@ -4,6 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 TARGET ?= penstock
+export PENSTOCK_JAR_CACHE ?= $(CURDIR)/.cache/jars
 
 .DEFAULT_GOAL := help
 

@@ -9,6 +9,11 @@ import pytest
 
 from tools.apache_kafka import missing_prerequisite
 
+# Spark's connector jars are kept in this checkout, as Apache Kafka's are.
+os.environ.setdefault(
+    "PENSTOCK_JAR_CACHE", str(Path(__file__).resolve().parent.parent / ".cache" / "jars")
+)
+
 REQUIRE_TOOLS = "PENSTOCK_REQUIRE_TOOLS"
 MISSING_TOOL = ": install "
 """How every reason ends that names a tool and how to get it."""
