@@ -1,4 +1,4 @@
-"""What a sink is to the runner: something that starts one streaming query for one output."""
+"""What a runner may ask of a sink, and nothing about any one sink."""
 
 from __future__ import annotations
 
@@ -8,11 +8,22 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
     from penstock.pipelines.run.settings import RunSettings
 
+Trigger = Mapping[str, Any]
+"""The arguments of Spark's own `trigger(...)`, such as {"availableNow": True}; empty: as it comes.
+
+Only the topic sink with at-least-once delivery takes {"realTime": "…"}."""
+
+ROWS_METRIC = "penstock.sink"
+"""The observed metric of every sink's query: its field `rows` counts what a batch hands over."""
+
 
 class Sink(Protocol):
+    """One output of a pipeline. A batch that is replayed is written once."""
+
     def start(
         self,
         frame: DataFrame,
@@ -21,9 +32,15 @@ class Sink(Protocol):
         output: str,
         checkpoint: str,
         settings: RunSettings,
-        trigger: Mapping[str, Any],
-    ) -> StreamingQuery:
-        """`trigger` as for Spark's `trigger()`; empty for batch after batch.
+        trigger: Trigger,
+    ) -> StreamingQuery: ...
 
-        Called again with the same arguments after a failure: it goes on from the checkpoint.
-        """
+
+def counted(frame: DataFrame) -> DataFrame:
+    from pyspark.sql import functions as sql
+
+    return frame.observe(ROWS_METRIC, sql.count(sql.lit(1)).alias("rows"))
+
+
+def triggered(writer: DataStreamWriter, trigger: Trigger) -> DataStreamWriter:
+    return writer.trigger(**trigger) if trigger else writer

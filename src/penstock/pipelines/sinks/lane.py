@@ -1,0 +1,138 @@
+"""A lane: the one transactional producer through which task i of an output writes.
+
+Opening a lane takes the transactional id over from whoever held it: a worker presumed dead can
+commit nothing from then on, and what it had open is aborted. Only then is the fence read. A lane
+is kept by its worker process for the next batch; that another worker has taken it over in the
+meantime shows in the first call of a transaction, before any row is taken.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from typing import Any
+
+from confluent_kafka import KafkaException, Producer
+
+from penstock.pipelines.sinks.fence import SILENT, FenceReader, Target
+
+_TIMEOUT_S = 60.0
+_ABORT_TIMEOUT_S = 10.0
+_LANES_MAX = 64
+_RETRY_S = 0.1
+
+QUEUE_MESSAGES_MAX = 1_000_000
+QUEUE_KBYTES_MAX = 2_000_000
+
+
+class Lane:
+    def __init__(self, target: Target, query_id: str, task: int) -> None:
+        self._target, self._query_id, self._task = target, query_id, task
+        self.producer = Producer(_producer_settings(target, task), logger=SILENT)
+        self.producer.init_transactions(_TIMEOUT_S)
+        self._reader = _shared_reader(target)
+        self.next_batch = self._reader.read([task], query_id)[0]
+
+    def begin(self, batch: int) -> None:
+        """Moves the fence first: this is where a lane that was taken over finds out."""
+        self.producer.begin_transaction()
+        fence = self._target.fence(self._task, batch + 1, self._query_id)
+        _retrying(
+            lambda: self.producer.send_offsets_to_transaction(
+                [fence], self._reader.group_metadata, _TIMEOUT_S
+            )
+        )
+
+    def commit(self, batch: int) -> None:
+        _retrying(self.producer.commit_transaction)
+        self.next_batch = batch + 1
+
+    def close(self) -> None:
+        """Ends what is open, so that readers need not wait for the transaction to time out."""
+        try:
+            self.producer.purge()
+            self.producer.abort_transaction(_ABORT_TIMEOUT_S)
+        except KafkaException:
+            pass  # none open, or fenced, or the broker is away: whoever opens the lane aborts it
+        self.producer.close()
+
+
+def _retrying(call: Any) -> None:
+    """Until librdkafka itself says that trying again is of no use."""
+    deadline = time.monotonic() + _TIMEOUT_S
+    while True:
+        try:
+            call()
+            return
+        except KafkaException as failure:
+            if not failure.args[0].retriable() or time.monotonic() > deadline:
+                raise
+        time.sleep(_RETRY_S)
+
+
+def _producer_settings(target: Target, task: int) -> dict[str, Any]:
+    return {
+        # Where a key goes is where Java's producers, and Spark's own sink, would put it.
+        "partitioner": "murmur2_random",
+        "linger.ms": 5,
+        "batch.num.messages": 100_000,
+        "queue.buffering.max.messages": QUEUE_MESSAGES_MAX,
+        "queue.buffering.max.kbytes": QUEUE_KBYTES_MAX,
+        # A client that forgets its only broker during a restart of it waits for ever.
+        "metadata.recovery.strategy": "none",
+        **target.kafka,
+        # A record that fails makes its transaction fail, so its report would say nothing new.
+        "delivery.report.only.error": True,
+        "transactional.id": target.transactional_id(task),
+        "transaction.timeout.ms": target.transaction_timeout_ms,
+    }
+
+
+# What this worker process holds. A worker runs one task at a time.
+_lanes: OrderedDict[tuple[str, str, str], Lane] = OrderedDict()
+_readers: dict[tuple[str, str], FenceReader] = {}
+
+
+def begun_lane(target: Target, query_id: str, task: int, batch: int) -> Lane | None:
+    """A lane in a transaction for this batch; none if the batch was written before."""
+    name = _name(target, query_id, task)
+    lane = _lanes.pop(name, None)
+    if lane is not None:
+        _lanes[name] = lane
+        try:
+            return _begin(lane, batch)
+        except KafkaException:
+            drop_lane(target, query_id, task)
+    return _begin(_open(target, query_id, task), batch)
+
+
+def drop_lane(target: Target, query_id: str, task: int) -> None:
+    lane = _lanes.pop(_name(target, query_id, task), None)
+    if lane is not None:
+        lane.close()
+
+
+def _begin(lane: Lane, batch: int) -> Lane | None:
+    if lane.next_batch > batch:
+        return None
+    lane.begin(batch)
+    return lane
+
+
+def _open(target: Target, query_id: str, task: int) -> Lane:
+    lane = Lane(target, query_id, task)
+    _lanes[_name(target, query_id, task)] = lane
+    if len(_lanes) > _LANES_MAX:
+        _lanes.popitem(last=False)[1].close()
+    return lane
+
+
+def _name(target: Target, query_id: str, task: int) -> tuple[str, str, str]:
+    return str(target.kafka["bootstrap.servers"]), target.transactional_id(task), query_id
+
+
+def _shared_reader(target: Target) -> FenceReader:
+    name = str(target.kafka["bootstrap.servers"]), target.group
+    if name not in _readers:
+        _readers[name] = FenceReader(target)
+    return _readers[name]

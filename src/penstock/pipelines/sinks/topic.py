@@ -1,0 +1,179 @@
+"""A topic as an output: exactly once through fenced transactions, or as Spark itself does it.
+
+Owns the plan on the driver. Rows of one key go to one of a pinned number of tasks, in every replay
+of a batch to the same one; what a task does with them is `write.py`'s business. There is no
+foreachBatch: a batch is planned once, and whether it was written is asked of the broker.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
+
+from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from penstock.pipelines.error import DeclarationError, RunError
+from penstock.pipelines.sinks.checkpoint import Checkpoint
+from penstock.pipelines.sinks.contract import Trigger, counted, triggered
+from penstock.pipelines.sinks.fence import SILENT, FenceReader, Target
+from penstock.pipelines.sinks.write import write_task
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from penstock.pipelines.run.settings import RunSettings
+
+Delivery = Literal["exactly-once", "at-least-once"]
+Mode = Literal["append", "update", "complete"]
+_COLUMNS = ("key", "value", "headers", "topic")
+_TIMEOUT_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSink:
+    """Rows: `value` and perhaps `key` (text or binary), `headers`, `topic` (instead of ours)."""
+
+    topic: str
+    delivery: Delivery = "exactly-once"
+    mode: Mode = "append"
+    kafka: Mapping[str, Any] = field(default_factory=dict)
+    """Settings of the producer: librdkafka's for exactly-once, else those of the Java client."""
+    transaction_timeout_ms: int = 600_000
+    """Longer than the longest write of a task; at most the broker's transaction.max.timeout.ms."""
+
+    def start(
+        self,
+        frame: DataFrame,
+        *,
+        pipeline: str,
+        output: str,
+        checkpoint: str,
+        settings: RunSettings,
+        trigger: Trigger,
+    ) -> StreamingQuery:
+        rows = _outgoing(frame, output)
+        if self.delivery == "at-least-once":
+            return self._start_plain(rows, checkpoint, settings, trigger)
+        if "realTime" in trigger:
+            raise DeclarationError(
+                f"output {output}: real-time mode has no exactly-once topic sink:"
+                " say sinks.topic(…, delivery='at-least-once')"
+            )
+        kafka = settings.client() | dict(self.kafka)
+        target = Target(pipeline, output, self.topic, kafka, self.transaction_timeout_ms)
+        tasks = _fenced_tasks(Checkpoint(rows.sparkSession, checkpoint), target)
+        written = (
+            counted(rows)
+            .repartition(tasks, _spreading_key())
+            .mapInArrow(partial(write_task, target, tasks), "written long")
+        )
+        writer = written.writeStream.format("noop").outputMode(self.mode)
+        return triggered(writer.option("checkpointLocation", checkpoint), trigger).start()
+
+    def _start_plain(
+        self, rows: DataFrame, checkpoint: str, settings: RunSettings, trigger: Trigger
+    ) -> StreamingQuery:
+        options = settings.spark_kafka() | {f"kafka.{k}": str(v) for k, v in self.kafka.items()}
+        if "topic" in rows.columns:
+            from pyspark.sql import functions as sql
+
+            rows = rows.withColumn("topic", sql.coalesce("topic", sql.lit(self.topic)))
+        else:
+            options["topic"] = self.topic
+        if "realTime" not in trigger:
+            rows = counted(rows)
+        writer = rows.writeStream.format("kafka").options(**options).outputMode(self.mode)
+        return triggered(writer.option("checkpointLocation", checkpoint), trigger).start()
+
+
+def topic(
+    name: str,
+    *,
+    delivery: Delivery = "exactly-once",
+    mode: Mode = "append",
+    kafka: Mapping[str, Any] | None = None,
+    transaction_timeout_ms: int = 600_000,
+) -> TopicSink:
+    if delivery not in ("exactly-once", "at-least-once"):
+        raise DeclarationError(f"delivery is exactly-once or at-least-once, not {delivery!r}")
+    return TopicSink(name, delivery, mode, dict(kafka or {}), transaction_timeout_ms)
+
+
+def _outgoing(frame: DataFrame, output: str) -> DataFrame:
+    """The columns of a record, as bytes; anything else would be left out in silence."""
+    from pyspark.sql import functions as sql
+
+    unknown = [name for name in frame.columns if name not in _COLUMNS]
+    if unknown or "value" not in frame.columns:
+        raise DeclarationError(
+            f"output {output}: a topic takes the columns value and perhaps key, headers, topic;"
+            f" it was given {', '.join(frame.columns)}: select what to write, e.g. with to_json"
+        )
+    if "key" not in frame.columns:
+        frame = frame.withColumn("key", sql.lit(None).cast("binary"))
+    columns = [
+        sql.col(name).cast("binary").alias(name) if name in ("key", "value") else sql.col(name)
+        for name in _COLUMNS
+        if name in frame.columns
+    ]
+    return frame.select(*columns)
+
+
+def _spreading_key() -> Column:
+    """Made of the record alone, so that a replayed one finds the task that had it before."""
+    from pyspark.sql import functions as sql
+
+    return sql.coalesce("key", "value")
+
+
+def _fenced_tasks(checkpoint: Checkpoint, target: Target) -> int:
+    """How many tasks write this output; as many as the topic had partitions at the first start."""
+    found = {"topic": target.topic, "tasks": _partitions(target)}
+    pinned = checkpoint.pin(found)
+    if pinned["topic"] != target.topic:
+        raise RunError(
+            f"output {target.output} went to topic {pinned['topic']} so far, and its fence is"
+            f" there: give the output another name to write to {target.topic}"
+        )
+    _require_checkpoint_at_fence(checkpoint, target, pinned["tasks"])
+    return int(pinned["tasks"])
+
+
+def _require_checkpoint_at_fence(checkpoint: Checkpoint, target: Target, tasks: int) -> None:
+    """A checkpoint put back from a copy plans other batches under numbers already written."""
+    query_id = checkpoint.query_id()
+    if query_id is None:
+        return
+    reader = FenceReader(target)
+    try:
+        fence = max(reader.read(range(tasks), query_id))
+    finally:
+        reader.close()
+    if fence > checkpoint.last_batch() + 1:
+        raise RunError(
+            f"output {target.output}: the checkpoint is older than what was written (batch"
+            f" {checkpoint.last_batch()} there, batch {fence - 1} in {target.topic}): start from"
+            " an empty checkpoint directory and the offsets of your choice"
+        )
+
+
+def _partitions(target: Target) -> int:
+    admin = AdminClient(target.kafka, logger=SILENT)
+    known = admin.list_topics(timeout=_TIMEOUT_S).topics
+    if target.topic not in known:
+        _create(admin, target.topic)
+        known = admin.list_topics(target.topic, timeout=_TIMEOUT_S).topics
+    return len(known[target.topic].partitions)
+
+
+def _create(admin: AdminClient, name: str) -> None:
+    """With the broker's defaults, as writing to it would."""
+    try:
+        admin.create_topics([NewTopic(name)])[name].result(_TIMEOUT_S)
+    except KafkaException as failure:
+        if failure.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+            raise
