@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sized
+from collections.abc import Callable, Coroutine
 from types import CoroutineType
 from typing import Any, cast
 
@@ -12,15 +12,17 @@ from penstock.handlers.table import HOT, MODULES, Handler, load
 from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
 from penstock.network.later import Later
 from penstock.network.part import Part, Reply, Served
+from penstock.protocol.api import ApiSpec
 from penstock.protocol.codec import decoder
 from penstock.protocol.entity import Entity
 from penstock.protocol.frame import (
     API_BY_KEY,
     UnsupportedVersion,
+    decode_client_id,
     decode_request_header,
-    encode_response,
+    decode_request_start,
+    response_encoder,
 )
-from penstock.protocol.messages.header import RequestHeader
 from penstock.telemetry.log import get_logger
 from penstock.telemetry.metric import Histogram
 
@@ -29,17 +31,22 @@ API_VERSIONS = 18
 log = get_logger("request")
 
 Decode = Callable[[memoryview, int], tuple[Any, int]]
+Respond = Callable[[int, Any], list[Part]]
 
 
 class Route:
     """Everything known about one API at one version, looked up once."""
 
-    __slots__ = ("decode", "handle", "latency_s")
+    __slots__ = ("api_key", "decode", "flexible", "handle", "latency_s", "respond")
 
-    def __init__(self, decode: Decode, handle: Handler, latency_s: Histogram) -> None:
-        self.decode = decode
+    def __init__(self, spec: ApiSpec, version: int, handle: Handler, latency_s: Histogram) -> None:
+        self.api_key = spec.key
+        self.flexible = spec.request_header_version(version) == 2
+        self.decode: Decode = decoder(spec.request_class(), version)
         self.handle = handle
         self.latency_s = latency_s
+        # The protocol passes records through untouched: here they are bytes or file slices.
+        self.respond = cast(Respond, response_encoder(spec, version))
 
 
 class Router:
@@ -51,42 +58,43 @@ class Router:
     def warm_up(self) -> None:
         """Loads what every client asks for first, so that the first one does not wait for it."""
         for key in HOT:
-            self._route(key, API_BY_KEY[key].max_version)
+            self._new_route(key, API_BY_KEY[key].max_version)
 
     def serve(self, client: ClientState, frame: memoryview) -> Served:
         started = self._monotonic()
         try:
-            header, pos = decode_request_header(frame)
+            key, version, correlation_id, size = decode_request_start(frame)
+            route = self._routes.get((key, version)) or self._route_of(frame)
         except UnsupportedVersion as error:
             return self._answer_unsupported(error)
-        client.client_id = header.client_id
-        route = self._routes.get((header.request_api_key, header.request_api_version))
-        if route is None:
-            route = self._route(header.request_api_key, header.request_api_version)
+        client.client_id, pos = decode_client_id(frame, size, route.flexible)
         request, _ = route.decode(frame, pos)
-        answer = route.handle(self._broker, request, Call(client, header.request_api_version))
+        answer = route.handle(self._broker, request, Call(client, version))
         if type(answer) is Later:
             return answer.map(
-                lambda settled: self._encode_measured(settled, header, route, started)
+                lambda settled: self._respond(settled, correlation_id, route, started)
             )
         if type(answer) is CoroutineType:
-            return self._finish(answer, request, header, route, started)
+            return self._finish(answer, request, correlation_id, route, started)
+        return self._respond(answer, correlation_id, route, started)
+
+    def _respond(self, answer: Any, correlation_id: int, route: Route, started: float) -> Reply:
         route.latency_s.observe(self._monotonic() - started)
-        return None if answer is None else _encode(header, answer)
+        return None if answer is None else route.respond(correlation_id, answer)
 
     async def _finish(
         self,
         waiting: Coroutine[Any, Any, Any],
         request: Entity,
-        header: RequestHeader,
+        correlation_id: int,
         route: Route,
         started: float,
     ) -> Reply:
         try:
             answer = await waiting
         except (ApiError, StorageError) as error:
-            answer = self._refuse(header.request_api_key, request, error)
-        return self._encode_measured(answer, header, route, started)
+            answer = self._refuse(route.api_key, request, error)
+        return self._respond(answer, correlation_id, route, started)
 
     def _refuse(self, api_key: int, request: Entity, error: ApiError | StorageError) -> Entity:
         from penstock.handlers.refusal import refuse
@@ -99,21 +107,17 @@ class Router:
         log.warning("request refused", api=API_BY_KEY[api_key].name, reason=str(error))
         return answer
 
-    def _encode_measured(
-        self, answer: Any, header: RequestHeader, route: Route, started: float
-    ) -> Reply:
-        route.latency_s.observe(self._monotonic() - started)
-        return None if answer is None else _encode(header, answer)
+    def _route_of(self, frame: memoryview) -> Route:
+        """The first request of its kind: here it is found out whether it is spoken at all."""
+        header, _ = decode_request_header(frame)
+        return self._new_route(header.request_api_key, header.request_api_version)
 
-    def _route(self, api_key: int, version: int) -> Route:
-        if api_key not in MODULES:
-            raise ProtocolError(f"API {API_BY_KEY[api_key].name} is not served")
+    def _new_route(self, api_key: int, version: int) -> Route:
         spec = API_BY_KEY[api_key]
-        route = Route(
-            decoder(spec.request_class(), version),
-            load(api_key),
-            self._broker.metrics.latency_of(spec.name),
-        )
+        if api_key not in MODULES:
+            raise ProtocolError(f"API {spec.name} is not served")
+        latency_s = self._broker.metrics.latency_of(spec.name)
+        route = Route(spec, version, load(api_key), latency_s)
         self._routes[api_key, version] = route
         return route
 
@@ -124,19 +128,6 @@ class Router:
             raise error
         from penstock.handlers.api.api_versions import unsupported
 
-        return _parts(
-            encode_response(error.header.correlation_id, API_VERSIONS, 0, unsupported(self._broker))
-        )
-
-
-def _encode(header: RequestHeader, answer: Any) -> list[Part]:
-    return _parts(
-        encode_response(
-            header.correlation_id, header.request_api_key, header.request_api_version, answer
-        )
-    )
-
-
-def _parts(encoded: list[Sized]) -> list[Part]:
-    """The protocol passes records through untouched: here they are bytes or file slices."""
-    return cast(list[Part], encoded)
+        answer = unsupported(self._broker)
+        respond = cast(Respond, response_encoder(API_BY_KEY[API_VERSIONS], 0))
+        return respond(error.header.correlation_id, answer)

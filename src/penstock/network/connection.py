@@ -129,16 +129,17 @@ class Connection:
     # Reading
 
     def _on_readable(self) -> None:
-        reader, sock = self._reader, self._sock
-        shared = self._listener.receive_buffer
+        reader, listener = self._reader, self._listener
+        shared = listener.receive_buffer
         try:
             for _ in range(READS_PER_EVENT):
                 target = reader.target(shared)
-                count = sock.recv_into(target)
+                count = self._sock.recv_into(target)
                 if not count:
                     self.close()
                     return
-                self._listener.received_bytes += count
+                listener.received_bytes += count
+                self.active_at = self._loop.time()
                 for frame in reader.feed(shared, count):
                     self._handle(frame)
                     if self.closed:
@@ -158,19 +159,17 @@ class Connection:
             self._fail(error)
 
     def _handle(self, frame: memoryview) -> None:
-        self.active_at = self._loop.time()
         served = self._serve(self.state, frame)
         if served is None:
             return
-        if isinstance(served, list):
-            if not self._slots:
-                self._send(served)
-                return
+        if not isinstance(served, list):
+            self._park(served)
+        elif not self._slots:
+            self._send(served)
+        else:
             slot = Slot()
             slot.parts, slot.ready = served, True
             self._slots.append(slot)
-            return
-        self._park(served)
 
     def _park(self, waiting: Later[Reply] | Coroutine[Any, Any, Reply]) -> None:
         slot = Slot()

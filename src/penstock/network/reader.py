@@ -8,7 +8,7 @@ buffer is a few times as large as what has arrived of the frame, whatever size i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from struct import Struct
 
 from penstock.model.error import ProtocolError
@@ -38,21 +38,28 @@ class FrameReader:
             return shared
         return memoryview(self._buffer)[self._filled : min(self._size, len(self._buffer))]
 
-    def feed(self, shared: memoryview, count: int) -> Iterator[memoryview]:
+    def feed(self, shared: memoryview, count: int) -> Iterable[memoryview]:
         """Frames completed by `count` bytes that were read into `target`."""
-        if self._buffer is None:
-            yield from self._cut(shared, count)
-            return
+        if self._buffer is not None:
+            return self._fill(self._buffer, count)
+        if count > 4 and not self._head:
+            (size,) = SIZE.unpack_from(shared)
+            if size + 4 == count and size <= self._limit_bytes:
+                # Of a client that waits for its answers: one frame and nothing else.
+                return (shared[4:count],)
+        return self._cut(shared, count)
+
+    def _fill(self, buffer: bytearray, count: int) -> Iterator[memoryview]:
         self._filled += count
         if self._filled == self._size:
-            buffer, self._buffer = self._buffer, None
+            self._buffer = None
             try:
                 yield memoryview(buffer)[: self._size]
             finally:
                 self._budget.end(self)
                 self._budget.give_back(buffer)
-        elif self._filled == len(self._buffer):
-            self._grow(self._buffer)
+        elif self._filled == len(buffer):
+            self._grow(buffer)
 
     def retry(self) -> None:
         """Asks again for the memory that was refused."""

@@ -6,10 +6,12 @@ limits on frame size, and what to answer are others' business.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from struct import Struct, error
+from typing import Any, cast
 
 from penstock.model.error import ProtocolError
-from penstock.protocol.api import API_VERSIONS_KEY, ApiSpec
+from penstock.protocol.api import ApiSpec
 from penstock.protocol.api_table import APIS
 from penstock.protocol.codec import Part, decoder, encoder, parts_encoder
 from penstock.protocol.entity import Entity
@@ -39,56 +41,64 @@ class UnsupportedVersion(ProtocolError):
         self.spec = spec
 
 
-def decode_request_header(frame: Buffer) -> tuple[RequestHeader, int]:
-    """Gives the header and where the body starts."""
+def decode_request_start(frame: Buffer) -> tuple[int, int, int, int]:
+    """Api key, version, correlation id, and the length of the client id that follows."""
     try:
-        key, version, correlation_id, size = _unpack_fixed(frame)
+        return cast(tuple[int, int, int, int], _unpack_fixed(frame))
     except error:
-        return _decode_short_header(frame)
-    spec = API_BY_KEY.get(key)
-    if spec is None:
-        raise ProtocolError(f"unknown api key {key}")
-    header = object.__new__(RequestHeader)  # every field is set here, so __init__ would be waste
-    header.request_api_key = key
-    header.request_api_version = version
-    header.correlation_id = correlation_id
-    header.client_id = None
-    if not spec.min_version <= version <= spec.max_version:
-        raise UnsupportedVersion(header, spec)
-    return header, _decode_header_rest(frame, header, spec, size)
+        raise _short_header(frame) from None
 
 
-def _decode_short_header(frame: Buffer) -> tuple[RequestHeader, int]:
-    """A frame that ends before the client id: worth an answer only for the version it names."""
-    try:
-        key, version, correlation_id = _unpack_start(frame)
-    except error as cause:
-        raise ProtocolError("truncated request header") from cause
-    spec = API_BY_KEY.get(key)
-    if spec is not None and not spec.supports(version):
-        header = RequestHeader(
-            request_api_key=key, request_api_version=version, correlation_id=correlation_id
-        )
-        raise UnsupportedVersion(header, spec)
-    raise ProtocolError("truncated request header")
-
-
-def _decode_header_rest(frame: Buffer, header: RequestHeader, spec: ApiSpec, size: int) -> int:
+def decode_client_id(frame: Buffer, size: int, flexible: bool) -> tuple[str | None, int]:
+    """The rest of the header: the client id, and where the body starts."""
+    client_id = None
     pos = 10
     try:
         if size >= 0:
-            header.client_id = str(frame[10 : 10 + size], "utf-8")
             pos += size
+            client_id = str(frame[10:pos], "utf-8")
         elif size != -1:
             raise ProtocolError("client id has a length that cannot be")
-        flexible_from = spec.request_flexible_from
-        if flexible_from is not None and header.request_api_version >= flexible_from:
+        if flexible:
             pos = skip_tags(frame, pos) if frame[pos] else pos + 1
     except (IndexError, ValueError) as cause:
         raise ProtocolError(f"malformed request header: {cause}") from cause
     if pos > len(frame):
         raise ProtocolError("truncated request header")
-    return pos
+    return client_id, pos
+
+
+def decode_request_header(frame: Buffer) -> tuple[RequestHeader, int]:
+    """Gives the header and where the body starts."""
+    key, version, correlation_id, size = decode_request_start(frame)
+    spec = API_BY_KEY.get(key)
+    if spec is None:
+        raise ProtocolError(f"unknown api key {key}")
+    header = RequestHeader(
+        request_api_key=key,
+        request_api_version=version,
+        correlation_id=correlation_id,
+        client_id=None,
+    )
+    if not spec.supports(version):
+        raise UnsupportedVersion(header, spec)
+    header.client_id, pos = decode_client_id(frame, size, spec.request_header_version(version) == 2)
+    return header, pos
+
+
+def _short_header(frame: Buffer) -> ProtocolError:
+    """A frame that ends before the client id: worth an answer only for the version it names."""
+    try:
+        key, version, correlation_id = _unpack_start(frame)
+    except error:
+        return ProtocolError("truncated request header")
+    spec = API_BY_KEY.get(key)
+    if spec is None or spec.supports(version):
+        return ProtocolError("truncated request header")
+    header = RequestHeader(
+        request_api_key=key, request_api_version=version, correlation_id=correlation_id
+    )
+    return UnsupportedVersion(header, spec)
 
 
 def decode_request(frame: Buffer) -> tuple[RequestHeader, Entity]:
@@ -99,35 +109,45 @@ def decode_request(frame: Buffer) -> tuple[RequestHeader, Entity]:
     return header, body
 
 
+Respond = Callable[[int, Any], list[Part]]
+"""Makes the whole frame with its size, of a correlation id and a message: a single part unless the
+message carries records."""
+
+
+def response_encoder(spec: ApiSpec, version: int) -> Respond:
+    """What is the same for all responses of an API in one version is settled here, once."""
+    cls = spec.response_class()
+    header = _header_1 if spec.response_header_version(version) == 1 else _header_0
+    if not has_records(cls):
+        encode = encoder(cls, version)
+
+        def respond(correlation_id: int, message: Any) -> list[Part]:
+            body = encode(message)
+            return [header(correlation_id, len(body)) + body]
+
+        return respond
+    encode_parts = parts_encoder(cls, version)
+
+    def respond_in_parts(correlation_id: int, message: Any) -> list[Part]:
+        parts = encode_parts(message)
+        first = parts[0]
+        assert isinstance(first, bytes)
+        parts[0] = header(correlation_id, sum(map(len, parts))) + first
+        return parts
+
+    return respond_in_parts
+
+
+def _header_0(correlation_id: int, body_bytes: int) -> bytes:
+    return _pack_header_0(body_bytes + 4, correlation_id)
+
+
+def _header_1(correlation_id: int, body_bytes: int) -> bytes:
+    return _pack_header_1(body_bytes + 5, correlation_id, 0)
+
+
 def encode_response(correlation_id: int, api_key: int, version: int, message: Entity) -> list[Part]:
-    """The whole frame with its size; a single part unless the message carries records."""
-    cls = type(message)
-    flexible = cls.FLEXIBLE
-    tagged = flexible is not None and version >= flexible and api_key != API_VERSIONS_KEY
-    if not _carries_records(cls):
-        body = encoder(cls, version)(message)
-        if tagged:
-            return [_pack_header_1(len(body) + 5, correlation_id, 0) + body]
-        return [_pack_header_0(len(body) + 4, correlation_id) + body]
-    parts = parts_encoder(cls, version)(message)
-    size = sum(map(len, parts))
-    first = parts[0]
-    assert isinstance(first, bytes)
-    if tagged:
-        parts[0] = _pack_header_1(size + 5, correlation_id, 0) + first
-    else:
-        parts[0] = _pack_header_0(size + 4, correlation_id) + first
-    return parts
-
-
-_records_by_class: dict[type[Entity], bool] = {}
-
-
-def _carries_records(cls: type[Entity]) -> bool:
-    known = _records_by_class.get(cls)
-    if known is None:
-        known = _records_by_class[cls] = has_records(cls)
-    return known
+    return response_encoder(API_BY_KEY[api_key], version)(correlation_id, message)
 
 
 # The client's side
