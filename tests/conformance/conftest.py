@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -34,7 +34,11 @@ from tests.conformance.clients.kafka_python import KafkaPythonClient
 from tests.conformance.clients.membership import Membership
 from tests.conformance.clients.raw import Connection
 from tests.conformance.clients.record import PATIENCE_SECONDS, Client
+from tests.conformance.clients.transaction_set import TransactionSet
 from tools import apache_kafka
+
+if TYPE_CHECKING:
+    from tests.conformance.spark_stand import SparkStand
 
 ADMINS = {kind.name: kind for kind in (ConfluentAdmin, KafkaPythonAdmin, AioAdmin)}
 CLIENTS = {kind.name: kind for kind in (ConfluentClient, KafkaPythonClient, AioClient)}
@@ -305,6 +309,19 @@ def make_topic(request: pytest.FixtureRequest, admin: AdminClient) -> Callable[.
 @pytest.fixture
 def topic(make_topic: Callable[..., str]) -> str:
     return make_topic()
+
+
+@pytest.fixture
+def stand(cluster: Cluster, admin: AdminClient, tmp_path: Path) -> Iterator[SparkStand]:
+    """Spark on this cluster; what a test leaves running ends with it."""
+    from tests.conformance.spark_stand import SparkStand, shared_spark
+
+    spark = shared_spark()
+    transactions = TransactionSet(cluster.bootstrap_servers)
+    yield SparkStand(spark, cluster.bootstrap_servers, admin, transactions, tmp_path)
+    for query in spark.streams.active:
+        query.stop()
+    transactions.close()
 
 
 def wait_until(condition: Callable[[], bool]) -> None:

@@ -185,7 +185,8 @@ def test_pattern_later(join: Join, cluster: Cluster, admin: AdminClient, topic_n
 
 
 @pytest.mark.feature("A pattern that is none is refused (INVALID_REGULAR_EXPRESSION)")
-@both_clients
+@pytest.mark.java
+@pytest.mark.parametrize("client", [JAVA])
 def test_invalid_pattern(join: Join) -> None:
     member = join(pattern="a(b")
     wait_refused(member, ErrorCode.INVALID_REGULAR_EXPRESSION)
@@ -343,9 +344,18 @@ def roll(members: list[Member], joins: list[Callable[[], Member]], whole: set[Pl
         wait_shared(members, whole)
 
 
+# Not librdkafka's cooperative-sticky: at times it leaves data of its own in an assignment, and
+# neither broker upgrades a group that would lose such data.
 @pytest.mark.feature("Online migration, classic to consumer and back, member by member")
-@both_clients
-@pytest.mark.parametrize("strategy", ["range", "cooperative-sticky"])
+@pytest.mark.parametrize(
+    ("client", "strategy"),
+    [
+        (CONFLUENT, "range"),
+        (CONFLUENT, "roundrobin"),
+        pytest.param(JAVA, "range", marks=pytest.mark.java),
+        pytest.param(JAVA, "cooperative-sticky", marks=pytest.mark.java),
+    ],
+)
 def test_migration(
     strategy: str,
     client: str,

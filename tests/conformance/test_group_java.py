@@ -20,8 +20,13 @@ from tests.conformance.conftest import Cluster
 pytestmark = pytest.mark.java
 Tool = Callable[..., str]
 MakeTopic = Callable[..., str]
+Groups = dict[str, str]
 GROUPS = pytest.mark.client("kafka-consumer-groups")
 START_MS = 1_700_000_000_000
+
+ASSIGNORS = {"classic": "range", "consumer": "uniform"}
+CONFLUENT = "confluent-kafka"
+both_protocols = pytest.mark.parametrize("protocol", ["classic", "consumer"])
 
 
 def fill(cluster: Cluster, topic: str) -> None:
@@ -49,21 +54,49 @@ def rows(said: str) -> list[list[str]]:
     return [line.split() for line in said.splitlines() if line.strip()]
 
 
-@pytest.mark.feature("--list, with states and types")
+@pytest.fixture
+def groups(group_id: str) -> Groups:
+    """A group of each protocol: the tools take both at once."""
+    return {group_id: "classic", f"{group_id}-new": "consumer"}
+
+
+def chosen(groups: Groups) -> list[str]:
+    return [word for group in groups for word in ("--group", group)]
+
+
+def had_members(membership: Membership, groups: Groups, topic: str) -> None:
+    """A group without members keeps the protocol that its last one spoke."""
+    for group, protocol in groups.items():
+        member = membership.join(CONFLUENT, group, topic, protocol=protocol)
+        wait_shared([member], places(topic, 2))
+        member.close()
+
+
+def all_offsets(admin: AdminClient, groups: Groups) -> set[int]:
+    found = [offsets_of(admin, group) for group in groups]
+    assert [len(offsets) for offsets in found] == [2, 2]
+    return {offset for offsets in found for offset in offsets.values()}
+
+
+@pytest.mark.feature("--list, with states and types, of both protocols")
 @GROUPS
 def test_list(
     tool: Tool, admin: AdminClient, membership: Membership, topic: str, group_id: str
 ) -> None:
     set_offsets_one(admin, f"{group_id}-empty", topic)
-    member = membership.join("confluent-kafka", group_id, topic)
+    member = membership.join(CONFLUENT, group_id, topic)
+    other = membership.join(CONFLUENT, f"{group_id}-new", topic, protocol="consumer")
     wait_shared([member], places(topic, 1))
-    plain = tool("kafka-consumer-groups", "--list").split()
-    assert {group_id, f"{group_id}-empty"} <= set(plain)
+    wait_shared([other], places(topic, 1))
     states = rows(tool("kafka-consumer-groups", "--list", "--state"))
     assert [group_id, "Stable"] in states
     assert [f"{group_id}-empty", "Empty"] in states
     kinds = rows(tool("kafka-consumer-groups", "--list", "--type", "classic"))
     assert [group_id, "Classic"] in kinds
+    assert [f"{group_id}-new", "Consumer"] not in kinds
+    kinds = rows(tool("kafka-consumer-groups", "--list", "--type", "consumer"))
+    assert [f"{group_id}-new", "Consumer"] in kinds
+    assert [group_id, "Classic"] not in kinds
 
 
 def set_offsets_one(admin: AdminClient, group: str, topic: str) -> None:
@@ -75,13 +108,18 @@ def set_offsets_one(admin: AdminClient, group: str, topic: str) -> None:
 @pytest.mark.client("kafka-groups")
 def test_groups_list(tool: Tool, membership: Membership, topic: str, group_id: str) -> None:
     member = membership.join("kafka-python", group_id, topic)
+    other = membership.join(CONFLUENT, f"{group_id}-new", topic, protocol="consumer")
     wait_shared([member], places(topic, 1))
-    listed = rows(tool("kafka-groups", "--list", "--group-type", "classic"))
+    wait_shared([other], places(topic, 1))
+    old, new = [group_id, "Classic", "consumer"], [f"{group_id}-new", "Consumer", "consumer"]
+    listed = rows(tool("kafka-groups", "--list"))
     assert listed[0] == ["GROUP", "TYPE", "PROTOCOL"]
-    assert [group_id, "Classic", "consumer"] in listed
+    assert old in listed and new in listed
+    listed = rows(tool("kafka-groups", "--list", "--group-type", "classic"))
+    assert old in listed and new not in listed
 
 
-@pytest.mark.feature("--describe: offsets, members, verbose, state")
+@pytest.mark.feature("--describe: offsets, members, verbose, state, in both protocols")
 @GROUPS
 def test_describe(
     tool: Tool,
@@ -89,101 +127,124 @@ def test_describe(
     cluster: Cluster,
     membership: Membership,
     make_topic: MakeTopic,
-    group_id: str,
+    groups: Groups,
 ) -> None:
     topic = make_topic(2)
     fill(cluster, topic)
-    set_offsets(admin, group_id, topic, 4)
-    member = membership.join("confluent-kafka", group_id, topic, instance="one")
-    wait_shared([member], places(topic, 2))
-    about = ["--describe", "--group", group_id]
-    lags = rows(tool("kafka-consumer-groups", *about))
-    assert lags[0][:6] == ["GROUP", "TOPIC", "PARTITION", "CURRENT-OFFSET", "LOG-END-OFFSET", "LAG"]
-    assert sorted(row[:6] for row in lags[1:]) == [
-        [group_id, topic, partition, "4", "10", "6"] for partition in ("0", "1")
-    ]
-    verbose = rows(tool("kafka-consumer-groups", *about, "--members", "--verbose"))
-    assert verbose[1][0] == group_id
-    assert "one" in verbose[1]
-    assert f"{topic}:0,1" in verbose[1]
-    state = rows(tool("kafka-consumer-groups", *about, "--state"))
-    assert state[1][0] == group_id
-    assert {"range", "Stable", "1"} <= set(state[1])
-    member.close()
+    for group, protocol in groups.items():
+        set_offsets(admin, group, topic, 4)
+        named = {"instance": "one", "protocol": protocol}
+        wait_shared([membership.join(CONFLUENT, group, topic, **named)], places(topic, 2))
+
+    def described(*how: str) -> dict[str, list[list[str]]]:
+        said = rows(tool("kafka-consumer-groups", "--describe", *chosen(groups), *how))
+        return {group: [row for row in said if row[0] == group] for group in groups}
+
+    for group, found in described("--offsets").items():
+        assert sorted(row[:6] for row in found) == [
+            [group, topic, partition, "4", "10", "6"] for partition in ("0", "1")
+        ]
+    for (row,) in described("--members", "--verbose").values():
+        assert "one" in row and f"{topic}:0,1" in row
+    for group, (row,) in described("--state").items():
+        assert {ASSIGNORS[groups[group]], "Stable", "1"} <= set(row)
 
 
-@pytest.mark.feature("--reset-offsets in every form")
+@pytest.mark.feature("--reset-offsets in every form, in both protocols")
 @GROUPS
 def test_reset_offsets(
     tool: Tool,
     admin: AdminClient,
     cluster: Cluster,
+    membership: Membership,
     make_topic: MakeTopic,
-    group_id: str,
+    groups: Groups,
     tmp_path: Path,
 ) -> None:
     topic = make_topic(2)
     fill(cluster, topic)
-    set_offsets(admin, group_id, topic, 4)
-    where = ["--reset-offsets", "--group", group_id, "--topic", topic]
+    had_members(membership, groups, topic)
+    for group in groups:
+        set_offsets(admin, group, topic, 4)
+    where = ["--reset-offsets", *chosen(groups)]
 
-    def reset(*how: str, mode: str = "--execute") -> dict[int, int]:
-        tool("kafka-consumer-groups", *where, *how, mode)
-        return offsets_of(admin, group_id)
+    def reset(*how: str, mode: str = "--execute") -> set[int]:
+        tool("kafka-consumer-groups", *where, "--topic", topic, *how, mode)
+        return all_offsets(admin, groups)
 
-    both = dict.fromkeys(range(2))
-    assert reset("--to-earliest", mode="--dry-run") == dict.fromkeys(both, 4)
-    assert reset("--to-earliest") == dict.fromkeys(both, 0)
-    assert reset("--to-latest") == dict.fromkeys(both, 10)
-    assert reset("--to-offset", "6") == dict.fromkeys(both, 6)
-    assert reset("--shift-by", "-2") == dict.fromkeys(both, 4)
+    assert reset("--to-earliest", mode="--dry-run") == {4}
+    assert reset("--to-earliest") == {0}
+    assert reset("--to-latest") == {10}
+    assert reset("--to-offset", "6") == {6}
+    assert reset("--shift-by", "-2") == {4}
     when = time.strftime("%Y-%m-%dT%H:%M:%S.000", time.gmtime(START_MS / 1000 + 7)) + "Z"
-    assert reset("--to-datetime", when) == dict.fromkeys(both, 7)
-    assert reset("--to-current") == dict.fromkeys(both, 7)
+    assert reset("--to-datetime", when) == {7}
+    assert reset("--to-current") == {7}
     # All records are older than a day: there is none to go to but the end.
-    assert reset("--by-duration", "P1D") == dict.fromkeys(both, 10)
-    plan = tmp_path / "plan.csv"
-    exported = tool("kafka-consumer-groups", *where, "--to-offset", "3", "--export", "--dry-run")
+    assert reset("--by-duration", "P1D") == {10}
+    how = ["--all-topics", "--to-offset", "3", "--export", "--dry-run"]
+    exported = tool("kafka-consumer-groups", *where, *how)
     lines = [line for line in exported.splitlines() if "," in line]
-    assert sorted(re.sub('"', "", line) for line in lines) == [f"{topic},{p},3" for p in range(2)]
+    assert sorted(re.sub('"', "", line) for line in lines) == sorted(
+        f"{group},{topic},{partition},3" for group in groups for partition in range(2)
+    )
+    plan = tmp_path / "plan.csv"
     plan.write_text("\n".join(lines) + "\n")
-    from_file = ["--reset-offsets", "--group", group_id, "--from-file", str(plan), "--execute"]
-    tool("kafka-consumer-groups", *from_file)
-    assert offsets_of(admin, group_id) == dict.fromkeys(both, 3)
+    tool("kafka-consumer-groups", *where, "--from-file", str(plan), "--execute")
+    assert all_offsets(admin, groups) == {3}
 
 
-@pytest.mark.feature("--reset-offsets of a group with members is refused")
+@pytest.mark.feature("--reset-offsets of a group with members is refused, in both protocols")
 @GROUPS
-def test_reset_of_members(tool: Tool, membership: Membership, topic: str, group_id: str) -> None:
-    member = membership.join("confluent-kafka", group_id, topic)
-    wait_shared([member], places(topic, 1))
-    how = ["--reset-offsets", "--group", group_id, "--topic", topic, "--to-latest", "--execute"]
-    said = tool("kafka-consumer-groups", *how)
-    assert "Assignments can only be reset if the group" in said
-
-
-@pytest.mark.feature("--delete-offsets, then --delete")
-@GROUPS
-def test_delete(tool: Tool, admin: AdminClient, make_topic: MakeTopic, group_id: str) -> None:
+def test_reset_of_members(
+    tool: Tool, membership: Membership, make_topic: MakeTopic, groups: Groups
+) -> None:
     topic = make_topic(2)
-    set_offsets(admin, group_id, topic, 4)
-    about = ["--group", group_id]
-    said = tool("kafka-consumer-groups", "--delete-offsets", *about, "--topic", f"{topic}:0")
-    assert "Request succeeded for deleting offsets" in said
-    assert offsets_of(admin, group_id) == {1: 4}
-    said = tool("kafka-consumer-groups", "--delete", *about)
-    assert f"Deletion of requested consumer groups ('{group_id}') was successful." in said
-    assert offsets_of(admin, group_id) == {}
+    for group, protocol in groups.items():
+        wait_shared([membership.join(CONFLUENT, group, topic, protocol=protocol)], places(topic, 2))
+    how = ["--reset-offsets", *chosen(groups), "--topic", topic, "--to-latest", "--execute"]
+    said = tool("kafka-consumer-groups", *how)
+    for group in groups:
+        assert f"Assignments can only be reset if the group '{group}' is inactive" in said
 
 
-@pytest.mark.feature("--group: reads on where it stopped (classic)")
+@pytest.mark.feature("--delete-offsets, then --delete, in both protocols")
+@GROUPS
+def test_delete(
+    tool: Tool,
+    admin: AdminClient,
+    membership: Membership,
+    make_topic: MakeTopic,
+    groups: Groups,
+) -> None:
+    topic = make_topic(2)
+    had_members(membership, groups, topic)
+    for group in groups:
+        set_offsets(admin, group, topic, 4)
+        about = ["--group", group, "--topic", f"{topic}:0"]
+        said = tool("kafka-consumer-groups", "--delete-offsets", *about)
+        assert "Request succeeded for deleting offsets" in said
+        assert offsets_of(admin, group) == {1: 4}
+    said = tool("kafka-consumer-groups", "--delete", *chosen(groups))
+    assert re.search(r"Deletion of requested consumer groups .* was successful", said)
+    assert [offsets_of(admin, group) for group in groups] == [{}, {}]
+
+
+@pytest.mark.feature("--group: reads on where it stopped, in both protocols")
 @pytest.mark.client("kafka-console-consumer")
+@both_protocols
 def test_console_consumer(
-    tool: Tool, cluster: Cluster, admin: AdminClient, make_topic: MakeTopic, group_id: str
+    protocol: str,
+    tool: Tool,
+    cluster: Cluster,
+    admin: AdminClient,
+    make_topic: MakeTopic,
+    group_id: str,
 ) -> None:
     topic = make_topic(2)
     fill(cluster, topic)
     how = ["--topic", topic, "--group", group_id, "--from-beginning", "--timeout-ms", "8000"]
+    how += ["--command-property", f"group.protocol={protocol}"]
     said = tool("kafka-console-consumer", *how, "--max-messages", "20")
     assert "Processed a total of 20 messages" in said
     assert offsets_of(admin, group_id) == {0: 10, 1: 10}
