@@ -9,6 +9,7 @@ import typer
 from penstock.cli import (
     config_command,
     consume_command,
+    dlq_command,
     log_dir_command,
     produce_command,
     topic_command,
@@ -28,6 +29,7 @@ def start() -> None:
 
 app.add_typer(topic_command.app, name="topics")
 app.add_typer(config_command.app, name="configs")
+app.add_typer(dlq_command.app, name="dlq")
 app.command("produce")(produce_command.produce)
 app.command("consume")(consume_command.consume)
 app.command("log-dirs")(log_dir_command.log_dirs)

@@ -53,6 +53,10 @@ class Cluster:
         own = {"group.id": "penstock-cli", "enable.auto.commit": False} | settings
         return Consumer(self._client(**own), logger=_silence())
 
+    def client_settings(self) -> dict[str, Any]:
+        """For code that makes its own clients: librdkafka's settings, quiet ones."""
+        return self._client() | {"logger": _silence()}
+
     def _client(self, **settings: Any) -> dict[str, Any]:
         self._reach()
         own = {

@@ -1,0 +1,154 @@
+"""Which dead letters were sent back: kept as committed offsets of the group `<topic>.redrive`.
+
+The committed offset of a partition says that all before it went; letters sent out of turn, by a
+filter, stand in the commit's metadata as ranges. Both are committed in the transaction that sends
+the letters, so they agree with what was sent whatever happens. Kafka bounds that metadata to
+4,096 bytes: a choice too scattered for it is refused before anything of it is sent.
+"""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from confluent_kafka import Consumer, TopicPartition
+
+GROUP_SUFFIX = ".redrive"
+_METADATA_LIMIT = 4_000
+
+
+class ScatteredError(Exception):
+    """Too many separate letters were sent back for the ledger to hold."""
+
+
+class Ledger:
+    def __init__(self, topic: str) -> None:
+        self.topic = topic
+        self.group_metadata: Any = None
+        """Of no member: the transactional id alone keeps two runs apart."""
+        self._positions: dict[int, int] = {}
+        self._beyond: dict[int, set[int]] = {}
+        self._halted: set[int] = set()
+        """Partitions where a letter was left behind: the position waits there for it."""
+
+    @property
+    def group(self) -> str:
+        return self.topic + GROUP_SUFFIX
+
+    @classmethod
+    def read(
+        cls, client: Mapping[str, Any], topic: str, partitions: Iterable[int], timeout_s: float
+    ) -> Ledger:
+        ledger = cls(topic)
+        # read_committed: the answer waits for a transaction that still holds such an offset.
+        own = {"group.id": ledger.group, "isolation.level": "read_committed"}
+        consumer = Consumer(dict(client) | own | {"enable.auto.commit": False})
+        try:
+            asked = [TopicPartition(topic, each) for each in partitions]
+            for place in consumer.committed(asked, timeout=timeout_s):
+                ledger._load(place)
+            ledger.group_metadata = consumer.consumer_group_metadata()
+        finally:
+            consumer.close()
+        return ledger
+
+    def _load(self, place: Any) -> None:
+        if place.offset >= 0:
+            self._positions[place.partition] = place.offset
+            self._beyond[place.partition] = decode_ranges(place.metadata or "", place.offset)
+
+    def holds(self, partition: int, offset: int) -> bool:
+        before = offset < self._positions.get(partition, 0)
+        return before or offset in self._beyond.get(partition, ())
+
+    def position(self, partition: int) -> int:
+        """All letters before it went; the walk over a partition begins here."""
+        return self._positions.get(partition, 0)
+
+    def passed(self, partition: int, offset: int, *, sent: bool) -> None:
+        """The walk came by this letter; it has to come by all of them, in order."""
+        beyond = self._beyond.setdefault(partition, set())
+        if partition in self._halted:
+            if sent:
+                beyond.add(offset)
+        elif sent:
+            self._positions[partition] = offset + 1
+            beyond.discard(offset)
+        else:
+            self._halted.add(partition)
+            self._positions[partition] = offset
+
+    def commits(self, partitions: Iterable[int]) -> list[TopicPartition]:
+        """What to commit with the transaction."""
+        return [
+            TopicPartition(
+                self.topic,
+                each,
+                self._positions.get(each, 0),
+                encode_ranges(self._beyond.get(each, set()), self._positions.get(each, 0)),
+            )
+            for each in sorted(set(partitions))
+        ]
+
+
+def encode_ranges(offsets: set[int], origin: int) -> str:
+    """Gaps and lengths in turn, as text short enough for a commit's metadata."""
+    numbers: list[int] = []
+    last = origin
+    for start, stop in _ranges(sorted(offsets)):
+        numbers += [start - last, stop - start]
+        last = stop
+    if not numbers:
+        return ""
+    packed = zlib.compress(b"".join(map(_varint, numbers)), 9)
+    text = "r1:" + base64.b64encode(packed).decode()
+    if len(text) > _METADATA_LIMIT:
+        raise ScatteredError(
+            "the letters chosen are too scattered to remember; redrive with a smaller --limit, "
+            "one --partition at a time, or without --error"
+        )
+    return text
+
+
+def decode_ranges(text: str, origin: int) -> set[int]:
+    if not text.startswith("r1:"):
+        return set()
+    numbers = _unvarint(zlib.decompress(base64.b64decode(text[3:])))
+    found: set[int] = set()
+    last = origin
+    for gap, length in zip(numbers[::2], numbers[1::2], strict=True):
+        found.update(range(last + gap, last + gap + length))
+        last += gap + length
+    return found
+
+
+def _ranges(offsets: list[int]) -> list[tuple[int, int]]:
+    found: list[tuple[int, int]] = []
+    for offset in offsets:
+        if found and found[-1][1] == offset:
+            found[-1] = (found[-1][0], offset + 1)
+        else:
+            found.append((offset, offset + 1))
+    return found
+
+
+def _varint(number: int) -> bytes:
+    out = bytearray()
+    while number > 0x7F:
+        out.append(number & 0x7F | 0x80)
+        number >>= 7
+    out.append(number)
+    return bytes(out)
+
+
+def _unvarint(packed: bytes) -> list[int]:
+    numbers, number, shift = [], 0, 0
+    for byte in packed:
+        number |= (byte & 0x7F) << shift
+        shift += 7
+        if not byte & 0x80:
+            numbers.append(number)
+            number, shift = 0, 0
+    return numbers
