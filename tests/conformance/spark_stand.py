@@ -5,6 +5,7 @@ The Spark code itself stays in the tests, written as a Spark user would write it
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
@@ -22,7 +23,7 @@ from penstock.pipelines.error import SetupError
 from penstock.pipelines.java import require_java
 from penstock.pipelines.session import session
 from tests.conformance.clients.confluent import ConfluentClient
-from tests.conformance.clients.record import PATIENCE_SECONDS, Record, read
+from tests.conformance.clients.record import PATIENCE_SECONDS, Record
 from tests.conformance.clients.transaction_set import TransactionSet
 from tests.conformance.conftest import wait_until
 
@@ -87,7 +88,8 @@ class SparkStand:
         ConfluentClient(self.servers).produce(topic, records, codec=codec)
 
     def take(self, topic: str, count: int, partition: int = 0) -> list[Record]:
-        return read(ConfluentClient(self.servers), topic, count, partitions=[partition])
+        with ConfluentClient(self.servers).open_reader(topic, partitions=[partition]) as reader:
+            return reader.take(count)
 
     def delete_before(self, topic: str, offset: int, partition: int = 0) -> None:
         _wait(self.admin.delete_records([TopicPartition(topic, partition, offset)]))
@@ -122,7 +124,13 @@ def texts(*words: str, partition: int = 0, **fields: Any) -> list[Record]:
 def values(rows: Iterable[Row | Record]) -> list[str]:
     """What the records say, sorted: partitions and batches have no order among them."""
     found = [row["value"] if isinstance(row, Row) else row.value for row in rows]
-    return sorted(bytes(value).decode() for value in found)
+    return sorted(bytes(value or b"").decode() for value in found)
+
+
+def end_offsets(query: StreamingQuery) -> dict[str, dict[str, int]]:
+    """How far the last finished micro-batch went, by topic and partition."""
+    progress = query.lastProgress
+    return {} if progress is None else json.loads(progress["sources"][0]["endOffset"])
 
 
 def flat(batches: Iterable[list[Row]]) -> list[Row]:

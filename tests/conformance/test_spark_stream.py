@@ -5,7 +5,6 @@ Streaming queries: started, fed while they run, stopped and started again from t
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 import pytest
@@ -15,7 +14,7 @@ from pyspark.sql import Row
 from pyspark.sql import functions as f
 
 from tests.conformance.clients.record import PATIENCE_SECONDS, Record
-from tests.conformance.spark_stand import SparkStand, flat, texts, values, wait_for
+from tests.conformance.spark_stand import SparkStand, end_offsets, flat, texts, values, wait_for
 
 MakeTopic = Callable[..., str]
 pytestmark = pytest.mark.client("Spark")
@@ -95,9 +94,7 @@ def test_growth(stand: SparkStand, make_topic: MakeTopic) -> None:
     stand.produce(topic, texts("grown", partition=1))
     stand.produce(later, texts("new"))
     wait_for(query, lambda: values(seen) == ["first", "grown", "new"])
-    assert query.lastProgress is not None
-    end = json.loads(query.lastProgress["sources"][0]["endOffset"])
-    assert end == {topic: {"0": 1, "1": 1}, later: {"0": 1}}
+    wait_for(query, lambda: end_offsets(query) == {topic: {"0": 1, "1": 1}, later: {"0": 1}})
     query.stop()
 
 
@@ -191,7 +188,7 @@ def test_real_time(stand: SparkStand, make_topic: MakeTopic) -> None:
         .option("topic", target)
         .option("checkpointLocation", stand.checkpoint())
         .outputMode("update")
-        .trigger(realTime="5 minutes")
+        .trigger(realTime="5 minutes")  # type: ignore[call-overload]
         .start()
     )
     stand.produce(source, texts("0"))
