@@ -7,15 +7,23 @@ from typing import Any
 
 import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    ResourceType,
+)
 
 from penstock.model.error import ErrorCode
+from penstock.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from tests.conformance.clients.admin_confluent import answer
 from tests.conformance.clients.admin_kafka_python import KafkaPythonAdmin
 from tests.conformance.clients.member import Committed, Place
 from tests.conformance.clients.membership import Membership, places, wait_shared
+from tests.conformance.clients.raw import Connection
 from tests.conformance.clients.record import BrokerError
-from tests.conformance.conftest import Cluster
+from tests.conformance.conftest import Cluster, wait_until
 
 MakeTopic = Callable[..., str]
 CONFLUENT = pytest.mark.client("confluent-kafka")
@@ -192,3 +200,72 @@ def test_describe_kafka_python(
     assert [one["client_id"].split("-")[0] for one in found["members"]] == ["kafka"]
     member.close()
     assert kafka_python.describe_groups([group_id])[group_id]["group_state"] == "Empty"
+
+
+@pytest.mark.feature("Settings of a group: changed, shown, obeyed, refused, taken back")
+@CONFLUENT
+def test_group_settings(
+    admin: AdminClient, cluster: Cluster, make_topic: MakeTopic, group_id: str
+) -> None:
+    name = "consumer.heartbeat.interval.ms"
+    topic = make_topic()
+
+    def alter(operation: AlterConfigOpType, value: str) -> None:
+        entry = ConfigEntry(name, value, incremental_operation=operation)
+        resource = ConfigResource(ResourceType.GROUP, group_id, incremental_configs=[entry])
+        answer(admin.incremental_alter_configs([resource])[resource])
+
+    def shown() -> str:
+        resource = ConfigResource(ResourceType.GROUP, group_id)
+        return str(answer(admin.describe_configs([resource])[resource])[name].value)
+
+    def obeyed() -> int:
+        request = ConsumerGroupHeartbeatRequest(
+            group_id=group_id,
+            member_id="member",
+            rebalance_timeout_ms=5_000,
+            subscribed_topic_names=[topic],
+            topic_partitions=[],
+        )
+        return int(connection.call(request, 1).heartbeat_interval_ms)
+
+    connection = Connection(cluster.bootstrap_servers)
+    try:
+        assert (shown(), obeyed()) == ("200", 200)
+        alter(AlterConfigOpType.SET, "777")
+        wait_until(lambda: (shown(), obeyed()) == ("777", 777))
+        # Less than the broker's own minimum.
+        with pytest.raises(BrokerError) as refused:
+            alter(AlterConfigOpType.SET, "100")
+        assert refused.value.code == ErrorCode.INVALID_CONFIG
+        alter(AlterConfigOpType.DELETE, "")
+        wait_until(lambda: (shown(), obeyed()) == ("200", 200))
+    finally:
+        connection.close()
+
+
+@pytest.mark.feature("Describe and list a group of the new protocol")
+@CONFLUENT
+def test_describe_new(
+    admin: AdminClient, membership: Membership, make_topic: MakeTopic, group_id: str
+) -> None:
+    from confluent_kafka import ConsumerGroupType as Type
+
+    topic = make_topic(3)
+    members = [
+        membership.join("confluent-kafka", group_id, topic, instance=name, protocol="consumer")
+        for name in "ab"
+    ]
+    wait_shared(members, places(topic, 3))
+    wait_until(
+        lambda: answer(admin.describe_consumer_groups([group_id])[group_id]).state.name == "STABLE"
+    )
+    found = answer(admin.describe_consumer_groups([group_id])[group_id])
+    assert (found.type, found.partition_assignor) == (Type.CONSUMER, "uniform")
+    assert sorted(one.group_instance_id for one in found.members) == ["a", "b"]
+    for one in found.members:
+        held = {(at.topic, at.partition) for at in one.assignment.topic_partitions}
+        aimed = {(at.topic, at.partition) for at in one.target_assignment.topic_partitions}
+        assert held == aimed
+    listed = answer(admin.list_consumer_groups(types={Type.CONSUMER})).valid
+    assert [one.type for one in listed if one.group_id == group_id] == [Type.CONSUMER]

@@ -12,6 +12,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from penstock.testing.broker import Broker
 from tests.conformance.clients.admin_confluent import answer
 from tests.conformance.clients.confluent import ConfluentClient
+from tests.conformance.clients.java_host import JavaHost
 from tests.conformance.clients.member import Committed
 from tests.conformance.clients.membership import MEMBERS, Membership, places, wait_shared
 from tests.conformance.clients.record import Record
@@ -44,8 +45,8 @@ def broker(
 
 
 @pytest.fixture
-def clients(broker: Any) -> Iterator[Membership]:
-    membership = Membership(broker.bootstrap_servers)
+def clients(broker: Any, java_host: JavaHost) -> Iterator[Membership]:
+    membership = Membership(broker.bootstrap_servers, java_host)
     yield membership
     membership.close()
 
@@ -92,9 +93,21 @@ def test_offsets_survive(
 @pytest.mark.parametrize("client", list(MEMBERS))
 # aiokafka leaves tasks behind where a connection breaks under it.
 def test_members_go_on(broker: Any, clients: Membership, topic_name: str, client: str) -> None:
+    go_on(broker, clients, topic_name, client, "classic")
+
+
+@pytest.mark.feature("Members of the new protocol go on after kill -9")
+@pytest.mark.parametrize(
+    "client", ["confluent-kafka", pytest.param("Java client", marks=pytest.mark.java)]
+)
+def test_new_members_go_on(broker: Any, clients: Membership, topic_name: str, client: str) -> None:
+    go_on(broker, clients, topic_name, client, "consumer")
+
+
+def go_on(broker: Any, clients: Membership, topic_name: str, client: str, protocol: str) -> None:
     create(broker, topic_name)
     group = f"{topic_name}-group"
-    members = [clients.join(client, group, topic_name) for _ in range(2)]
+    members = [clients.join(client, group, topic_name, protocol=protocol) for _ in range(2)]
     wait_shared(members, places(topic_name, 2))
     kill(broker)
     records = [Record(b"after", partition=n) for n in range(2)]

@@ -10,11 +10,15 @@ import pytest
 from tools import conformance_table
 
 
-def result(section: str, feature: str, client: str, outcome: str) -> dict[str, str]:
-    return {"section": section, "feature": feature, "client": client, "outcome": outcome}
+Result = dict[str, str | int]
 
 
-def page(tmp_path: Path, **reports: list[dict[str, str]]) -> str:
+def result(section: str, feature: str, client: str, outcome: str, tries: int = 1) -> Result:
+    where = {"section": section, "feature": feature, "client": client}
+    return {**where, "outcome": outcome, "tries": tries}
+
+
+def page(tmp_path: Path, **reports: list[Result]) -> str:
     paths = []
     for target, results in reports.items():
         path = tmp_path / f"{target}.json"
@@ -47,3 +51,26 @@ def test_a_target_that_did_not_run_is_named(tmp_path: Path) -> None:
     text = page(tmp_path, kafka=[result("Produce", "Headers", "aiokafka", "skipped")])
     assert "- Penstock: not run" in text
     assert "| Headers |  |  | – | skipped |" in text
+
+
+def test_other_clients_have_a_column_where_they_have_results(tmp_path: Path) -> None:
+    text = page(
+        tmp_path,
+        penstock=[
+            result("Groups", "Sharing", "Java client", "passed"),
+            result("Groups", "Sharing", "confluent-kafka", "passed"),
+            result("Refusals", "Nobody", "raw requests", "passed"),
+        ],
+    )
+    assert "| Feature | confluent-kafka | kafka-python | aiokafka | Java client |" in text
+    assert "| Sharing | ✓ |  |  | ✓ | – |" in text
+    assert "| Nobody | ✓ | – |" in text
+
+
+def test_second_tries_are_told(tmp_path: Path) -> None:
+    shown = [
+        result("Produce", "Headers", "aiokafka", "passed", tries=2),
+        result("Produce", "Codecs", "aiokafka", "passed"),
+    ]
+    text = page(tmp_path, penstock=shown)
+    assert "- Penstock: 2 passed of 2 tests, 1 of them at the second try" in text
