@@ -53,6 +53,9 @@ conformance-table: $(READY) ## write docs/conformance.md from the last conforman
 bench: $(READY) ## measure beside Apache Kafka 4.3; writes docs/benchmarks.md (long)
 	@$(BIN)/python -m bench $(BENCH_ARGS)
 
+bench-pipelines: $(READY) ## measure pipelines on Penstock and on Apache Kafka; writes docs/benchmarks.md (20 minutes)
+	@$(BIN)/python -m bench.pipelines $(BENCH_ARGS)
+
 crash: $(READY) ## kill a loaded broker many times and look for lost records (long)
 	@$(BIN)/python -m tools.crash $(CRASH_ARGS)
 
@@ -63,4 +66,4 @@ clean: ## remove what the other targets made
 	rm -rf $(VENV) .cache build dist src/*.egg-info penstock-data
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help setup demo test check format generate conformance conformance-table bench crash eos clean
+.PHONY: help setup demo test check format generate conformance conformance-table bench bench-pipelines crash eos clean

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from bench import page as book
 from bench import report
 from bench.case.scale import FULL, QUICK
 from bench.machine import describe
@@ -54,7 +55,7 @@ def main() -> int:
     answer = json.dumps(report.as_json(results, machine, how), indent=1) + "\n"
     whole = set(options.only.split(",")) == set(GROUPS) and not options.quick
     if whole or options.write:
-        (ROOT / "docs" / "benchmarks.md").write_text(page)
+        book.write_part(ROOT / "docs" / "benchmarks.md", book.BROKER, page)
         (ROOT / "bench" / "results").mkdir(exist_ok=True)
         (ROOT / "bench" / "results" / "latest.json").write_text(answer)
     elif options.json:

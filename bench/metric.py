@@ -17,6 +17,7 @@ class Kind(Enum):
     TIMES_AT_LEAST = "at least {limit:g} × Kafka"
     TIMES_AT_MOST = "at most {limit:g} × Kafka"
     AT_MOST = "at most {limit:g} {unit}"
+    AT_LEAST = "at least {limit:,g} {unit}"
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,8 @@ class Bar:
         """None when there is nothing to compare with."""
         if self.kind is Kind.AT_MOST:
             return value <= self.limit
+        if self.kind is Kind.AT_LEAST:
+            return value >= self.limit
         if not kafka:
             return None
         if self.kind is Kind.TIMES_AT_LEAST:

@@ -75,7 +75,7 @@ def as_page(results: Results, machine: Mapping[str, str], how: Mapping[str, Any]
     for peer, title in TITLES.items():
         mine = [row for row in everything if row.peer == peer]
         if mine:
-            lines += ["", f"## {title}", "", *_table(mine)]
+            lines += ["", f"## {title}", "", *table(mine)]
     bars = [row for row in everything if row.is_met is not None]
     missed = [row for row in bars if not row.is_met]
     lines += ["", f"{len(bars) - len(missed)} of {len(bars)} bars met."]
@@ -86,7 +86,7 @@ def as_page(results: Results, machine: Mapping[str, str], how: Mapping[str, Any]
     return "\n".join(lines) + "\n"
 
 
-def _table(mine: list[Row]) -> list[str]:
+def table(mine: list[Row]) -> list[str]:
     lines = [
         "| work | Apache Kafka | Penstock | ratio | bar | |",
         "| --- | ---: | ---: | ---: | --- | --- |",
@@ -96,8 +96,8 @@ def _table(mine: list[Row]) -> list[str]:
         bar = row.metric.bars.get(row.peer)
         cells = [
             row.metric.title,
-            _quantity(row.kafka, unit),
-            _quantity(row.value, unit),
+            quantity(row.kafka, unit),
+            quantity(row.value, unit),
             "" if row.ratio is None else f"{row.ratio:.2f}",
             bar.text(unit) if bar else "",
             row.verdict,
@@ -106,7 +106,7 @@ def _table(mine: list[Row]) -> list[str]:
     return lines
 
 
-def _quantity(value: float | None, unit: str) -> str:
+def quantity(value: float | None, unit: str) -> str:
     if value is None:
         return "-"
     number = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"

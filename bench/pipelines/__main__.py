@@ -1,0 +1,116 @@
+"""Pipelines on Penstock beside the same pipelines on Apache Kafka, on this machine, in one run.
+
+python -m bench.pipelines [--only stateless,read] [--quick] [--rounds 1] [--brokers penstock,kafka]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import signal
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+from bench import page as book
+from bench.machine import describe
+from bench.peer import KAFKA, PENSTOCK, PENSTOCK_FSYNC
+from bench.pipelines import section
+from bench.pipelines.scale import FULL, QUICK, Scale
+from bench.pipelines.schedule import WORKLOADS, Schedule
+from tools.apache_kafka import missing_prerequisite
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+NOTES = Path(__file__).with_name("notes.md")
+"""What the figures mean, by hand: to be read again after every run."""
+
+
+def main() -> int:
+    options = _parse()
+    if sys.platform != "linux":
+        print("The benchmark reads /proc and runs on Linux only.", file=sys.stderr)
+        return 2
+    why_not = missing_prerequisite()
+    if why_not:
+        print(f"The benchmark needs Apache Kafka and Java: {why_not}", file=sys.stderr)
+        return 2
+    # Told to stop, it must still end what it started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    began = time.monotonic()
+    scale = _scale(options)
+    results = Schedule(
+        options.only.split(","),
+        options.brokers.split(","),
+        options.rounds,
+        scale,
+        options.scratch,
+        lambda line: print(f"[{time.monotonic() - began:6.1f} s] {line}", flush=True),
+    ).run()
+    return _report(options, results, scale)
+
+
+def _report(options: argparse.Namespace, results: section.Results, scale: Scale) -> int:
+    how = {"rounds": options.rounds, "quick": options.quick, "only": options.only}
+    machine = _machine()
+    text = section.as_section(results, scale, machine, how)
+    notes = NOTES.read_text()
+    print("\n" + text)
+    answer = json.dumps(section.as_json(results, scale, machine, how), indent=1) + "\n"
+    whole = options.only == ",".join(WORKLOADS) and not options.quick
+    if (whole and not options.no_write) or options.write:
+        book.write_part(ROOT / "docs" / "benchmarks.md", book.PIPELINES, f"{text}\n{notes}")
+        (ROOT / "bench" / "results" / "pipelines.json").write_text(answer)
+    elif options.json:
+        options.json.write_text(answer)
+    return 1 if results.failures else 0
+
+
+def _machine() -> dict[str, str]:
+    from importlib.metadata import version
+
+    own = ("processor", "memory", "Java", "Apache Kafka", "Penstock")
+    found = describe()
+    return {name: found[name] for name in own} | {"Spark": version("pyspark")}
+
+
+def _scale(options: argparse.Namespace) -> Scale:
+    scale = QUICK if options.quick else FULL
+    changes: dict[str, object] = {}
+    if options.read_mb:
+        changes["read_megabytes"] = options.read_mb
+    if options.seconds:
+        changes["measured_seconds"] = options.seconds
+    if options.rates:
+        changes["ladder"] = tuple(int(rate) for rate in options.rates.split(","))
+    if options.stateless_rate:
+        changes["stateless_rate"] = options.stateless_rate
+    return replace(scale, **changes)  # type: ignore[arg-type]
+
+
+def _parse() -> argparse.Namespace:
+    about = (__doc__ or "").partition("\n")[0]
+    parser = argparse.ArgumentParser(prog="python -m bench.pipelines", description=about)
+    everything = ",".join(WORKLOADS)
+    parser.add_argument("--only", default=everything, help=f"some of {everything}")
+    parser.add_argument("--rounds", type=int, default=1)
+    parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that it works")
+    parser.add_argument("--brokers", default=f"{PENSTOCK},{KAFKA}", help=f"also {PENSTOCK_FSYNC}")
+    parser.add_argument("--write", action="store_true", help="write the page for a partial run too")
+    parser.add_argument("--no-write", action="store_true", help="leave the page alone")
+    parser.add_argument("--json", type=Path, help="where a run that writes no page puts its values")
+    parser.add_argument("--scratch", type=Path, help="where brokers and Spark keep data meanwhile")
+    parser.add_argument("--read-mb", type=int, help="size of the topic that is read in one job")
+    parser.add_argument("--seconds", type=float, help="measured seconds of each rate")
+    parser.add_argument("--rates", help="the detector's ladder, such as 10000,20000,50000")
+    parser.add_argument("--stateless-rate", type=int)
+    options = parser.parse_args()
+    unknown = set(options.only.split(",")) - set(WORKLOADS)
+    unknown |= set(options.brokers.split(",")) - {PENSTOCK, PENSTOCK_FSYNC, KAFKA}
+    if unknown:
+        parser.error(f"unknown: {', '.join(sorted(unknown))}")
+    return options
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,115 @@
+"""Payments at a steady rate through a running pipeline: warm up, measure, drain, sum up."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from bench.load.child import LoadFailedError
+from bench.pipelines.case.fill import ACCOUNTS
+from bench.pipelines.case.outcome import Profile
+from bench.pipelines.child import Child, python_child
+from bench.pipelines.scale import Scale
+from bench.pipelines.station import Station
+from bench.pipelines.usage import Usage, cores, look
+from bench.pipelines.window import Stretch, Window, summarise
+from penstock.pipelines.jobs.fraud.model import PAYMENTS, VERDICTS
+
+# Real-time mode runs a task per partition, all at once: no more of them than cores.
+PARTITIONS = 2
+# At the highest rate some 5,000 latencies a second are plenty.
+SAMPLE_EVERY = 7
+# Until a fresh pipeline has given its first verdict: Spark starts, plans and compiles.
+FIRST_VERDICT_S = 90.0
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Line:
+    """Generator, pipeline and meter around one broker, all up."""
+
+    station: Station
+    spark: Child
+    generator: Child
+    meter: Child
+    scale: Scale
+
+    def run(self, rate: int, warmup_s: float) -> tuple[Stretch, Profile]:
+        """One rate; it ends when all verdicts are there or the time to drain is over."""
+        seconds = self.scale.measured_seconds
+        began = float(self.generator.ask("go", {"rate": rate, "seconds": warmup_s + seconds})["at"])
+        window = Window(began + warmup_s, began + warmup_s + seconds)
+        time.sleep(max(0.0, window.began - time.time()))
+        self.spark.ask("mark")
+        before, looked = self._look(), time.time()
+        time.sleep(max(0.0, window.ended - time.time()))
+        used = cores(before, self._look(), time.time() - looked)
+        queries = self.spark.ask("durations")["queries"]
+        load = self.generator.ask("result")
+        if load["failures"]:
+            raise LoadFailedError(f"{load['failures']} payments were not delivered")
+        self.drain(load["sent"])
+        seen = self.meter.ask("samples")
+        stretch = summarise(seen["samples"], load["counts"], seen["counts"], window)
+        return stretch, Profile(used, queries)
+
+    def first_verdict(self) -> None:
+        """A trickle, so that what is measured later does not begin with the start."""
+        self.generator.ask("go", {"rate": 100, "seconds": 2})
+        sent = self.generator.ask("result")["sent"]
+        if self.drain(sent, FIRST_VERDICT_S):
+            raise LoadFailedError(f"not all of {sent} verdicts within {FIRST_VERDICT_S:.0f} s")
+        self.meter.ask("samples")
+
+    def drain(self, sent: int, timeout_s: float | None = None) -> int:
+        """Wait for the verdicts of all that was sent; how many are missing in the end."""
+        deadline = time.monotonic() + (timeout_s or self.scale.drain_seconds)
+        while (seen := int(self.meter.ask("count")["count"])) < sent:
+            # Its queries may have failed; then it says so.
+            self.spark.ask("check")
+            if time.monotonic() > deadline:
+                return sent - seen
+            time.sleep(0.3)
+        return 0
+
+    def _look(self) -> Usage:
+        others = {
+            "broker": self.station.peer.broker.pid,
+            "generator": self.generator.pid,
+            "measuring consumer": self.meter.pid,
+        }
+        return look(self.spark.pid, others)
+
+
+@contextmanager
+def line(station: Station, kind: str, scale: Scale, say: Say) -> Iterator[Line]:
+    station.create({PAYMENTS: PARTITIONS, VERDICTS: PARTITIONS})
+    where = {"bootstrap": station.bootstrap, "partitions": PARTITIONS}
+    with ExitStack() as stack:
+
+        def child(module: str, **spec: Any) -> Child:
+            return stack.enter_context(python_child(module, where | spec, station.folder))
+
+        spark = child("stream", kind=kind, folder=str(station.folder))
+        generator = child("generate", topic=PAYMENTS, accounts=ACCOUNTS)
+        meter = child("meter", topic=VERDICTS, every=SAMPLE_EVERY)
+        for each in (generator, meter, spark):
+            each.wait_ready()
+        ready = Line(station, spark, generator, meter, scale)
+        say("Spark is up, waiting for the first verdicts")
+        ready.first_verdict()
+        yield ready
+
+
+def told(rate: int, stretch: Stretch) -> str:
+    grows = "grows" if stretch.lag_grows else "steady"
+    return (
+        f"{rate:,}/s asked, {stretch.rate:,.0f}/s sent: p50 {stretch.p50_ms:.0f} ms,"
+        f" p99 {stretch.p99_ms:.0f} ms, longest {stretch.max_ms:.0f} ms, lag {grows}"
+        f" ({stretch.lag_early_s:.2f} to {stretch.lag_late_s:.2f} s),"
+        f" {stretch.verdicts:,} verdicts for {stretch.produced:,} payments"
+    )

@@ -1,0 +1,43 @@
+"""Every figure of the pipeline workloads and the bar that it has to reach. Nothing measures here.
+
+The bars hold for a pipeline on a Penstock broker; on Apache Kafka the same figure stands beside.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bench.metric import Bar, Kind, Metric
+from bench.peer import PENSTOCK
+
+
+def _most(limit: float) -> dict[str, Bar]:
+    return {PENSTOCK: Bar(Kind.AT_MOST, limit)}
+
+
+def _least(limit: float) -> dict[str, Bar]:
+    return {PENSTOCK: Bar(Kind.AT_LEAST, limit)}
+
+
+METRICS: Final = (
+    Metric("stateless.p50", "stateless verdicts, {stateless:,}/s, p50", "ms"),
+    Metric("stateless.p99", "stateless verdicts, {stateless:,}/s, p99", "ms", _most(150)),
+    Metric("stateless.lag", "the same, growth of the lag while measured", "s", _most(0.5)),
+    Metric("detector.low.p50", "full detector, {low:,}/s, p50", "ms"),
+    Metric("detector.low.p99", "full detector, {low:,}/s, p99", "ms", _most(500)),
+    Metric("detector.low.lag", "the same, growth of the lag while measured", "s", _most(0.5)),
+    Metric("detector.high.p50", "full detector, {high:,}/s, p50", "ms"),
+    Metric("detector.high.p99", "full detector, {high:,}/s, p99", "ms", _most(500)),
+    Metric("detector.high.lag", "the same, growth of the lag while measured", "s", _most(0.5)),
+    Metric("detector.held", "largest rate held: p99 under 500 ms, lag steady", "payments/s"),
+    Metric("copy.at_least_once", "copy, Spark's at-least-once topic sink", "rows/s"),
+    Metric("copy.exactly_once", "copy, exactly-once topic sink", "rows/s"),
+    Metric("copy.ratio", "the second over the first", "×", _least(0.5)),
+    Metric(
+        "read.rate",
+        "one batch job reads a topic of {megabytes:,} MB",
+        "MB/s",
+        {PENSTOCK: Bar(Kind.TIMES_AT_LEAST, 1)},
+    ),
+    Metric("start.first", "process start to first verdict, jars cached", "s", _most(20)),
+)

@@ -1,0 +1,44 @@
+"""How much each pipeline workload does: for steady figures, or just to see that it works."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+
+@dataclass(frozen=True)
+class Scale:
+    stateless_rate: int
+    # The first rate has a figure of its own, and so has the last.
+    ladder: tuple[int, ...]
+    first_warmup_seconds: float
+    warmup_seconds: float
+    measured_seconds: float
+    drain_seconds: float
+    copy_records: int
+    read_megabytes: int
+    settle_seconds: float
+
+
+FULL: Final = Scale(
+    stateless_rate=50_000,
+    ladder=(10_000, 15_000, 20_000, 30_000, 40_000, 50_000),
+    first_warmup_seconds=25.0,
+    warmup_seconds=10.0,
+    measured_seconds=30.0,
+    drain_seconds=15.0,
+    copy_records=2_000_000,
+    read_megabytes=10_000,
+    settle_seconds=2.0,
+)
+QUICK: Final = Scale(
+    stateless_rate=5_000,
+    ladder=(1_000, 2_000),
+    first_warmup_seconds=8.0,
+    warmup_seconds=3.0,
+    measured_seconds=6.0,
+    drain_seconds=10.0,
+    copy_records=100_000,
+    read_megabytes=500,
+    settle_seconds=0.2,
+)

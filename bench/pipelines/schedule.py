@@ -1,0 +1,69 @@
+"""Runs the workloads on each broker in turn; what fails is noted, and the rest goes on."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bench.pipelines.case.copy import copy
+from bench.pipelines.case.detector import detector
+from bench.pipelines.case.outcome import Outcome
+from bench.pipelines.case.read import read
+from bench.pipelines.case.start import start
+from bench.pipelines.case.stateless import stateless
+from bench.pipelines.case.steady import Say
+from bench.pipelines.scale import Scale
+from bench.pipelines.section import Results
+from bench.pipelines.station import Station, station
+
+Workload = Callable[[Station, Scale, int, Say], Outcome]
+
+WORKLOADS: Final[dict[str, Workload]] = {
+    "start": start,
+    "stateless": stateless,
+    "detector": detector,
+    "sink": copy,
+    "read": read,
+}
+
+
+@dataclass(frozen=True)
+class Schedule:
+    workloads: Sequence[str]
+    brokers: Sequence[str]
+    rounds: int
+    scale: Scale
+    scratch: Path | None
+    say: Say
+
+    def run(self) -> Results:
+        results = Results()
+        for name in self.workloads:
+            for broker in self.brokers:
+                self._attempt(name, broker, results)
+        return results
+
+    def _attempt(self, name: str, broker: str, results: Results) -> None:
+        def say(line: str) -> None:
+            self.say(f"{name:10} {broker:14} {line}")
+
+        # What the one left unwritten must not be written while the other is measured.
+        os.sync()
+        time.sleep(self.scale.settle_seconds)
+        began = time.monotonic()
+        say("starting the broker")
+        try:
+            with station(broker, self.scratch) as place:
+                outcome = WORKLOADS[name](place, self.scale, self.rounds, say)
+        except Exception as error:
+            # Whatever it is, it is shown, and says nothing about the next one.
+            said = str(error).strip() or type(error).__name__
+            results.failures.append(f"{name}, {broker}: {said}")
+            say(f"FAILED after {time.monotonic() - began:.0f} s: {type(error).__name__}: {said}")
+            return
+        results.outcomes.setdefault(name, {})[broker] = outcome
+        say(f"done in {time.monotonic() - began:.0f} s")

@@ -1,0 +1,160 @@
+"""Turns outcomes into the pipelines' part of docs/benchmarks.md, and JSON. Measures nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from statistics import median
+from typing import Any
+
+from bench.metric import Metric
+from bench.peer import KAFKA, PENSTOCK, PENSTOCK_FSYNC
+from bench.pipelines.case.outcome import Outcome, Profile
+from bench.pipelines.metric import METRICS
+from bench.pipelines.scale import Scale
+from bench.report import Row, table
+
+BROKERS = {
+    KAFKA: "Apache Kafka",
+    PENSTOCK: "Penstock",
+    PENSTOCK_FSYNC: "Penstock with fsync before every ack",
+}
+
+
+@dataclass
+class Results:
+    """Outcomes by workload and broker."""
+
+    outcomes: dict[str, dict[str, Outcome]] = field(default_factory=dict)
+    failures: list[str] = field(default_factory=list)
+
+    def figure(self, key: str, broker: str) -> float | None:
+        for outcomes in self.outcomes.values():
+            values = outcomes[broker].values.get(key) if broker in outcomes else None
+            if values:
+                return median(values)
+        return None
+
+
+def rows(results: Results, scale: Scale, broker: str) -> Iterator[Row]:
+    for metric in METRICS:
+        value, kafka = results.figure(metric.key, broker), results.figure(metric.key, KAFKA)
+        if value is not None or kafka is not None:
+            yield Row(_named(metric, scale), broker, kafka, value)
+
+
+def _named(metric: Metric, scale: Scale) -> Metric:
+    title = metric.title.format(
+        stateless=scale.stateless_rate,
+        low=scale.ladder[0],
+        high=scale.ladder[-1],
+        megabytes=scale.read_megabytes,
+    )
+    return replace(metric, title=title)
+
+
+def as_json(
+    results: Results, scale: Scale, machine: Mapping[str, str], how: Mapping[str, Any]
+) -> dict[str, Any]:
+    return {
+        "machine": dict(machine),
+        "run": dict(how),
+        "scale": asdict(scale),
+        "outcomes": {
+            workload: {broker: asdict(outcome) for broker, outcome in outcomes.items()}
+            for workload, outcomes in results.outcomes.items()
+        },
+        "failures": results.failures,
+    }
+
+
+def as_section(
+    results: Results, scale: Scale, machine: Mapping[str, str], how: Mapping[str, Any]
+) -> str:
+    lines = ["## Pipelines", "", *_INTRODUCTION.format(**how, **asdict(scale)).splitlines(), ""]
+    lines += [f"- {name}: {value}" for name, value in machine.items()]
+    for broker in (PENSTOCK, PENSTOCK_FSYNC):
+        mine = list(rows(results, scale, broker))
+        if any(row.value is not None for row in mine):
+            lines += ["", f"### On {BROKERS[broker]}, beside Apache Kafka", "", *table(mine)]
+            lines += ["", *_bars(mine)]
+    lines += _profiles(results)
+    lines += _told(results)
+    if results.failures:
+        lines += ["", "### Could not be measured", ""]
+        lines += [f"- {failure.splitlines()[0]}" for failure in results.failures]
+    return "\n".join(lines) + "\n"
+
+
+def _bars(mine: list[Row]) -> list[str]:
+    bars = [row for row in mine if row.is_met is not None]
+    missed = [row.metric.title for row in bars if not row.is_met]
+    lines = [f"{len(bars) - len(missed)} of {len(bars)} bars met."]
+    return lines + ([f"Missed: {'; '.join(missed)}."] if missed else [])
+
+
+def _profiles(results: Results) -> list[str]:
+    found = [
+        (name, broker, profile)
+        for outcomes in results.outcomes.values()
+        for broker, outcome in outcomes.items()
+        for name, profile in outcome.profiles.items()
+    ]
+    if not found:
+        return []
+    roles = list(dict.fromkeys(role for _, _, profile in found for role in profile.cores))
+    lines = ["", "### Where the time goes", "", "Cores busy on average while measured:", ""]
+    lines.append("| work | broker is | " + " | ".join(roles) + " | all |")
+    lines.append("| --- | --- |" + " ---: |" * (len(roles) + 1))
+    for name, broker, profile in found:
+        used = [profile.cores.get(role) for role in roles]
+        cells = ["-" if one is None else f"{one:.2f}" for one in used]
+        total = sum(profile.cores.values())
+        lines.append(f"| {name} | {BROKERS[broker]} | {' | '.join(cells)} | {total:.2f} |")
+    return lines + _batches(found)
+
+
+def _batches(found: list[tuple[str, str, Profile]]) -> list[str]:
+    lines = ["", "Medians of Spark's micro-batches meanwhile (`durationMs` of its progress):", ""]
+    for name, broker, profile in found:
+        for query in profile.queries:
+            if not query["batches"]:
+                continue
+            parts = sorted(query["median_ms"].items(), key=lambda part: -part[1])
+            shown = ", ".join(f"{part} {took:.0f} ms" for part, took in parts if took >= 1)
+            rows_each = query["rows"] / query["batches"]
+            lines.append(
+                f"- {name}, {BROKERS[broker]}: {query['batches']} batches of {rows_each:,.0f} rows,"
+                f" longest {query['longest_ms']:.0f} ms: {shown}"
+            )
+    return lines
+
+
+def _told(results: Results) -> list[str]:
+    told = [
+        f"- {BROKERS[broker]}, {workload}: {note}"
+        for workload, outcomes in results.outcomes.items()
+        for broker, outcome in outcomes.items()
+        for note in outcome.notes
+    ]
+    return ["", "### Every rate that was tried", "", *told] if told else []
+
+
+_INTRODUCTION = """Written by `make bench-pipelines`. Spark (`local[*]`), the broker, the load and
+the measuring consumer share this machine. For each piece of work one broker runs, fresh, first the
+one, then the other, with the same Spark settings. Flushing is left to the operating system on
+both. Payments and verdicts have two partitions, other topics four. Figures are the median of the
+rounds (here {rounds}).
+
+Latency is from the moment a payment is handed to the producer, which its id carries, until a
+`read_committed` consumer in a process of its own has its verdict, by the clock of this machine.
+That consumer counts every verdict and takes the latency of every seventh; it lets the broker
+gather answers for up to 5 ms, which is part of the latency. After the first verdicts
+{first_warmup_seconds:.0f} s of payments are warm-up, {warmup_seconds:.0f} s before each later rate;
+they are left out. Then {measured_seconds:.0f} s are measured. Lag is payments sent less verdicts
+seen; it grows when its median in the last quarter is more than half a second of payments above
+that in the first. 100,000 accounts pay in turn, about once an hour of event time each.
+
+The copies read the same filled topic to its end (`availableNow`). The batch job counts the
+records of a topic and sums their lengths. Start to first verdict is that of
+`penstock pipeline run fraud`."""

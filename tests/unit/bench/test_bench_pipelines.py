@@ -1,0 +1,206 @@
+"""The arithmetic and the page of the pipeline benchmark: what its verdicts rest on."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from bench.load.child import LoadFailedError
+from bench.page import BROKER, PIPELINES, with_part
+from bench.peer import KAFKA, PENSTOCK
+from bench.pipelines.case.outcome import Outcome, Profile
+from bench.pipelines.child import Child
+from bench.pipelines.payment import Wallet, produced_at
+from bench.pipelines.scale import QUICK
+from bench.pipelines.section import Results, as_json, as_section, rows
+from bench.pipelines.usage import DRIVER, JVM, WORKER, cores, look, spark_role, tree
+from bench.pipelines.window import (
+    Stretch,
+    Window,
+    count_at,
+    lag_seconds,
+    largest_held,
+    percentile,
+    summarise,
+)
+from penstock.pipelines.jobs.fraud.model import decode_payment
+
+STEADY = Stretch(
+    rate=1000,
+    p50_ms=50,
+    p99_ms=200,
+    max_ms=300,
+    sampled=100,
+    lag_early_s=0.1,
+    lag_late_s=0.2,
+    produced=10_000,
+    verdicts=10_000,
+)
+
+
+def test_a_percentile_is_one_of_the_values() -> None:
+    values = [float(number) for number in range(100)]
+    assert percentile(values, 0.5) == 50
+    assert percentile(values, 0.99) == 99
+    assert percentile([4.0], 0.99) == 4
+    with pytest.raises(ValueError, match="no verdict"):
+        percentile([], 0.5)
+
+
+def test_counts_lie_on_a_line_between_reports() -> None:
+    counts = [(10.0, 0), (11.0, 100), (13.0, 200)]
+    assert count_at(counts, 9.0) == 0
+    assert count_at(counts, 10.5) == 50
+    assert count_at(counts, 12.0) == 150
+    assert count_at(counts, 99.0) == 200
+
+
+def line(rate: int, seconds: int, late_s: float = 0.0) -> list[tuple[float, int]]:
+    return [(second + late_s, rate * second) for second in range(seconds + 1)]
+
+
+def test_steady_lag_does_not_grow_and_a_slower_pipeline_falls_behind() -> None:
+    window = Window(10.0, 30.0)
+    early, late = lag_seconds(line(1000, 40), line(1000, 40, late_s=0.3), window, 1000)
+    assert early == pytest.approx(0.3)
+    assert late == pytest.approx(0.3)
+    early, late = lag_seconds(line(1000, 40), line(900, 40), window, 1000)
+    assert late - early > 1
+
+
+def test_only_what_was_produced_in_the_window_counts() -> None:
+    samples = [(5.0, 9999.0), (10.0, 20.0), (19.9, 40.0), (20.0, 9999.0)]
+    found = summarise(samples, line(1000, 30), line(1000, 30), Window(10.0, 20.0))
+    assert (found.sampled, found.p50_ms, found.max_ms) == (2, 40.0, 40.0)
+    assert found.rate == pytest.approx(1000)
+    assert not found.lag_grows
+
+
+def test_a_rate_holds_when_latency_lag_and_load_do() -> None:
+    assert STEADY.holds(1000, 500)
+    assert not replace(STEADY, p99_ms=500).holds(1000, 500)
+    assert not replace(STEADY, lag_late_s=0.7).holds(1000, 500)
+    assert not STEADY.holds(1100, 500)
+
+
+def test_the_largest_rate_is_that_of_an_unbroken_climb() -> None:
+    fast = {rate: replace(STEADY, rate=rate) for rate in (10, 20, 30)}
+    assert largest_held(fast, 500) == 30
+    fast[20] = replace(fast[20], p99_ms=900)
+    assert largest_held(fast, 500) == 10
+    fast[10] = replace(fast[10], p99_ms=900)
+    assert largest_held(fast, 500) == 0
+
+
+def test_payments_are_payments_and_say_when_they_were_made() -> None:
+    wallet = Wallet(accounts=50)
+    messages = wallet.messages(995, 10, 1234.5)
+    payments = [decode_payment(message["value"]) for message in messages]
+    assert len({payment.payment for payment in payments}) == 10
+    assert produced_at(payments[0].payment.encode()) == pytest.approx(1234.5)
+    assert messages[5]["key"] == payments[5].account.encode() == b"account-0000000"
+    assert [one.device.startswith("strange") for one in payments].count(True) == 1
+    again = decode_payment(wallet.messages(1001, 1, 1.0)[0]["value"])
+    assert again.device == decode_payment(wallet.messages(1051, 1, 1.0)[0]["value"]).device
+
+
+def test_the_processor_time_of_a_family_is_seen() -> None:
+    assert os.getpid() in tree(os.getppid())
+    assert spark_role(7, 7, "python") == DRIVER
+    assert spark_role(8, 7, "java") == JVM
+    assert spark_role(9, 7, "python3.11") == WORKER
+    assert look(None, {"me": os.getpid()})["me"] > 0
+    assert cores({"a": 1.0}, {"a": 2.0, "b": 1.0}, 2.0) == {"a": 0.5, "b": 0.5}
+
+
+def test_a_child_that_dies_is_told_with_its_last_words(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "import sys; sys.exit('out of ideas')"]
+    with (
+        Child(command, tmp_path / "log", "thinker") as child,
+        pytest.raises(LoadFailedError, match="thinker ended: out of ideas"),
+    ):
+        child.wait_ready(20)
+
+
+def test_a_child_takes_its_own_children_with_it(tmp_path: Path) -> None:
+    script = (
+        "import subprocess, sys\n"
+        "one = subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
+        "print('@answer {\"pid\": %d}' % one.pid, flush=True)\n"
+        "sys.stdin.read()\n"
+    )
+    child = Child([sys.executable, "-c", script], tmp_path / "log", "parent")
+    with child:
+        child.wait_ready(20)
+        (grandchild,) = tree(child.pid) - {child.pid}
+    assert not child.is_alive
+    deadline = time.monotonic() + 20
+    while _is_running(grandchild):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def _is_running(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def test_each_part_of_the_page_survives_the_other() -> None:
+    page = with_part("", BROKER, "# Benchmarks\n\nold\n")
+    assert page == "# Benchmarks\n\nold\n"
+    page = with_part(page, PIPELINES, "## Pipelines\n\none\n")
+    page = with_part(page, BROKER, "# Benchmarks\n\nnew\n")
+    assert "old" not in page
+    assert page.index("new") < page.index("one")
+    again = with_part(with_part(page, PIPELINES, "## Pipelines\n\ntwo\n"), BROKER, "# Benchmarks\n")
+    assert "one" not in again
+    assert again.count("## Pipelines") == 1
+    assert with_part(again, BROKER, "# Benchmarks\n") == again
+
+
+@pytest.fixture
+def results() -> Results:
+    results = Results()
+    for broker, p99 in ((PENSTOCK, 120.0), (KAFKA, 140.0)):
+        outcome = Outcome()
+        for shift in (0.0, 10.0, 500.0):
+            outcome.add({"stateless.p99": p99 + shift})
+        query = {
+            "name": "query",
+            "batches": 4,
+            "rows": 400,
+            "median_ms": {"addBatch": 80.0, "walCommit": 12.0},
+            "longest_ms": 130.0,
+        }
+        outcome.profiles["stateless, 5,000/s"] = Profile({"broker": 0.25, JVM: 1.0}, [query])
+        results.outcomes.setdefault("stateless", {})[broker] = outcome
+    results.failures.append("read, kafka: disk full\nmore")
+    return results
+
+
+def test_figures_are_medians_beside_kafka(results: Results) -> None:
+    (row,) = rows(results, QUICK, PENSTOCK)
+    assert (row.value, row.kafka, row.is_met) == (130.0, 150.0, True)
+
+
+def test_the_section_shows_bars_profiles_and_failures(results: Results) -> None:
+    how = {"rounds": 3, "quick": False, "only": "stateless"}
+    text = as_section(results, QUICK, {"processor": "two cores"}, how)
+    assert (
+        "| stateless verdicts, 5,000/s, p99 | 150 ms | 130 ms | 0.87 | at most 150 ms | met |"
+        in text
+    )
+    assert "| stateless, 5,000/s | Penstock | 0.25 | 1.00 | 1.25 |" in text
+    assert "4 batches of 100 rows, longest 130 ms: addBatch 80 ms, walCommit 12 ms" in text
+    assert "- read, kafka: disk full\n" in text
+    assert "1 of 1 bars met." in text
+    kept = json.loads(json.dumps(as_json(results, QUICK, {}, how)))
+    assert kept["outcomes"]["stateless"][KAFKA]["values"]["stateless.p99"][0] == 140.0
