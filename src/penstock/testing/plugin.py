@@ -22,6 +22,9 @@ import pytest
 if TYPE_CHECKING:
     from penstock.testing.broker import Broker
 
+pytest_plugins = ["penstock.pipelines.testing"]
+"""Fixtures for pipelines on Spark; as light until used."""
+
 _FIXTURES = {"penstock", "penstock_factory"}
 _LOG_SHOWN_CHARACTERS = 20_000
 

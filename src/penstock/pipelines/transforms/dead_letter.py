@@ -5,7 +5,10 @@ Everything that writes or reads dead letters takes the names from here.
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
 
 HEADER_PREFIX: Final = "penstock.dlq."
 TOPIC: Final = "penstock.dlq.topic"
@@ -39,3 +42,54 @@ def dead_letter_topic(pipeline: str) -> str:
 
 def late_topic(pipeline: str) -> str:
     return f"{pipeline}.late"
+
+
+def dead_letters(rows: DataFrame, pipeline: str) -> DataFrame:
+    """Of rows that a decoder was applied to, those that failed, as key, value and headers."""
+    from pyspark.sql import functions as F
+
+    from penstock.pipelines.transforms import decode
+
+    failed = rows.where(F.col(decode.ERROR).isNotNull())
+    said = {
+        **origin_headers(),
+        ERROR: F.col(decode.ERROR),
+        MESSAGE: F.col(decode.MESSAGE),
+        ATTEMPT: _attempt(),
+        PIPELINE: F.lit(pipeline),
+        CLASS: F.lit(POISON),
+    }
+    return failed.select("key", "value", with_headers(said).alias("headers"))
+
+
+def origin_headers() -> dict[str, Column]:
+    from pyspark.sql import functions as F
+
+    return {
+        TOPIC: F.col("topic"),
+        PARTITION: F.col("partition"),
+        OFFSET: F.col("offset"),
+        TIMESTAMP: F.unix_millis("timestamp"),
+    }
+
+
+def with_headers(said: dict[str, Column]) -> Column:
+    """The record's own headers, and these instead of any of the same names."""
+    from pyspark.sql import functions as F
+
+    own = F.coalesce(F.col("headers"), F.array().cast("array<struct<key:string,value:binary>>"))
+    kept = F.filter(own, lambda header: ~header["key"].isin(*said))
+    added = [
+        F.struct(F.lit(name).alias("key"), what.cast("string").cast("binary").alias("value"))
+        for name, what in said.items()
+    ]
+    return F.concat(kept, F.array(*added))
+
+
+def _attempt() -> Column:
+    """One more than it was sent back; `penstock dlq redrive` has put the rest in the history."""
+    from pyspark.sql import functions as F
+
+    counts = F.filter("headers", lambda header: header["key"] == REDRIVEN)
+    times = F.try_element_at(counts, F.lit(-1))["value"].cast("string")
+    return F.coalesce(times.try_cast("int"), F.lit(0)) + 1

@@ -16,12 +16,15 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
 RECORD = "_record"
 ERROR = "_error"
 MESSAGE = "_message"
+
+ORIGIN = ("key", "topic", "partition", "offset", "timestamp", "headers")
+"""What stays of a raw row beside its record, with an underscore before it."""
 
 Tombstones = Literal["dead-letter", "drop", "keep"]
 """What becomes of a record without a value: a dead letter, nothing, or a row of nulls."""
@@ -40,6 +43,17 @@ class Decoder(Protocol):
 
     def load(self, value: bytes) -> dict[str, Any]:
         """One value in plain Python; raises ValueError for one that does not decode."""
+
+
+def good(rows: DataFrame, decoder: Decoder) -> DataFrame:
+    """Of applied rows those to work on: the record's fields, and where it came from."""
+    from pyspark.sql import functions as F
+
+    kept = F.col(ERROR).isNull()
+    if decoder.tombstones != "keep":
+        kept = kept & F.col(RECORD).isNotNull()
+    fields = [F.col(RECORD).getField(each.name).alias(each.name) for each in decoder.schema]
+    return rows.where(kept).select(*fields, *(F.col(each).alias(f"_{each}") for each in ORIGIN))
 
 
 def json(

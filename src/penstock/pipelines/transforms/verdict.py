@@ -26,7 +26,7 @@ def with_verdict(
     from pyspark.sql import functions as F
 
     value = F.col("value")
-    found = list(faults)
+    found = [each._replace(when=value.isNotNull() & each.when) for each in faults]
     if tombstones == "dead-letter":
         found.insert(0, Fault(value.isNull(), "Tombstone", "the record has no value"))
     fault = F.lit(None).cast("struct<error:string,message:string>")

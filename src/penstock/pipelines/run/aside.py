@@ -1,0 +1,219 @@
+"""What a batch could not use: its dead letters and its late rows, written once each.
+
+A query's batch says, by an observed metric, whether there is anything of the kind. Only then its
+range of offsets is read once more, decoded the same way, and the rows go to their topics in one
+transaction that holds the number of the batch: a batch seen to twice is written once. A stream
+without such rows pays for the metric alone.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from confluent_kafka import (
+    Consumer,
+    ConsumerGroupMetadata,
+    KafkaError,
+    KafkaException,
+    Producer,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient, NewTopic
+
+from penstock.pipelines.run.batch_log import Batch, BatchLog, Positions
+from penstock.pipelines.run.presence import SILENT, known_topics
+from penstock.pipelines.run.settings import RunSettings
+from penstock.pipelines.transforms.dead_letter import dead_letters
+from penstock.pipelines.transforms.late import late_rows
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from penstock.pipelines.declare import Pipeline
+    from penstock.pipelines.sources.topic import TopicSource
+
+_TIMEOUT_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """What to look for in a batch, by input."""
+
+    poison: frozenset[str] = frozenset()
+    late: frozenset[str] = frozenset()
+
+
+@dataclass(slots=True)
+class Found:
+    dead_letters: int = 0
+    late: int = 0
+
+
+@dataclass(slots=True)
+class Aside:
+    spark: SparkSession
+    pipeline: Pipeline
+    output: str
+    settings: RunSettings
+    log: BatchLog
+    inputs: tuple[str, ...] = ()
+    """The input that each of the query's sources is, in Spark's order."""
+    query_id: str = ""
+    _producer: Any = None
+    _made: set[str] = field(default_factory=set)
+
+    @property
+    def _mark(self) -> Path:
+        return self.log.checkpoint / "penstock-aside.json"
+
+    @property
+    def _name(self) -> str:
+        return f"penstock.aside.{self.pipeline.name}.{self.output}"
+
+    def first_open(self) -> int:
+        """The first batch that is not known to be seen to."""
+        marked = -1
+        if self._mark.exists():
+            marked = int(json.loads(self._mark.read_text())["batch"])
+        return max(marked + 1, self._fence(), self.log.first_known())
+
+    def done(self, batch: int) -> None:
+        """Kept beside the checkpoint; when it is lost with the machine, the fence still holds."""
+        fresh = self._mark.with_suffix(".new")
+        fresh.write_text(json.dumps({"batch": batch}))
+        fresh.replace(self._mark)
+
+    def see_to(self, number: int, sought: Sought) -> Found:
+        found = Found()
+        letters = self._letters(self.log.batch(number), sought, found)
+        first = next(letters, None)
+        if first is not None:
+            self._write(number, _chain(first, letters))
+        self.done(number)
+        return found
+
+    def _letters(self, batch: Batch, sought: Sought, found: Found) -> Iterator[tuple[str, Any]]:
+        for name, start, end in zip(self.inputs, batch.starts, batch.ends, strict=True):
+            source = self.pipeline.inputs[name]
+            if end is None or (name not in sought.poison and name not in sought.late):
+                continue
+            rows = self._rows(source, start, end)
+            if name in sought.poison:
+                for row in dead_letters(rows, self.pipeline.name).toLocalIterator():
+                    found.dead_letters += 1
+                    yield self.pipeline.dead_letters, row
+            if name in sought.late and batch.watermark_ms > 0:
+                for row in self._late(rows, source, batch).toLocalIterator():
+                    found.late += 1
+                    yield self.pipeline.late, row
+
+    def _rows(self, source: TopicSource, start: Positions | None, end: Positions) -> DataFrame:
+        starting, ending = json.dumps(_whole(start, end)), json.dumps(end)
+        raw = source.range(self.spark, self.settings, starting, ending)
+        return source.decode.apply(raw)
+
+    def _late(self, rows: DataFrame, source: TopicSource, batch: Batch) -> DataFrame:
+        return late_rows(
+            rows,
+            source.event_time or "_timestamp",
+            batch.watermark_ms,
+            pipeline=self.pipeline.name,
+            output=self.output,
+        )
+
+    def _write(self, number: int, letters: Iterable[tuple[str, Any]]) -> None:
+        producer = self._open()
+        if self._fence() > number:
+            return
+        producer.begin_transaction()
+        topic = ""
+        for topic, row in letters:
+            self._make(topic)
+            headers = [(each["key"], each["value"]) for each in row["headers"] or ()]
+            _produce(producer, topic, row["key"], row["value"], headers)
+        mark = TopicPartition(self.pipeline.dead_letters, 0, number + 1, self.query_id)
+        self._make(self.pipeline.dead_letters)
+        producer.send_offsets_to_transaction([mark], ConsumerGroupMetadata(self._name), _TIMEOUT_S)
+        producer.commit_transaction(_TIMEOUT_S)
+
+    def _open(self) -> Any:
+        if self._producer is None:
+            producer = Producer(
+                self.settings.client(
+                    transactional_id=self._name,
+                    transaction_timeout_ms=600_000,
+                    linger_ms=5,
+                    error_cb=lambda _: None,
+                ),
+                logger=SILENT,
+            )
+            producer.init_transactions(_TIMEOUT_S)
+            self._producer = producer
+        return self._producer
+
+    def close(self) -> None:
+        """What is open is aborted by the next that takes the name."""
+        self._producer = None
+
+    def _fence(self) -> int:
+        """The batch after the last one written; 0 for one of another query."""
+        consumer = Consumer(
+            self.settings.client(
+                group_id=self._name,
+                isolation_level="read_committed",
+                enable_auto_commit=False,
+                error_cb=lambda _: None,
+            ),
+            logger=SILENT,
+        )
+        try:
+            asked = [TopicPartition(self.pipeline.dead_letters, 0)]
+            (place,) = consumer.committed(asked, timeout=_TIMEOUT_S)
+        finally:
+            consumer.close()
+        return int(place.offset) if place.offset > 0 and place.metadata == self.query_id else 0
+
+    def _make(self, topic: str) -> None:
+        """The topic, if it is not there: with the broker's defaults."""
+        if topic in self._made:
+            return
+        if topic not in known_topics(self.settings):
+            admin = AdminClient(self.settings.client(error_cb=lambda _: None), logger=SILENT)
+            try:
+                admin.create_topics([NewTopic(topic)])[topic].result(_TIMEOUT_S)
+            except KafkaException as error:
+                if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                    raise
+        self._made.add(topic)
+
+
+def _produce(producer: Any, topic: str, key: Any, value: Any, headers: list[Any]) -> None:
+    while True:
+        try:
+            producer.produce(
+                topic,
+                key=None if key is None else bytes(key),
+                value=None if value is None else bytes(value),
+                headers=headers,
+            )
+            return
+        except BufferError:
+            producer.poll(0.1)
+
+
+def _chain(first: Any, rest: Iterator[Any]) -> Iterator[Any]:
+    yield first
+    yield from rest
+
+
+def _whole(start: Positions | None, end: Mapping[str, Mapping[str, int]]) -> Positions:
+    """Where partitions came up in this batch, they are read from their beginning (-2)."""
+    known = start or {}
+    return {
+        topic: {each: known.get(topic, {}).get(each, -2) for each in partitions}
+        for topic, partitions in end.items()
+    }

@@ -1,0 +1,87 @@
+"""Spark's own record of batches in a checkpoint: what each was to read, and whether it ended.
+
+Read only. Written by Spark before a batch begins, so that a batch that is run again reads the
+same; that is what makes work on a batch after its end repeatable, too.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+Positions = dict[str, dict[str, int]]
+"""Offsets as Spark writes them: topic, then partition as text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    number: int
+    starts: tuple[Positions | None, ...]
+    """For each source in Spark's order; None where nothing was read yet."""
+    ends: tuple[Positions | None, ...]
+    watermark_ms: int
+    """Behind which stateful operators leave out rows of this batch: that of the batch before."""
+
+
+class BatchLog:
+    def __init__(self, checkpoint: Path) -> None:
+        self.checkpoint = checkpoint
+
+    def last_committed(self) -> int:
+        """The number of the last batch that ended, or -1."""
+        return max(_numbers(self.checkpoint / "commits"), default=-1)
+
+    def first_known(self) -> int:
+        return min(_numbers(self.checkpoint / "offsets"), default=0)
+
+    def batch(self, number: int) -> Batch:
+        _, ends = self._entry(number)
+        if number == 0:
+            starts = tuple(self._initial(index) for index in range(len(ends)))
+            return Batch(number, starts, ends, 0)
+        before, starts = self._entry(number - 1)
+        # A source that gave nothing so far begins where it was found at the start.
+        begun = tuple(
+            each if each is not None else self._initial(index) for index, each in enumerate(starts)
+        )
+        return Batch(number, begun, ends, int(before["batchWatermarkMs"]))
+
+    def positions(self) -> dict[tuple[str, int], int]:
+        """Where the last ended batch stopped reading."""
+        last = self.last_committed()
+        sources = self._entry(last)[1] if last >= 0 else ()
+        return {
+            (topic, int(partition)): offset
+            for source in sources
+            for topic, partitions in (source or {}).items()
+            for partition, offset in partitions.items()
+        }
+
+    def _entry(self, number: int) -> tuple[dict[str, Any], tuple[Positions | None, ...]]:
+        lines = (self.checkpoint / "offsets" / str(number)).read_text().splitlines()
+        sources = [None if line == "-" else json.loads(line) for line in lines[2:]]
+        return json.loads(lines[1]), tuple(sources)
+
+    def _initial(self, source: int) -> Positions | None:
+        path = self.checkpoint / "sources" / str(source) / "0"
+        if not path.exists():
+            return None
+        text = path.read_text(errors="replace")
+        found: Positions = json.loads(text[text.index("{") :])
+        return found
+
+
+def _numbers(folder: Path) -> list[int]:
+    if not folder.is_dir():
+        return []
+    return [int(each.name) for each in folder.iterdir() if each.name.isdecimal()]
+
+
+def current_checkpoint(home: Path, output: str) -> tuple[Path, int]:
+    """The directory in use for an output, and how many were set aside before it."""
+    number = 0
+    while (home / f"{output}.{number + 1}").exists():
+        number += 1
+    return (home / f"{output}.{number}" if number else home / output), number

@@ -1,0 +1,375 @@
+"""A DataFrame pipeline that runs: its queries kept going, its batches followed up.
+
+After each batch its dead letters and late rows are written, then its offsets are committed for
+the pipeline's group; so what the group has committed is entirely done with.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from penstock.pipelines.error import PipelineError, RunError
+from penstock.pipelines.run.aside import Aside
+from penstock.pipelines.run.batch_log import BatchLog, current_checkpoint
+from penstock.pipelines.run.failure import is_transient, one_line
+from penstock.pipelines.run.lock import RunLock
+from penstock.pipelines.run.plan import output_frames, positions_json
+from penstock.pipelines.run.presence import Presence, partitions_of
+from penstock.pipelines.run.report import Report, listener
+from penstock.pipelines.run.slot import Slot
+from penstock.pipelines.run.tally import Tally
+from penstock.telemetry.log import get_logger
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from penstock.pipelines.declare import Pipeline
+    from penstock.pipelines.run.progress import Progress
+    from penstock.pipelines.run.settings import RunSettings
+
+_log = get_logger("pipelines.run")
+_WATCH_S = 0.05
+_PATIENCE_S = 60.0
+_REPORTS_S = 20.0
+_BACKOFF_MAX_S = 15.0
+
+
+def start_pipeline(pipeline: Pipeline, spark: SparkSession, settings: RunSettings) -> PipelineRun:
+    run = PipelineRun(pipeline, spark, settings)
+    run.start()
+    return run
+
+
+class PipelineRun:
+    def __init__(self, pipeline: Pipeline, spark: SparkSession, settings: RunSettings) -> None:
+        self._pipeline = pipeline
+        self._spark = spark
+        self._settings = settings
+        self._home = settings.home(pipeline.name)
+        self._lock = RunLock(self._home, pipeline.name)
+        self._presence = Presence(pipeline.name, _group_topics(pipeline), settings)
+        self._tally = Tally()
+        self._slots: list[Slot] = []
+        self._by_run: dict[str, Slot] = {}
+        self._starting = threading.Lock()
+        self._reports: queue.SimpleQueue[Report] = queue.SimpleQueue()
+        self._ended_runs: set[str] = set()
+        self._listener = listener(self._reports)
+        self._failure: PipelineError | None = None
+        self._stopping = threading.Event()
+        self._ended = threading.Event()
+        name = f"run-{pipeline.name}"
+        self._watcher = threading.Thread(target=self._watch, name=name, daemon=True)
+        self._follower = threading.Thread(target=self._follow, name=f"{name}-batches", daemon=True)
+
+    # What others see
+
+    @property
+    def queries(self) -> Sequence[StreamingQuery]:
+        return [slot.query for slot in self._slots if slot.query is not None]
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._watcher.is_alive():
+            self._watcher.join()
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        ended = self._ended.wait(timeout_s)
+        if ended and self._failure is not None:
+            raise self._failure
+        return ended
+
+    def progress(self) -> Progress:
+        return self._tally.progress()
+
+    # Starting
+
+    def start(self) -> None:
+        self._lock.acquire()
+        try:
+            self._presence.refuse_if_running()
+            self._presence.join()
+            self._plan()
+            self._spark.streams.addListener(self._listener)
+            self._follower.start()
+            self._start_queries()
+        except BaseException:
+            self._close()
+            raise
+        self._watcher.start()
+
+    def _plan(self) -> None:
+        settings, pipeline = self._settings, self._pipeline
+        partitions_of(settings, _group_topics(pipeline))  # tells a topic that is not there
+        starting = self._starting_offsets()
+        with _configured(self._spark, {**pipeline.options, **settings.options}):
+            frames = output_frames(pipeline, self._spark, settings, starting)
+        self._slots = [self._slot(output, frame) for output, frame in frames.items()]
+
+    def _starting_offsets(self) -> dict[str, str]:
+        """Offsets to begin with, by input, where they are not those of the settings."""
+        group = self._presence.committed()
+        own = self._own_positions()
+        if self._settings.from_group and group:
+            if any(own.get(where, -1) != offset for where, offset in group.items()):
+                self._set_checkpoints_aside()
+            return _by_input(self._settings, self._pipeline, group)
+        behind = {where for where, offset in group.items() if own.get(where, offset) != offset}
+        if behind or (group and not own):
+            _log.warning(
+                "the group's offsets are not where this pipeline stands; going on from its own"
+                " position (--from-group takes the group's)",
+                pipeline=self._pipeline.name,
+            )
+        return {}
+
+    def _own_positions(self) -> dict[tuple[str, int], int]:
+        """The least of what the outputs have read, as it is committed for the group."""
+        paths = [current_checkpoint(self._home, each)[0] for each in self._pipeline.outputs]
+        return _least(BatchLog(path).positions() for path in paths)
+
+    def _set_checkpoints_aside(self) -> None:
+        """Begin new ones: state and positions of the old ones do not fit the group's offsets."""
+        for output in self._pipeline.outputs:
+            path, number = current_checkpoint(self._home, output)
+            if path.exists():
+                (self._home / f"{output}.{number + 1}").mkdir(parents=True)
+
+    def _slot(self, output: str, frame: DataFrame) -> Slot:
+        path, _ = current_checkpoint(self._home, output)
+        path.mkdir(parents=True, exist_ok=True)
+        begin = partial(
+            self._pipeline.outputs[output].start,
+            frame,
+            pipeline=self._pipeline.name,
+            output=output,
+            checkpoint=str(path.absolute()),
+            settings=self._settings,
+            trigger=self._settings.trigger,
+        )
+        log = BatchLog(path)
+        aside = Aside(self._spark, self._pipeline, output, self._settings, log)
+        return Slot(output, self._pipeline, begin, aside, positions=log.positions())
+
+    def _start_queries(self) -> None:
+        wanted = {**self._pipeline.options, **self._settings.options}
+        with _configured(self._spark, wanted):
+            for slot in self._slots:
+                try:
+                    self._start_slot(slot)
+                except Exception as error:
+                    self._failed(slot, error)
+
+    def _start_slot(self, slot: Slot) -> None:
+        # Reports of the query wait until it is known whose they are.
+        with self._starting:
+            slot.start()
+            assert slot.query is not None
+            self._by_run[str(slot.query.runId)] = slot
+
+    # Watching
+
+    def _watch(self) -> None:
+        try:
+            while not self._stopping.is_set() and self._failure is None:
+                for slot in self._slots:
+                    self._look_after(slot)
+                if all(slot.finished for slot in self._slots):
+                    break
+                self._stopping.wait(_WATCH_S)
+        except PipelineError as error:
+            self._failure = error
+        except Exception as error:
+            self._failure = RunError(f"{self._pipeline.name} has stopped: {one_line(error)}")
+        finally:
+            self._close()
+
+    def _look_after(self, slot: Slot) -> None:
+        if slot.finished:
+            return
+        if slot.query is not None and slot.query.isActive:
+            return
+        error = slot.query.exception() if slot.query is not None else None
+        if slot.query is not None and error is None:
+            slot.finished = True
+            return
+        if error is not None:
+            self._failed(slot, error)
+        self._again(slot)
+
+    def _failed(self, slot: Slot, error: Exception) -> None:
+        """Count a failure that may pass; raise one that will not, or that came too often."""
+        if isinstance(error, PipelineError) and not is_transient(error):
+            raise error
+        slot.failures += 1
+        line = one_line(error)
+        if not is_transient(error):
+            raise RunError(f"{self._pipeline.name}, output {slot.output}: {line}") from error
+        if slot.failures > self._settings.retries_max:
+            raise RunError(
+                f"{self._pipeline.name}, output {slot.output}: gave up after"
+                f" {slot.failures} failures in a row, the last one: {line}"
+            ) from error
+        self._tally.add(restarts=1)
+        _log.warning("starting again", pipeline=self._pipeline.name, output=slot.output, after=line)
+
+    def _again(self, slot: Slot) -> None:
+        backoff = self._settings.retry_backoff_s * 2 ** max(0, slot.failures - 1)
+        if self._stopping.wait(min(backoff, _BACKOFF_MAX_S)):
+            return
+        try:
+            with _configured(self._spark, {**self._pipeline.options, **self._settings.options}):
+                self._start_slot(slot)
+        except Exception as error:
+            slot.query = None
+            self._failed(slot, error)
+
+    # Following up batches
+
+    def _follow(self) -> None:
+        while True:
+            report = self._reports.get()
+            if not report.run_id:
+                return
+            with self._starting:
+                slot = self._by_run.get(report.run_id)
+            if slot is None:
+                continue
+            try:
+                self._take(slot, report)
+            except Exception as error:
+                self._failure = RunError(
+                    f"{self._pipeline.name}: dead letters and late rows could not be written:"
+                    f" {one_line(error)}"
+                )
+                self._ended_runs.add(report.run_id)
+
+    def _take(self, slot: Slot, report: Report) -> None:
+        if report.progress is None:
+            self._ended_runs.add(report.run_id)
+            return
+        progress, number = report.progress, int(report.progress["batchId"])
+        if number <= slot.seen_batch or number > slot.aside.log.last_committed():
+            return  # told again while the query had nothing to do
+        slot.learn_sources(progress)
+        self._own_inputs(slot)
+        self._catch_up(slot, number)
+        self._see_to(slot, number, slot.sought(progress))
+        slot.read_up_to(progress)
+        slot.failures = 0
+        self._tally.batch(progress, counts_input=slot is self._slots[0])
+        slot.batch_ended(number)
+        self._commit()
+
+    def _own_inputs(self, slot: Slot) -> None:
+        taken = {name for each in self._slots for name in each.owns_poison if each is not slot}
+        slot.owns_poison = frozenset(slot.aside.inputs) - taken
+
+    def _catch_up(self, slot: Slot, number: int) -> None:
+        """Batches that ended before they could be seen to, when the last run was killed."""
+        first = slot.aside.first_open() if slot.seen_batch < 0 else slot.seen_batch + 1
+        for missed in range(first, number):
+            self._see_to(slot, missed, slot.everything())
+
+    def _see_to(self, slot: Slot, number: int, sought: Any) -> None:
+        for attempt in range(self._settings.retries_max + 1):
+            try:
+                found = slot.aside.see_to(number, sought)
+                self._tally.add(dead_letters=found.dead_letters, late=found.late)
+                return
+            except Exception as error:
+                slot.aside.close()
+                if attempt == self._settings.retries_max or not is_transient(error):
+                    raise
+                backoff = self._settings.retry_backoff_s * 2**attempt
+                time.sleep(min(backoff, _BACKOFF_MAX_S))
+
+    def _commit(self) -> None:
+        if not all(slot.positions for slot in self._slots):
+            return  # an output that has not begun yet holds the others' offsets back
+        positions = _least([slot.positions for slot in self._slots])
+        self._tally.stand(positions)
+        self._presence.commit(positions)
+
+    # Ending
+
+    def _close(self) -> None:
+        self._stopping.set()
+        for slot in self._slots:
+            try:
+                slot.stop_between_batches(_PATIENCE_S)
+            except Exception as error:
+                _log.warning("a query did not stop", output=slot.output, error=one_line(error))
+        self._drain()
+        for slot in self._slots:
+            slot.aside.close()
+        self._presence.leave()
+        self._lock.release()
+        self._ended.set()
+
+    def _drain(self) -> None:
+        """Until every report that was on its way is worked off; Spark's own end comes last."""
+        if not self._follower.is_alive():
+            return
+        deadline = time.monotonic() + _REPORTS_S
+        while set(self._by_run) - self._ended_runs and time.monotonic() < deadline:
+            time.sleep(_WATCH_S / 5)
+        self._reports.put(Report("", None))
+        self._follower.join()
+        self._spark.streams.removeListener(self._listener)
+
+
+def _group_topics(pipeline: Pipeline) -> list[str]:
+    found: list[str] = []
+    for source in pipeline.inputs.values():
+        found += source.topics if source.pattern is None else [f"^{source.pattern}$"]
+    return list(dict.fromkeys(found))
+
+
+def _least(
+    positions: Iterable[Mapping[tuple[str, int], int]],
+) -> dict[tuple[str, int], int]:
+    least: dict[tuple[str, int], int] = {}
+    for each in positions:
+        for where, offset in each.items():
+            least[where] = min(offset, least.get(where, offset))
+    return least
+
+
+def _by_input(
+    settings: RunSettings, pipeline: Pipeline, group: Mapping[tuple[str, int], int]
+) -> dict[str, str]:
+    """Partitions that the group has no offset for begin at their beginning."""
+    found = {}
+    for name, source in pipeline.inputs.items():
+        names = source.topics if source.pattern is None else (f"^{source.pattern}$",)
+        places = partitions_of(settings, names)
+        found[name] = positions_json({each: group.get(each, -2) for each in places})
+    return found
+
+
+class _configured:
+    """Spark settings for what is started within; a query keeps those it was started with."""
+
+    def __init__(self, spark: SparkSession, settings: Mapping[str, str]) -> None:
+        self._spark = spark
+        self._settings = {k: v for k, v in settings.items() if spark.conf.isModifiable(k)}
+        self._before: dict[str, str | None] = {}
+
+    def __enter__(self) -> None:
+        for key, value in self._settings.items():
+            self._before[key] = self._spark.conf.get(key, None)
+            self._spark.conf.set(key, value)
+
+    def __exit__(self, *_: object) -> None:
+        for key, before in self._before.items():
+            if before is None:
+                self._spark.conf.unset(key)
+            else:
+                self._spark.conf.set(key, before)

@@ -1,0 +1,137 @@
+"""From a declaration to frames: decoded inputs with their watch, open tables, named outputs."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from penstock.pipelines.error import DeclarationError
+from penstock.pipelines.transforms import decode
+from penstock.pipelines.transforms.late import event_time_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from penstock.pipelines.declare import Pipeline
+    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.sources.topic import TopicSource
+
+INPUT_METRIC = "penstock.input."
+"""Before an input's name: an observed metric with `poison`, a count, and `oldest_ms`."""
+
+
+def output_frames(
+    pipeline: Pipeline, spark: SparkSession, settings: RunSettings, starting: Mapping[str, str]
+) -> dict[str, DataFrame]:
+    """What the function makes of its inputs, by output; `starting` offsets by input."""
+    arguments: dict[str, Any] = {
+        name: input_frame(name, source, spark, settings, starting.get(name))
+        for name, source in pipeline.inputs.items()
+    }
+    for name, table in pipeline.tables.items():
+        arguments[name] = table.open(settings)
+    made = pipeline.function(**_accepted(pipeline, arguments))
+    return _by_output(pipeline, made)
+
+
+def input_frame(
+    name: str, source: TopicSource, spark: SparkSession, settings: RunSettings, starting: str | None
+) -> DataFrame:
+    rows = source.decode.apply(source.stream(spark, settings, starting=starting))
+    if "realTime" not in settings.trigger:
+        # Real-time mode takes no observed metrics; there every batch is looked through.
+        rows = _observed(rows, name, source)
+    frame = decode.good(rows, source.decode)
+    if source.event_time is not None:
+        _require_time(name, source.event_time, frame)
+        frame = frame.withWatermark(source.event_time, source.lateness)
+    return frame
+
+
+def _observed(rows: DataFrame, name: str, source: TopicSource) -> DataFrame:
+    """Also keeps Spark from decoding twice: it would push the filter that follows below it."""
+    from pyspark.sql import functions as F
+
+    poison = F.count(F.col(decode.ERROR)).alias("poison")
+    if source.event_time is None:
+        return rows.observe(INPUT_METRIC + name, poison)
+    oldest = F.min(F.unix_millis(event_time_of(source.event_time))).alias("oldest_ms")
+    return rows.observe(INPUT_METRIC + name, poison, oldest)
+
+
+def _require_time(name: str, column: str, frame: DataFrame) -> None:
+    kind = dict(frame.dtypes).get(column)
+    if kind != "timestamp":
+        found = "has no such column" if kind is None else f"has it as {kind}"
+        raise DeclarationError(
+            f"input {name}: event_time={column!r} is to be a timestamp, and the schema {found}"
+        )
+
+
+def _accepted(pipeline: Pipeline, arguments: Mapping[str, Any]) -> Mapping[str, Any]:
+    wanted = inspect.signature(pipeline.function).parameters
+    takes_all = any(each.kind is each.VAR_KEYWORD for each in wanted.values())
+    missing = [
+        name
+        for name, each in wanted.items()
+        if each.default is each.empty
+        and each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)
+        and name not in arguments
+    ]
+    unknown = [] if takes_all else [name for name in arguments if name not in wanted]
+    if missing or unknown:
+        raise DeclarationError(
+            f"{pipeline.name}: the function takes {', '.join(wanted) or 'nothing'}, and is given"
+            f" {', '.join(arguments)}: name its parameters after the inputs and tables"
+        )
+    return arguments
+
+
+def _by_output(pipeline: Pipeline, made: Any) -> dict[str, DataFrame]:
+    if not isinstance(made, Mapping):
+        if len(pipeline.outputs) != 1:
+            raise DeclarationError(
+                f"{pipeline.name} has the outputs {', '.join(pipeline.outputs)}: return a frame"
+                " for each, as a dict"
+            )
+        made = {next(iter(pipeline.outputs)): made}
+    if set(made) != set(pipeline.outputs):
+        raise DeclarationError(
+            f"{pipeline.name} declares the outputs {', '.join(sorted(pipeline.outputs))} and"
+            f" returned {', '.join(sorted(made)) or 'none'}"
+        )
+    for output, frame in made.items():
+        if not getattr(frame, "isStreaming", False):
+            raise DeclarationError(
+                f"{pipeline.name}: output {output} is no streaming frame: make it of the inputs"
+            )
+    return {output: made[output] for output in pipeline.outputs}
+
+
+def source_names(pipeline: Pipeline, sources: list[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Which input each source of a query is, told by Spark's description of it."""
+    waiting: dict[str, list[str]] = {}
+    for name, source in pipeline.inputs.items():
+        waiting.setdefault(_description(source), []).append(name)
+    found = []
+    for each in sources:
+        names = waiting[each["description"]]
+        found.append(names[0])
+        # Two inputs of one topic: in the order of the plan, which is that of their first use.
+        names.append(names.pop(0))
+    return tuple(found)
+
+
+def _description(source: TopicSource) -> str:
+    if source.pattern is not None:
+        return f"KafkaV2[SubscribePattern[{source.pattern}]]"
+    return f"KafkaV2[Subscribe[{', '.join(source.topics)}]]"
+
+
+def positions_json(offsets: Mapping[tuple[str, int], int]) -> str:
+    by_topic: dict[str, dict[str, int]] = {}
+    for (topic, partition), offset in offsets.items():
+        by_topic.setdefault(topic, {})[str(partition)] = offset
+    return json.dumps(by_topic)

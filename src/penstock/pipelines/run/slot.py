@@ -1,0 +1,107 @@
+"""One output while it runs: its query, started again after what passes, stopped between batches."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from penstock.pipelines.run.aside import Aside, Sought
+from penstock.pipelines.run.plan import INPUT_METRIC, source_names
+
+if TYPE_CHECKING:
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from penstock.pipelines.declare import Pipeline
+
+_POLL_S = 0.01
+
+
+@dataclass(slots=True)
+class Slot:
+    output: str
+    pipeline: Pipeline
+    begin: Callable[[], StreamingQuery]
+    aside: Aside
+    owns_poison: frozenset[str] = frozenset()
+    """Inputs whose dead letters this output's query tells; each input has one that does."""
+    query: StreamingQuery | None = None
+    finished: bool = False
+    failures: int = 0
+    """In a row, without a batch between them."""
+    positions: dict[tuple[str, int], int] = field(default_factory=dict)
+    seen_batch: int = -1
+    """The last batch whose report was worked off."""
+    boundary: threading.Condition = field(default_factory=threading.Condition)
+
+    def start(self) -> None:
+        self.query = self.begin()
+        self.aside.query_id = str(self.query.id)
+
+    def learn_sources(self, progress: Mapping[str, Any]) -> None:
+        if not self.aside.inputs:
+            self.aside.inputs = source_names(self.pipeline, progress["sources"])
+
+    def sought(self, progress: Mapping[str, Any]) -> Sought:
+        """What the batch says it holds; with no such word, all there may be."""
+        observed = progress.get("observedMetrics") or {}
+        watermark = _millis((progress.get("eventTime") or {}).get("watermark"))
+        poison, late = set(), set()
+        for name in set(self.aside.inputs):
+            told = observed.get(INPUT_METRIC + name)
+            if name in self.owns_poison and (told is None or (told.get("poison") or 0) > 0):
+                poison.add(name)
+            if self.pipeline.inputs[name].event_time is not None:
+                oldest = None if told is None else told.get("oldest_ms")
+                if told is None or (oldest is not None and oldest < watermark):
+                    late.add(name)
+        return Sought(frozenset(poison), frozenset(late))
+
+    def everything(self) -> Sought:
+        timed = {n for n, each in self.pipeline.inputs.items() if each.event_time is not None}
+        return Sought(self.owns_poison, frozenset(timed))
+
+    def read_up_to(self, progress: Mapping[str, Any]) -> None:
+        for source in progress["sources"]:
+            end = source.get("endOffset")
+            end = json.loads(end) if isinstance(end, str) else end
+            for topic, partitions in (end or {}).items():
+                for partition, offset in partitions.items():
+                    self.positions[topic, int(partition)] = offset
+
+    def batch_ended(self, number: int) -> None:
+        with self.boundary:
+            self.seen_batch = max(self.seen_batch, number)
+            self.boundary.notify_all()
+
+    def stop_between_batches(self, patience_s: float) -> None:
+        """Wait for the batch under way, then stop: at once where the query only waits for data.
+
+        What the next batch may have begun by then is begun again at the next start.
+        """
+        query = self.query
+        if query is None or not query.isActive:
+            return
+        before = _last_batch(query)
+        deadline = time.monotonic() + patience_s
+        while query.isActive and query.status["isTriggerActive"]:
+            if _last_batch(query) != before or time.monotonic() > deadline:
+                break
+            time.sleep(_POLL_S)
+        query.stop()
+
+
+def _last_batch(query: StreamingQuery) -> int:
+    last = query.lastProgress
+    return -1 if last is None else int(last["batchId"])
+
+
+def _millis(stamp: str | None) -> int:
+    from datetime import datetime
+
+    if stamp is None:
+        return 0
+    return int(datetime.fromisoformat(stamp.replace("Z", "+00:00")).timestamp() * 1000)

@@ -1,0 +1,130 @@
+"""Protobuf messages, decoded in Python workers with Google's library.
+
+Spark's own Protobuf functions are not among the artifacts that the pinned Spark has. A message
+travels to the workers as its descriptors, so that they need not import generated code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from penstock.pipelines.error import DeclarationError
+from penstock.pipelines.transforms.decode import ERROR, MESSAGE, RECORD
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+    from pyspark.sql.types import StructType
+
+    from penstock.pipelines.transforms.decode import Tombstones
+
+
+@dataclass(frozen=True, slots=True)
+class ProtobufDecoder:
+    full_name: str
+    descriptors: bytes
+    """A serialized FileDescriptorSet, in an order in which each file follows its imports."""
+    prefix_bytes: int = 0
+    tombstones: Tombstones = "dead-letter"
+
+    @classmethod
+    def of(
+        cls, message: Any, *, descriptors: bytes | None, prefix_bytes: int, tombstones: Tombstones
+    ) -> ProtobufDecoder:
+        if isinstance(message, str):
+            if descriptors is None:
+                raise DeclarationError(
+                    f"give the descriptors of {message}: descriptors=Path(…).read_bytes(), a file"
+                    " made with `protoc --include_imports --descriptor_set_out`"
+                )
+            return cls(message, descriptors, prefix_bytes, tombstones)
+        own = getattr(message, "DESCRIPTOR", None)
+        if own is None:
+            raise DeclarationError(f"{message!r} is no Protobuf message: give a generated class")
+        return cls(own.full_name, _descriptor_set(own.file), prefix_bytes, tombstones)
+
+    @property
+    def schema(self) -> StructType:
+        from penstock.pipelines.transforms.protobuf_schema import struct_of
+
+        return struct_of(_message_class(self.full_name, self.descriptors).DESCRIPTOR)
+
+    def apply(self, rows: DataFrame) -> DataFrame:
+        from pyspark.sql import functions as F
+        from pyspark.sql.types import StringType, StructType
+
+        answer = (
+            StructType()
+            .add(RECORD, self.schema)
+            .add(ERROR, StringType())
+            .add(MESSAGE, StringType())
+        )
+        decoder = self
+
+        @F.pandas_udf(answer)  # type: ignore[call-overload]
+        def decode(values):  # type: ignore[no-untyped-def]
+            import pandas
+
+            decoded = [decoder._judge(each) for each in values]
+            return pandas.DataFrame(decoded, columns=[RECORD, ERROR, MESSAGE])
+
+        marked = rows.withColumn("_decoded", decode(F.col("value")))
+        return marked.select(*rows.columns, "_decoded.*")
+
+    def _judge(self, value: bytes | None) -> tuple[dict[str, Any] | None, str | None, str | None]:
+        if value is None:
+            if self.tombstones == "dead-letter":
+                return None, "Tombstone", "the record has no value"
+            return None, None, None
+        try:
+            return self.load(value), None, None
+        except ValueError as error:
+            return None, "NotProtobuf", str(error)
+
+    def load(self, value: bytes) -> dict[str, Any]:
+        from google.protobuf.message import DecodeError
+
+        from penstock.pipelines.transforms.protobuf_schema import plain
+
+        message = _message_class(self.full_name, self.descriptors)()
+        try:
+            message.ParseFromString(bytes(value[self.prefix_bytes :]))
+        except DecodeError as error:
+            raise ValueError(f"the bytes are not a {self.full_name} ({error})") from error
+        return plain(message)
+
+
+def _descriptor_set(file: Any) -> bytes:
+    from google.protobuf.descriptor_pb2 import FileDescriptorSet
+
+    files = FileDescriptorSet()
+    for each in _with_imports(file, set()):
+        each.CopyToProto(files.file.add())
+    return bytes(files.SerializeToString())
+
+
+def _with_imports(file: Any, seen: set[str]) -> Iterator[Any]:
+    if file.name in seen:
+        return
+    seen.add(file.name)
+    for each in file.dependencies:
+        yield from _with_imports(each, seen)
+    yield file
+
+
+@lru_cache(maxsize=64)
+def _message_class(full_name: str, descriptors: bytes) -> Any:
+    from google.protobuf.descriptor_pb2 import FileDescriptorSet
+    from google.protobuf.descriptor_pool import DescriptorPool
+    from google.protobuf.message_factory import GetMessageClass
+
+    # A pool of its own: the same file may be known to the default one in another version.
+    pool = DescriptorPool()
+    for each in FileDescriptorSet.FromString(descriptors).file:
+        pool.Add(each)
+    try:
+        return GetMessageClass(pool.FindMessageTypeByName(full_name))
+    except KeyError as error:
+        raise DeclarationError(f"the descriptors do not hold {full_name}") from error
