@@ -53,7 +53,6 @@ BROKER_SETTINGS = {
     # Members of the new protocol hear of changes with their next heartbeat: let that be soon.
     "group.consumer.heartbeat.interval.ms": "200",
     "group.consumer.min.heartbeat.interval.ms": "200",
-    "group.consumer.session.timeout.ms": "6000",
     "group.consumer.min.session.timeout.ms": "6000",
     "group.consumer.assignment.interval.ms": "100",
     "group.consumer.max.size": "6",

@@ -8,7 +8,15 @@ from functools import partial
 from typing import Any
 
 import pytest
-from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
+from confluent_kafka.admin import (
+    AdminClient,
+    AlterConfigOpType,
+    ConfigEntry,
+    ConfigResource,
+    NewPartitions,
+    NewTopic,
+    ResourceType,
+)
 
 from penstock.model.error import ErrorCode
 from tests.conformance.clients.admin_confluent import answer
@@ -20,7 +28,7 @@ from tests.conformance.conftest import Cluster, wait_until
 
 MakeTopic = Callable[..., str]
 Join = Callable[..., Member]
-SESSION_MS = 6_000  # as the suite starts its brokers
+SESSION_MS = 6_000  # the shortest that the suite's brokers allow
 FATAL = -150
 CONFLUENT, JAVA = "confluent-kafka", "Java client"
 
@@ -227,12 +235,29 @@ def test_static_twice(join: Join, make_topic: MakeTopic) -> None:
     assert old.assigned == places(topic, 2)
 
 
+def shorten_session(admin: AdminClient, group: str) -> None:
+    """In the new protocol it is a setting of the group."""
+    entry = ConfigEntry(
+        "consumer.session.timeout.ms",
+        str(SESSION_MS),
+        incremental_operation=AlterConfigOpType.SET,
+    )
+    resource = ConfigResource(ResourceType.GROUP, group, incremental_configs=[entry])
+    answer(admin.incremental_alter_configs([resource])[resource])
+
+
 @pytest.mark.feature("A member that is killed loses its partitions after the session timeout")
 @pytest.mark.parametrize("client", [CONFLUENT])
 def test_killed_member(
-    client: str, join: Join, membership: Membership, make_topic: MakeTopic, group_id: str
+    client: str,
+    join: Join,
+    admin: AdminClient,
+    membership: Membership,
+    make_topic: MakeTopic,
+    group_id: str,
 ) -> None:
     topic = make_topic(4)
+    shorten_session(admin, group_id)
     member = join(topic)
     wait_shared([member], places(topic, 4))
     other = membership.join_process(client, group_id, topic, SESSION_MS, "consumer")

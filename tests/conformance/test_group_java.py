@@ -30,7 +30,7 @@ both_protocols = pytest.mark.parametrize("protocol", ["classic", "consumer"])
 
 
 def fill(cluster: Cluster, topic: str) -> None:
-    """Ten records in each of two partitions, a second apart."""
+    """Ten records in each of two partitions, a second apart and too old for most topics."""
     records = [
         Record(b"%d" % n, partition=p, timestamp=START_MS + n * 1000)
         for n in range(10)
@@ -129,7 +129,7 @@ def test_describe(
     make_topic: MakeTopic,
     groups: Groups,
 ) -> None:
-    topic = make_topic(2)
+    topic = make_topic(2, retention_ms="-1")
     fill(cluster, topic)
     for group, protocol in groups.items():
         set_offsets(admin, group, topic, 4)
@@ -161,7 +161,7 @@ def test_reset_offsets(
     groups: Groups,
     tmp_path: Path,
 ) -> None:
-    topic = make_topic(2)
+    topic = make_topic(2, retention_ms="-1")
     fill(cluster, topic)
     had_members(membership, groups, topic)
     for group in groups:
@@ -241,7 +241,7 @@ def test_console_consumer(
     make_topic: MakeTopic,
     group_id: str,
 ) -> None:
-    topic = make_topic(2)
+    topic = make_topic(2, retention_ms="-1")
     fill(cluster, topic)
     how = ["--topic", topic, "--group", group_id, "--from-beginning", "--timeout-ms", "8000"]
     how += ["--command-property", f"group.protocol={protocol}"]
@@ -257,7 +257,7 @@ def test_console_consumer(
 @pytest.mark.feature("With a group")
 @pytest.mark.client("kafka-consumer-perf-test")
 def test_consumer_perf(tool: Tool, cluster: Cluster, make_topic: MakeTopic, group_id: str) -> None:
-    topic = make_topic(2)
+    topic = make_topic(2, retention_ms="-1")
     fill(cluster, topic)
     size = ["--topic", topic, "--group", group_id, "--num-records", "20"]
     header, row = tool("kafka-consumer-perf-test", *size).splitlines()[-2:]

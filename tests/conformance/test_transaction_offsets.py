@@ -3,12 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
 from penstock.model.error import ErrorCode
-from tests.conformance.clients.record import PATIENCE_SECONDS, Client, Record, numbered, read
+from tests.conformance.clients.membership import Membership, places, wait_shared
+from tests.conformance.clients.record import (
+    PATIENCE_SECONDS,
+    BrokerError,
+    Client,
+    Record,
+    numbered,
+    read,
+)
 from tests.conformance.clients.transaction_set import TransactionSet
 from tests.conformance.clients.transaction_wire import (
     GROUP,
@@ -110,6 +119,37 @@ def test_unstable_is_retried(
     # The transaction timed out meanwhile, and left no offset.
     assert found.error is None
     assert found.offset < 0
+
+
+@pytest.mark.feature("Offsets in the name of a member count while it is one, in both protocols")
+@pytest.mark.client("confluent-kafka")
+@pytest.mark.parametrize("protocol", ["classic", "consumer"])
+def test_member(
+    protocol: str,
+    membership: Membership,
+    transactions: TransactionSet,
+    wire: Wire,
+    topic: str,
+    group_id: str,
+) -> None:
+    member = membership.join("confluent-kafka", group_id, topic, protocol=protocol)
+    wait_shared([member], places(topic, 1))
+    known_as: Any = member.ask(lambda consumer: consumer.group_metadata())  # type: ignore[attr-defined]
+    producer: Any = transactions.start("confluent-kafka", topic)
+    producer.begin()
+    producer.send_offsets_as(known_as, {(topic, 0): 3})
+    producer.commit()
+    wait_until(lambda: committed_offset(wire, group_id, topic, stable=True) == (0, 3))
+    member.close()
+    # Whoever took over meanwhile must not be overruled by what the old one left behind.
+    other = membership.join("confluent-kafka", group_id, topic, protocol=protocol)
+    wait_shared([other], places(topic, 1))
+    producer.begin()
+    with pytest.raises(BrokerError) as refused:
+        producer.send_offsets_as(known_as, {(topic, 0): 9})
+    assert refused.value.code == ErrorCode.UNKNOWN_MEMBER_ID
+    producer.abort()
+    assert committed_offset(wire, group_id, topic, stable=True) == (0, 3)
 
 
 @pytest.mark.feature("Offsets in a transaction, by clients before and of transaction version 2")

@@ -148,6 +148,10 @@ class ConfluentMember:
     def position(self, place: Place) -> int:
         return int(self._consumer.position([TopicPartition(*place)])[0].offset)
 
+    def group_metadata(self) -> Any:
+        """Who it is in the group, for a transactional producer to say so as well."""
+        return self._consumer.consumer_group_metadata()
+
     def close(self) -> None:
         try:
             self._consumer.close()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 
@@ -59,14 +60,17 @@ class ConfluentTransactor:
         # Only for the group's name: this consumer never joins.
         consumer = Consumer(self._bootstrap | {"group.id": group})
         try:
-            with _translated():
-                self._producer.send_offsets_to_transaction(
-                    [TopicPartition(*place, offset) for place, offset in offsets.items()],
-                    consumer.consumer_group_metadata(),
-                    PATIENCE_SECONDS,
-                )
+            self.send_offsets_as(consumer.consumer_group_metadata(), offsets)
         finally:
             consumer.close()
+
+    def send_offsets_as(self, membership: Any, offsets: Mapping[Place, int]) -> None:
+        with _translated():
+            self._producer.send_offsets_to_transaction(
+                [TopicPartition(*place, offset) for place, offset in offsets.items()],
+                membership,
+                PATIENCE_SECONDS,
+            )
 
     def commit(self) -> None:
         with _translated():
