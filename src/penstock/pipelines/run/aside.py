@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import (
     Consumer,
-    ConsumerGroupMetadata,
     KafkaError,
     KafkaException,
     Producer,
@@ -64,6 +63,7 @@ class Aside:
     """The input that each of the query's sources is, in Spark's order."""
     query_id: str = ""
     _producer: Any = None
+    _reader: Any = None
     _made: set[str] = field(default_factory=set)
 
     @property
@@ -137,7 +137,8 @@ class Aside:
             _produce(producer, topic, row["key"], row["value"], headers)
         mark = TopicPartition(self.pipeline.dead_letters, 0, number + 1, self.query_id)
         self._make(self.pipeline.dead_letters)
-        producer.send_offsets_to_transaction([mark], ConsumerGroupMetadata(self._name), _TIMEOUT_S)
+        group = self._fence_reader().consumer_group_metadata()
+        producer.send_offsets_to_transaction([mark], group, _TIMEOUT_S)
         producer.commit_transaction(_TIMEOUT_S)
 
     def _open(self) -> Any:
@@ -158,24 +159,26 @@ class Aside:
     def close(self) -> None:
         """What is open is aborted by the next that takes the name."""
         self._producer = None
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
 
     def _fence(self) -> int:
         """The batch after the last one written; 0 for one of another query."""
-        consumer = Consumer(
-            self.settings.client(
+        asked = [TopicPartition(self.pipeline.dead_letters, 0)]
+        (place,) = self._fence_reader().committed(asked, timeout=_TIMEOUT_S)
+        return int(place.offset) if place.offset > 0 and place.metadata == self.query_id else 0
+
+    def _fence_reader(self) -> Any:
+        if self._reader is None:
+            own = self.settings.client(
                 group_id=self._name,
                 isolation_level="read_committed",
                 enable_auto_commit=False,
                 error_cb=lambda _: None,
-            ),
-            logger=SILENT,
-        )
-        try:
-            asked = [TopicPartition(self.pipeline.dead_letters, 0)]
-            (place,) = consumer.committed(asked, timeout=_TIMEOUT_S)
-        finally:
-            consumer.close()
-        return int(place.offset) if place.offset > 0 and place.metadata == self.query_id else 0
+            )
+            self._reader = Consumer(own, logger=SILENT)
+        return self._reader
 
     def _make(self, topic: str) -> None:
         """The topic, if it is not there: with the broker's defaults."""

@@ -36,7 +36,9 @@ class JsonDecoder:
 
         if isinstance(self.declared, StructType):
             return self.declared
-        return StructType.fromDDL(self.declared)
+        declared = StructType.fromDDL(self.declared)
+        assert isinstance(declared, StructType)
+        return declared
 
     def apply(self, rows: DataFrame) -> DataFrame:
         from pyspark.sql import functions as F

@@ -53,6 +53,7 @@ class ProtobufDecoder:
 
     def apply(self, rows: DataFrame) -> DataFrame:
         from pyspark.sql import functions as F
+        from pyspark.sql.pandas.functions import pandas_udf
         from pyspark.sql.types import StringType, StructType
 
         answer = (
@@ -63,7 +64,7 @@ class ProtobufDecoder:
         )
         decoder = self
 
-        @F.pandas_udf(answer)  # type: ignore[call-overload]
+        @pandas_udf(answer)  # type: ignore[call-overload]
         def decode(values):  # type: ignore[no-untyped-def]
             import pandas
 
