@@ -10,6 +10,7 @@ from penstock.cli import (
     config_command,
     consume_command,
     dlq_command,
+    fraud_command,
     log_dir_command,
     produce_command,
     topic_command,
@@ -30,6 +31,7 @@ def start() -> None:
 app.add_typer(topic_command.app, name="topics")
 app.add_typer(config_command.app, name="configs")
 app.add_typer(dlq_command.app, name="dlq")
+app.add_typer(fraud_command.app, name="fraud")
 app.command("produce")(produce_command.produce)
 app.command("consume")(consume_command.consume)
 app.command("log-dirs")(log_dir_command.log_dirs)
