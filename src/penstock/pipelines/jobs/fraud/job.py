@@ -1,0 +1,90 @@
+"""The fraud detector as a keyed pipeline: payments in, one verdict each, flagged ones to review.
+
+The rules come from their compacted topic and may change at any time; a first start on an empty
+topic writes the shipped ones there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from penstock.pipelines.error import RunError
+from penstock.pipelines.jobs.fraud.judge import History, RuleSet, decode_history, judge
+from penstock.pipelines.jobs.fraud.model import (
+    DEAD_LETTERS,
+    PAYMENTS,
+    REVIEW,
+    REVIEWS,
+    RULES,
+    VERDICTS,
+    decode_payment,
+    encode_verdict,
+)
+from penstock.pipelines.jobs.fraud.rule import DEFAULT_RULES, decode_rule, encode_rule
+from penstock.pipelines.keyed.declare import keyed
+from penstock.pipelines.keyed.event import Event, Output
+from penstock.pipelines.keyed.kafka import (
+    CALL_TIMEOUT_S,
+    admin,
+    consumer_settings,
+    ensure_topic,
+)
+from penstock.pipelines.sources.table import table
+from penstock.pipelines.sources.topic import topic
+
+if TYPE_CHECKING:
+    from penstock.pipelines.run.settings import RunSettings
+
+LATE = "late"
+
+
+def load_history(value: bytes) -> History:
+    import orjson
+
+    return decode_history(orjson.loads(value))
+
+
+def seed_rules(settings: RunSettings) -> bool:
+    """Write the shipped rules if no rule was ever written; whether that was so."""
+    client = settings.client()
+    ensure_topic(admin(client), RULES, 1, compacted=True)
+    consumer = Consumer(consumer_settings(client, "fraud.rules.seed"))
+    try:
+        place = TopicPartition(RULES, 0)
+        _, end = consumer.get_watermark_offsets(place, timeout=CALL_TIMEOUT_S)
+    finally:
+        consumer.close()
+    if end > 0:
+        return False
+    producer = Producer({**client, "acks": "all"})
+    for name, rule in DEFAULT_RULES.items():
+        producer.produce(RULES, encode_rule(rule), name)
+    if producer.flush(CALL_TIMEOUT_S):
+        raise RunError(f"the rules could not be written to {RULES}: is the broker well?")
+    return True
+
+
+@keyed(
+    name="fraud",
+    source=topic(PAYMENTS),
+    decode=decode_payment,
+    tables={"rules": table(RULES, decode=decode_rule, build=RuleSet)},
+    outputs={"verdicts": VERDICTS, "reviews": REVIEWS},
+    dead_letters=DEAD_LETTERS,
+    decode_state=load_history,
+    prepare=seed_rules,
+)
+def fraud(
+    history: History | None, event: Event, tables: Mapping[str, Any]
+) -> tuple[History, list[Output]]:
+    after, verdict = judge(history, event.value, tables["rules"])
+    value = encode_verdict(verdict, event.partition, event.offset)
+    outputs: list[Output] = [("verdicts", verdict.payment, value)]
+    if verdict.decision is REVIEW:
+        outputs.append(("reviews", verdict.payment, value))
+    if verdict.late:
+        outputs.append((LATE, None, None))
+    return after, outputs

@@ -1,0 +1,95 @@
+"""Saying a keyed pipeline: a step for each event, and what surrounds it. Never runs anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import orjson
+
+from penstock.pipelines.error import DeclarationError
+from penstock.pipelines.keyed.event import Event, Output, Step
+from penstock.pipelines.keyed.failure import Retry
+from penstock.pipelines.transforms.dead_letter import dead_letter_topic
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pyspark.sql import SparkSession
+
+    from penstock.pipelines.run.runner import Running
+    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.sources.table import TableSource
+    from penstock.pipelines.sources.topic import TopicSource
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeyedPipeline:
+    name: str
+    step: Step
+    source: TopicSource
+    outputs: Mapping[str, str]
+    """Topics by the names that the step gives its outputs."""
+    decode: Callable[[bytes], Any]
+    """An event's value from the record's; whatever it raises makes the record a dead letter."""
+    tables: Mapping[str, TableSource] = field(default_factory=dict)
+    dead_letters: str
+    state: str
+    """The compacted topic that holds the states and the positions."""
+    encode_state: Callable[[Any], bytes] = orjson.dumps
+    decode_state: Callable[[bytes], Any] = orjson.loads
+    counters: tuple[str, ...] = ("late",)
+    """Outputs that are only counted, and shown with the progress."""
+    retry: Retry = field(default_factory=Retry)
+    prepare: Callable[[RunSettings], None] | None = None
+    """Called before each start, in the driver: to make topics or fill tables."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """Spark settings that this pipeline wants."""
+
+    @property
+    def topic(self) -> str:
+        return self.source.topics[0]
+
+    def __call__(
+        self, state: Any, event: Event, tables: Mapping[str, Any]
+    ) -> tuple[Any, Sequence[Output]]:
+        """The step itself, for tests."""
+        return self.step(state, event, tables)
+
+    def start(self, spark: SparkSession, settings: RunSettings) -> Running:
+        from penstock.pipelines.keyed.run import start_keyed
+
+        return start_keyed(self, spark, settings)
+
+
+def keyed(
+    *,
+    source: TopicSource,
+    outputs: Mapping[str, str],
+    tables: Mapping[str, TableSource] | None = None,
+    name: str | None = None,
+    decode: Callable[[bytes], Any] | None = None,
+    dead_letters: str | None = None,
+    state: str | None = None,
+    **more: Any,
+) -> Callable[[Step], KeyedPipeline]:
+    """Decorate a step: `(state, event, tables) -> (new state, [(output, key, value), ...])`."""
+    if source.pattern is not None or len(source.topics) != 1:
+        raise DeclarationError("a keyed pipeline has one source topic: name just one")
+
+    def declare(step: Step) -> KeyedPipeline:
+        own = name or getattr(step, "__name__", "keyed").replace("_", "-")
+        return KeyedPipeline(
+            name=own,
+            step=step,
+            source=source,
+            outputs=dict(outputs),
+            tables=dict(tables or {}),
+            decode=decode or source.decode.load,
+            dead_letters=dead_letters or dead_letter_topic(own),
+            state=state or f"{own}.state",
+            **more,
+        )
+
+    return declare

@@ -1,0 +1,104 @@
+"""How a keyed run goes, from what Spark tells of its batches. Asks nothing of the broker."""
+
+from __future__ import annotations
+
+import json
+import threading
+import time
+from collections import Counter, deque
+from typing import Any
+
+from penstock.pipelines.keyed.lane import DEAD_LETTERS, EVENTS, WAIT, WAIT_MAX
+from penstock.pipelines.keyed.query import OBSERVATION
+from penstock.pipelines.keyed.task import LONGEST, TIMES
+from penstock.pipelines.run.progress import PartitionProgress, Progress
+
+WINDOW_S = 10.0
+
+
+class Figures:
+    """Adds up batches; a new query of the same run begins at `new_query`."""
+
+    def __init__(self, topic: str, outputs: tuple[str, ...]) -> None:
+        self._topic = topic
+        self._outputs = outputs
+        self._totals: Counter[str] = Counter()
+        self._recent: deque[tuple[float, dict[str, int], int]] = deque(maxlen=2000)
+        self._batches = 0
+        self._last_batch = -1
+        self._partitions: tuple[PartitionProgress, ...] = ()
+        self._durations: dict[str, int] = {}
+        self._lock = threading.Lock()
+
+    def new_query(self) -> None:
+        self._last_batch = -1
+
+    def add(self, document: dict[str, Any]) -> bool:
+        """Count one of Spark's progress documents; False for one that says nothing new."""
+        with self._lock:
+            batch = int(document["batchId"])
+            if batch <= self._last_batch or not document.get("numInputRows"):
+                return False
+            self._last_batch = batch
+            figures = _observed(document)
+            for name, count in figures.items():
+                if name not in LONGEST:
+                    self._totals[name] += count
+            duration_ms = int(document["durationMs"].get("triggerExecution", 0))
+            self._recent.append((time.monotonic(), figures, duration_ms))
+            self._batches += 1
+            self._durations = document["durationMs"]
+            self._partitions = _partitions(self._topic, document["sources"][0])
+            return True
+
+    def progress(self, restarts: int) -> Progress:
+        with self._lock:
+            now = time.monotonic()
+            recent = [each for each in self._recent if each[0] > now - WINDOW_S]
+            span_s = max(1.0, now - recent[0][0]) if recent else 1.0
+            read = sum(each[1].get(EVENTS, 0) for each in recent)
+            written = sum(each[1].get(name, 0) for each in recent for name in self._outputs)
+            return Progress(
+                input_rate=read / span_s,
+                output_rate=written / span_s,
+                input_rows=self._totals[EVENTS],
+                output_rows=sum(self._totals[name] for name in self._outputs),
+                batches=self._batches,
+                batch_ms_p50=_share([each[2] for each in recent], 0.5),
+                batch_ms_p99=_share([each[2] for each in recent], 0.99),
+                latency_ms_p50=_share([each[1].get(WAIT, 0) for each in recent], 0.5),
+                latency_ms_p99=_share([each[1].get(WAIT_MAX, 0) for each in recent], 0.99),
+                dead_letters=self._totals[DEAD_LETTERS],
+                late=self._totals["late"],
+                restarts=restarts,
+                partitions=self._partitions,
+                extra={
+                    **{name: count for name, count in self._totals.items() if name not in TIMES},
+                    "duration_ms": self._durations,
+                },
+            )
+
+
+def _observed(document: dict[str, Any]) -> dict[str, int]:
+    row = document.get("observedMetrics", {}).get(OBSERVATION) or {}
+    return {name: int(count or 0) for name, count in dict(row).items()}
+
+
+def _partitions(topic: str, source: dict[str, Any]) -> tuple[PartitionProgress, ...]:
+    position = _offsets(source.get("endOffset")).get(topic, {})
+    end = _offsets(source.get("latestOffset")).get(topic, {})
+    return tuple(
+        PartitionProgress(topic, int(each), offset, max(offset, end.get(each, offset)))
+        for each, offset in sorted(position.items(), key=lambda pair: int(pair[0]))
+    )
+
+
+def _offsets(said: Any) -> dict[str, dict[str, int]]:
+    """Spark gives offsets as an object, or as JSON in a string."""
+    found: Any = json.loads(said) if isinstance(said, str) else said
+    return found or {}
+
+
+def _share(values: list[int], share: float) -> float:
+    ranked = sorted(values)
+    return float(ranked[min(len(ranked) - 1, int(len(ranked) * share))]) if ranked else 0.0

@@ -1,0 +1,138 @@
+"""What a keyed pipeline stands on before it runs: its topics, and where each partition goes on.
+
+The pipeline's own position, written with the states, is the truth. The consumer group shows it to
+others; when somebody has moved the group meanwhile, a start says so, and follows it only if told.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+
+from penstock.pipelines.error import RunError
+from penstock.pipelines.keyed.group import group_metadata
+from penstock.pipelines.keyed.kafka import (
+    CALL_TIMEOUT_S,
+    admin,
+    consumer_settings,
+    ensure_partitions,
+    ensure_topic,
+    partition_count,
+    producer_settings,
+)
+from penstock.pipelines.keyed.state import POSITION_KEY, encode_position, read_position
+from penstock.telemetry.log import get_logger
+
+if TYPE_CHECKING:
+    from penstock.pipelines.keyed.declare import KeyedPipeline
+    from penstock.pipelines.run.settings import RunSettings
+
+_log = get_logger("pipelines.keyed")
+
+
+def ensure_topics(pipeline: KeyedPipeline, settings: RunSettings) -> int:
+    """Make the topics that are missing, all but the source; the source's partitions."""
+    client = admin(settings.client())
+    try:
+        count = partition_count(client, pipeline.topic)
+        if not count:
+            raise RunError(
+                f"there is no topic {pipeline.topic} at {settings.bootstrap_servers}: create it"
+                f" with `penstock topics create {pipeline.topic}`, or start what writes it"
+            )
+        for topic in (*pipeline.outputs.values(), pipeline.dead_letters):
+            ensure_topic(client, topic, count)
+        for table in pipeline.tables.values():
+            ensure_topic(client, table.topic, 1, compacted=True)
+        if not ensure_topic(client, pipeline.state, count, compacted=True):
+            ensure_partitions(client, pipeline.state, count)
+    except KafkaException as error:
+        raise RunError(
+            f"the topics of {pipeline.name} cannot be made ready at {settings.bootstrap_servers}:"
+            f" {error.args[0].str()}"
+        ) from error
+    return count
+
+
+def positions(pipeline: KeyedPipeline, settings: RunSettings, count: int) -> dict[int, int]:
+    """Where each partition goes on; those that were never read are not named."""
+    client = settings.client()
+    consumer = Consumer(consumer_settings(client, f"{pipeline.name}.restore"))
+    try:
+        found = {each: read_position(consumer, pipeline.state, each) for each in range(count)}
+    except KafkaException as error:
+        raise RunError(
+            f"the positions in {pipeline.state} cannot be read: {error.args[0].str()}"
+        ) from error
+    finally:
+        consumer.close()
+    return {partition: offset for partition, offset in found.items() if offset is not None}
+
+
+def starting_offsets(pipeline: KeyedPipeline, starting: str, known: Mapping[int, int]) -> str:
+    """Spark's `startingOffsets`: known positions, and for the rest what the settings say."""
+    if not known:
+        return starting
+    rest = {"earliest": -2, "latest": -1}.get(starting, -2)
+    every = {each: known.get(each, rest) for each in range(max(known) + 1)}
+    return json.dumps({pipeline.topic: {str(each): offset for each, offset in every.items()}})
+
+
+def follow_group(
+    pipeline: KeyedPipeline,
+    settings: RunSettings,
+    own: dict[int, int],
+    group: Mapping[tuple[str, int], int],
+    run_ms: int,
+) -> dict[int, int]:
+    """The positions to begin at, after a look at where the group stands."""
+    moved = {
+        partition: offset
+        for (topic, partition), offset in group.items()
+        if topic == pipeline.topic and own.get(partition, offset) != offset
+    }
+    if not moved:
+        return own
+    if not settings.from_group:
+        _log.warning(
+            "the group was moved; going on from the pipeline's own position"
+            " (--from-group follows the group)",
+            pipeline=pipeline.name,
+            group=moved,
+            own={each: own[each] for each in moved},
+        )
+        return own
+    for partition, offset in moved.items():
+        write_position(pipeline, settings.client(), partition, offset, run_ms)
+    return {**own, **moved}
+
+
+def write_position(
+    pipeline: KeyedPipeline, client: Mapping[str, Any], partition: int, offset: int, run_ms: int
+) -> None:
+    """Move a partition's position; its states stay what they are."""
+    producer = Producer(producer_settings(client, f"penstock.{pipeline.name}.{partition}"))
+    producer.init_transactions(CALL_TIMEOUT_S)
+    producer.begin_transaction()
+    value = encode_position(offset, run_ms)
+    producer.produce(pipeline.state, value, POSITION_KEY, partition=partition)
+    producer.send_offsets_to_transaction(
+        [TopicPartition(pipeline.topic, partition, offset)],
+        group_metadata(client, pipeline.name),
+        CALL_TIMEOUT_S,
+    )
+    producer.commit_transaction(CALL_TIMEOUT_S)
+
+
+def end_transactions(pipeline: KeyedPipeline, client: Mapping[str, Any], count: int) -> None:
+    """End what a cut-off task left open, so that no reader waits for it to time out."""
+    for partition in range(count):
+        producer = Producer(producer_settings(client, f"penstock.{pipeline.name}.{partition}"))
+        try:
+            producer.init_transactions(CALL_TIMEOUT_S)
+        except KafkaException as error:
+            _log.debug("transaction left open", partition=partition, error=str(error))
+            return

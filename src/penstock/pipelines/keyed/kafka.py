@@ -1,0 +1,101 @@
+"""Settings and small calls of the Kafka clients that keyed pipelines and tables use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from confluent_kafka import KafkaError, KafkaException, TopicCollection
+from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, NewTopic
+
+CALL_TIMEOUT_S = 15.0
+# Failures come back as exceptions and are told where they matter; librdkafka's own lines on
+# standard error would only stand between.
+_QUIET: dict[str, Any] = {"log_level": 0}
+# Left to itself a client that lost every broker may start over from its first addresses and wait
+# for ever on what it had under way.
+_STEADY: dict[str, Any] = {"metadata.recovery.strategy": "none", "reconnect.backoff.max.ms": 500}
+
+
+def producer_settings(client: Mapping[str, Any], transactional_id: str) -> dict[str, Any]:
+    return {
+        **_QUIET,
+        **_STEADY,
+        "linger.ms": 2,
+        "partitioner": "murmur2_random",
+        "queue.buffering.max.messages": 2_000_000,
+        "message.timeout.ms": 15_000,
+        "transaction.timeout.ms": 20_000,
+        **client,
+        "transactional.id": transactional_id,
+    }
+
+
+def consumer_settings(client: Mapping[str, Any], group: str) -> dict[str, Any]:
+    """For a consumer that is assigned its partitions and commits nothing by itself."""
+    return {
+        **_QUIET,
+        **_STEADY,
+        "fetch.wait.max.ms": 100,
+        **client,
+        "group.id": group,
+        "enable.auto.commit": False,
+        "enable.partition.eof": True,
+        "isolation.level": "read_committed",
+        "auto.offset.reset": "earliest",
+    }
+
+
+def admin(client: Mapping[str, Any]) -> AdminClient:
+    return AdminClient({**_QUIET, **_STEADY, **client})
+
+
+def partition_count(client: AdminClient, topic: str) -> int:
+    """How many partitions the topic has; 0 where there is none of that name."""
+    description = client.describe_topics(TopicCollection([topic]), request_timeout=CALL_TIMEOUT_S)
+    try:
+        return len(description[topic].result(CALL_TIMEOUT_S).partitions)
+    except KafkaException as error:
+        if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
+            return 0
+        raise
+
+
+def ensure_topic(
+    client: AdminClient, topic: str, partitions: int, *, compacted: bool = False
+) -> bool:
+    """Make the topic unless it is there; whether it was made."""
+    config = {"cleanup.policy": "compact"} if compacted else {}
+    new = NewTopic(topic, num_partitions=partitions, replication_factor=-1, config=config)
+    future = client.create_topics([new], request_timeout=CALL_TIMEOUT_S)[topic]
+    try:
+        future.result(CALL_TIMEOUT_S)
+    except KafkaException as error:
+        if error.args[0].code() == KafkaError.TOPIC_ALREADY_EXISTS:
+            return False
+        raise
+    return True
+
+
+def ensure_partitions(client: AdminClient, topic: str, partitions: int) -> None:
+    """Grow the topic to at least so many partitions."""
+    if partition_count(client, topic) >= partitions:
+        return
+    future = client.create_partitions([NewPartitions(topic, partitions)])[topic]
+    try:
+        future.result(CALL_TIMEOUT_S)
+    except KafkaException as error:
+        # Another worker may have been first.
+        if error.args[0].code() != KafkaError.INVALID_PARTITIONS:
+            raise
+
+
+def is_compacted(client: AdminClient, topic: str) -> bool:
+    resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
+    found = client.describe_configs([resource])[resource].result(CALL_TIMEOUT_S)
+    return "compact" in str(found["cleanup.policy"].value)
+
+
+def failures(messages: Iterable[Mapping[str, Any]]) -> list[Any]:
+    """Why messages of a `produce_batch` were not taken."""
+    return [each["_error"] for each in messages if "_error" in each]

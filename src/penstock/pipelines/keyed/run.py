@@ -1,0 +1,202 @@
+"""A keyed pipeline that runs: started once, watched, and started again after what may pass.
+
+Each time it goes on from the positions in the state topic, with a fresh query; so a failure in the
+middle of a batch needs no more care than a start.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from penstock.pipelines.error import DeclarationError, PipelineError, RunError
+from penstock.pipelines.keyed import ground
+from penstock.pipelines.keyed.figure import Figures
+from penstock.pipelines.keyed.query import lane_spec, start_query
+from penstock.pipelines.run.lock import RunLock
+from penstock.pipelines.run.presence import Presence
+from penstock.telemetry.log import get_logger
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from penstock.pipelines.keyed.declare import KeyedPipeline
+    from penstock.pipelines.run.progress import Progress
+    from penstock.pipelines.run.settings import RunSettings
+
+_log = get_logger("pipelines.keyed")
+_WATCH_S = 1
+_BOUNDARY_S = 20.0
+_BACKOFF_MAX_S = 10.0
+# These would hand parts of one partition to several tasks at once, and events would overtake.
+_SPLITTING = ("minPartitions", "maxRecordsPerPartition")
+_HOPELESS = ("DeclarationError", "has taken over partition", "OffsetOutOfRange", "data was lost")
+
+
+def start_keyed(pipeline: KeyedPipeline, spark: SparkSession, settings: RunSettings) -> KeyedRun:
+    for option in _SPLITTING:
+        if option in pipeline.source.options:
+            raise DeclarationError(f"{pipeline.name}: a keyed pipeline cannot take {option}")
+    run = KeyedRun(pipeline, spark, settings)
+    run.start()
+    return run
+
+
+class KeyedRun:
+    def __init__(self, pipeline: KeyedPipeline, spark: SparkSession, settings: RunSettings) -> None:
+        self._pipeline = pipeline
+        self._spark = spark
+        self._settings = settings
+        self._lock = RunLock(settings.home(pipeline.name), pipeline.name)
+        self._presence = Presence(pipeline.name, [pipeline.topic], settings)
+        self._figures = Figures(pipeline.topic, tuple(pipeline.outputs))
+        self._partitions = 0
+        self._run_ms = int(time.time() * 1000)
+        self._query: StreamingQuery | None = None
+        self._scratch: Path | None = None
+        self._restarts = 0
+        self._failures = 0
+        self._failure: PipelineError | None = None
+        self._stopping = threading.Event()
+        self._ended = threading.Event()
+        self._thread = threading.Thread(
+            target=self._watch, name=f"run-{pipeline.name}", daemon=True
+        )
+
+    @property
+    def queries(self) -> Sequence[StreamingQuery]:
+        return [] if self._query is None else [self._query]
+
+    def start(self) -> None:
+        self._lock.acquire()
+        try:
+            self._presence.refuse_if_running()
+            if self._pipeline.prepare is not None:
+                self._pipeline.prepare(self._settings)
+            self._begin(first=True)
+            self._presence.join()
+        except BaseException:
+            self._lock.release()
+            raise
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._stopping.set()
+        if self._thread.is_alive():
+            self._thread.join()
+        if self._failure is not None:
+            raise self._failure
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        ended = self._ended.wait(timeout_s)
+        if ended and self._failure is not None:
+            raise self._failure
+        return ended
+
+    def progress(self) -> Progress:
+        return self._figures.progress(self._restarts)
+
+    def _begin(self, *, first: bool = False) -> None:
+        pipeline, settings = self._pipeline, self._settings
+        run_ms = self._run_ms
+        self._partitions = ground.ensure_topics(pipeline, settings)
+        known = ground.positions(pipeline, settings, self._partitions)
+        if first:
+            group = self._presence.committed()
+            known = ground.follow_group(pipeline, settings, known, group, run_ms)
+        starting = ground.starting_offsets(pipeline, settings.starting, known)
+        spec = lane_spec(pipeline, settings, run_ms)
+        self._figures.new_query()
+        self._query, self._scratch = start_query(pipeline, self._spark, settings, spec, starting)
+
+    def _watch(self) -> None:
+        try:
+            while not self._stopping.is_set() and self._goes_on():
+                pass
+        except PipelineError as error:
+            self._failure = error
+        finally:
+            self._end()
+
+    def _goes_on(self) -> bool:
+        """Look after the query for a moment; False when it has come to its end by itself."""
+        from pyspark.errors import StreamingQueryException
+
+        assert self._query is not None
+        try:
+            ended = self._query.awaitTermination(_WATCH_S)
+            self._collect()
+            return not ended
+        except StreamingQueryException as error:
+            self._collect()
+            self._again(str(error))
+            return True
+
+    def _again(self, reason: str) -> None:
+        """Start anew after a failure, with patience; a failure that stays ends the run."""
+        while not self._stopping.is_set():
+            self._failures += 1
+            line = _line(reason)
+            if self._failures > self._settings.retries_max or any(w in reason for w in _HOPELESS):
+                raise RunError(f"{self._pipeline.name} has stopped: {line}")
+            _log.warning("starting again", pipeline=self._pipeline.name, after=line)
+            wait_s = self._settings.retry_backoff_s * 2 ** (self._failures - 1)
+            self._stopping.wait(min(wait_s, _BACKOFF_MAX_S))
+            self._sweep()
+            try:
+                self._begin()
+            except RunError as error:
+                reason = str(error)
+            else:
+                self._restarts += 1
+                return
+
+    def _collect(self) -> None:
+        assert self._query is not None
+        for document in _documents(self._query):
+            if self._figures.add(document):
+                self._failures = 0
+
+    def _end(self) -> None:
+        query = self._query
+        if query is not None and query.isActive:
+            self._to_boundary(query)
+            query.stop()
+            self._collect()
+            ground.end_transactions(self._pipeline, self._settings.client(), self._partitions)
+        self._sweep()
+        self._presence.leave()
+        self._lock.release()
+        self._ended.set()
+
+    def _to_boundary(self, query: StreamingQuery) -> None:
+        """Let the batch under way end; what the next one has begun by then is taken back whole."""
+        before = (query.lastProgress or {"batchId": -1})["batchId"]
+        deadline = time.monotonic() + _BOUNDARY_S
+        while time.monotonic() < deadline and query.status["isTriggerActive"]:
+            if (query.lastProgress or {"batchId": -1})["batchId"] != before:
+                return
+            time.sleep(0.01)
+
+    def _sweep(self) -> None:
+        if self._scratch is not None:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+            self._scratch = None
+
+
+def _documents(query: StreamingQuery) -> list[dict[str, Any]]:
+    """Progress of the last batches as plain JSON, oldest first."""
+    return [json.loads(each.json) for each in query.recentProgress]
+
+
+def _line(reason: str) -> str:
+    """The line of a Java or Python trace that says what happened."""
+    lines = [each.strip() for each in reason.splitlines() if each.strip()]
+    told = [each for each in lines if "Error" in each or "Exception" in each]
+    return (told or lines or ["no reason given"])[-1][:300]

@@ -1,0 +1,115 @@
+"""The states of one source partition, and how they come back from the state topic.
+
+The state topic is compacted and has the partitions of the source. A state's record has the event's
+key; one record more in each partition holds the position: the offset of the next event to judge.
+Restoring reads committed records only, so what it finds is what some transaction wrote whole. This
+module never writes: that is the lane's, in the transaction that holds the outputs too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import orjson
+from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
+
+from penstock.pipelines.keyed.kafka import CALL_TIMEOUT_S, consumer_settings
+
+# No text in UTF-8 holds these bytes, so no key of an event that is text can be this one.
+POSITION_KEY = b"\xff\xffposition"
+_RESTORE_SILENCE_S = 30.0
+
+
+class Stored(bytes):
+    """A state as it stands in the topic: most keys never come up again, so none is decoded yet."""
+
+
+class PartitionState:
+    def __init__(self, topic: str, partition: int) -> None:
+        self.topic = topic
+        self.partition = partition
+        self.states: dict[bytes, Any] = {}
+        self.position: int | None = None
+        """Offset of the next event; None before the first one ever."""
+        self.run_ms = 0
+        """When the run began that wrote the position."""
+        self._next_offset = OFFSET_BEGINNING
+
+    def restore(self, client: Mapping[str, Any], group: str) -> int:
+        """Read what was committed since the last call (everything, at first); records read."""
+        consumer = Consumer(consumer_settings(client, group))
+        try:
+            consumer.assign([TopicPartition(self.topic, self.partition, self._next_offset)])
+            return self._read_to_end(consumer)
+        finally:
+            consumer.close()
+
+    def _read_to_end(self, consumer: Consumer) -> int:
+        count = 0
+        deadline = time.monotonic() + _RESTORE_SILENCE_S
+        while time.monotonic() < deadline:
+            for message in consumer.consume(10_000, 0.2):
+                error = message.error()
+                if error is None:
+                    self._take(message.key() or b"", message.value())
+                    self._next_offset = (message.offset() or 0) + 1
+                    count += 1
+                elif error.code() == KafkaError._PARTITION_EOF:
+                    self._next_offset = message.offset() or 0
+                    return count
+                elif not error.retriable() and error.code() != KafkaError._TRANSPORT:
+                    raise KafkaException(error)
+                deadline = time.monotonic() + _RESTORE_SILENCE_S
+        raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"no end of {self.topic} in sight"))
+
+    def _take(self, key: bytes, value: bytes | None) -> None:
+        if key == POSITION_KEY:
+            self.position, self.run_ms = decode_position(value)
+        elif value is None:
+            self.states.pop(key, None)
+        else:
+            self.states[key] = Stored(value)
+
+
+def encode_position(position: int, run_ms: int) -> bytes:
+    return orjson.dumps({"position": position, "run": run_ms})
+
+
+def decode_position(value: bytes | None) -> tuple[int | None, int]:
+    if value is None:
+        return None, 0
+    fields = orjson.loads(value)
+    return int(fields["position"]), int(fields["run"])
+
+
+def read_position(consumer: Consumer, topic: str, partition: int, chunk: int = 50) -> int | None:
+    """The last committed position in a partition of the state topic, looked for from its end.
+
+    Every transaction ends with one, so it is near the end unless aborted records follow it.
+    """
+    low, high = consumer.get_watermark_offsets(TopicPartition(topic, partition), CALL_TIMEOUT_S)
+    start = high
+    while start > low:
+        start = max(low, start - chunk)
+        found = _last_position(consumer, topic, partition, start)
+        if found is not None:
+            return found
+        chunk *= 10
+    return None
+
+
+def _last_position(consumer: Consumer, topic: str, partition: int, start: int) -> int | None:
+    found: int | None = None
+    consumer.assign([TopicPartition(topic, partition, start)])
+    deadline = time.monotonic() + _RESTORE_SILENCE_S
+    while time.monotonic() < deadline:
+        for message in consumer.consume(10_000, 0.2):
+            error = message.error()
+            if error is None:
+                if message.key() == POSITION_KEY:
+                    found, _ = decode_position(message.value())
+            elif error.code() == KafkaError._PARTITION_EOF:
+                return found
+    raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{topic}-{partition} cannot be read"))
