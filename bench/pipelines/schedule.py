@@ -62,7 +62,8 @@ class Schedule:
         except Exception as error:
             # Whatever it is, it is shown, and says nothing about the next one.
             said = str(error).strip() or type(error).__name__
-            results.failures.append(f"{name}, {broker}: {said}")
+            # Of a trace, the last line says what happened.
+            results.failures.append(f"{name}, {broker}: {said.splitlines()[-1]}")
             say(f"FAILED after {time.monotonic() - began:.0f} s: {type(error).__name__}: {said}")
             return
         results.outcomes.setdefault(name, {})[broker] = outcome

@@ -83,14 +83,30 @@ def lag_seconds(
     return median(lags[: steps // 4]), median(lags[-steps // 4 :])
 
 
+def latencies(
+    samples: Iterable[tuple[int, float]], handed: Sequence[Count], window: Window
+) -> list[float]:
+    """In ascending order, of samples (number of the payment, moment its verdict was seen).
+
+    `handed` says at which moment all payments below a number had been handed to the producer,
+    and goes on from one call of it to the next.
+    """
+    found = []
+    for number, seen in samples:
+        place = bisect_right(handed, number, key=lambda count: count[1])
+        if 0 < place < len(handed) and window.began <= handed[place][0] < window.ended:
+            found.append((seen - handed[place][0]) * 1000)
+    return sorted(found)
+
+
 def summarise(
-    samples: Iterable[tuple[float, float]],
+    samples: Iterable[tuple[int, float]],
     produced: Sequence[Count],
     judged: Sequence[Count],
     window: Window,
 ) -> Stretch:
-    """Of samples (moment of produce, latency in ms), those produced inside the window."""
-    mine = sorted(latency for at, latency in samples if window.began <= at < window.ended)
+    """What the payments produced inside the window met with."""
+    mine = latencies(samples, produced, window)
     inside = count_at(produced, window.ended) - count_at(produced, window.began)
     rate = inside / window.seconds
     early, late = lag_seconds(produced, judged, window, max(rate, 1.0))

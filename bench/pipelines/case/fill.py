@@ -7,7 +7,7 @@ from bench.pipelines.child import python_child
 from bench.pipelines.station import Station
 
 PARTITIONS = 4
-ACCOUNTS = 100_000
+ACCOUNTS = 10_000
 
 
 def fill_bytes(station: Station, topic: str, size: int, count: int) -> None:
@@ -19,7 +19,12 @@ def fill_bytes(station: Station, topic: str, size: int, count: int) -> None:
 
 def fill_payments(station: Station, topic: str, count: int) -> None:
     """Payments, keyed by account, into a topic that is there."""
-    spec = {"bootstrap": station.bootstrap, "topic": topic, "accounts": ACCOUNTS}
+    spec = {
+        "bootstrap": station.bootstrap,
+        "topic": topic,
+        "partitions": PARTITIONS,
+        "accounts": ACCOUNTS,
+    }
     with python_child("generate", spec, station.folder) as generator:
         generator.wait_ready()
         answer = generator.ask("fill", {"count": count}, timeout_s=300)

@@ -41,7 +41,10 @@ class Line:
     def run(self, rate: int, warmup_s: float) -> tuple[Stretch, Profile]:
         """One rate; it ends when all verdicts are there or the time to drain is over."""
         seconds = self.scale.measured_seconds
-        began = float(self.generator.ask("go", {"rate": rate, "seconds": warmup_s + seconds})["at"])
+        order = {"rate": rate, "seconds": warmup_s + seconds}
+        count = int(rate * (warmup_s + seconds))
+        self.generator.ask("draw", {"count": count}, timeout_s=180)
+        began = float(self.generator.ask("go", order)["at"])
         window = Window(began + warmup_s, began + warmup_s + seconds)
         time.sleep(max(0.0, window.began - time.time()))
         self.spark.ask("mark")
@@ -54,7 +57,7 @@ class Line:
             raise LoadFailedError(f"{load['failures']} payments were not delivered")
         self.drain(load["sent"])
         seen = self.meter.ask("samples")
-        stretch = summarise(seen["samples"], load["counts"], seen["counts"], window)
+        stretch = summarise(seen["samples"], load["handed"], seen["counts"], window)
         return stretch, Profile(used, queries)
 
     def first_verdict(self) -> None:

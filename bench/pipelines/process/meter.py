@@ -1,7 +1,7 @@
-"""Measuring process: reads verdicts as a `read_committed` consumer and takes their latency.
+"""Measuring process: reads verdicts as a `read_committed` consumer and notes when they came.
 
-It counts every verdict and takes the latency of each so-manieth, from the moment in its key until
-it was received here. To be a light guest on two cores it lets the broker gather answers for a few
+It counts every verdict, and of each so-manieth it keeps the number of its payment and the moment it
+was received here. To be a light guest on two cores it lets the broker gather answers for a few
 milliseconds, which the latencies include. `samples` hands over what there is and forgets it.
 """
 
@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from confluent_kafka import OFFSET_BEGINNING, OFFSET_END, Consumer, Message, TopicPartition
 
 from bench.pipelines.child import Handler, Spec, serve
-from bench.pipelines.payment import produced_at
 
 GATHER_MS = 5
 REPORT_S = 0.25
@@ -47,7 +46,7 @@ class Meter:
         self._count = 0
         self._phase = 0
         self._first_at: float | None = None
-        self._samples: list[tuple[float, float]] = []
+        self._samples: list[tuple[int, float]] = []
         self._counts: list[tuple[float, int]] = [(time.time(), 0)]
         self._ending = threading.Event()
         # A message holds no cycles: looking for them is work for nothing.
@@ -84,8 +83,8 @@ class Meter:
     def _take(self, messages: list[Message], now: float) -> None:
         self._first_at = self._first_at or now
         for message in messages[self._phase :: self._every]:
-            at = produced_at(message.key() or b"0")
-            self._samples.append((at, (now - at) * 1000))
+            # Its key is the payment's id, which ends with its number.
+            self._samples.append((int((message.key() or b"-0").rpartition(b"-")[2]), now))
         self._count += len(messages)
         self._phase = -self._count % self._every
 

@@ -6,46 +6,49 @@ each part of its micro-batches, in milliseconds.
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from statistics import median
 from typing import Any
 
-from pyspark.sql import SparkSession
 from pyspark.sql.streaming.query import StreamingQuery
 
 from bench.pipelines.child import Handler, Spec, serve
 from bench.pipelines.process import stateless
 from penstock.pipelines import RunSettings, session
+from penstock.pipelines.jobs.fraud.job import fraud
 
 
 class Watch:
-    def __init__(self, queries: Sequence[StreamingQuery]) -> None:
+    def __init__(
+        self, queries: Callable[[], Sequence[StreamingQuery]], check: Callable[[], None]
+    ) -> None:
         self._queries = queries
+        self._check = check
         self._marks: dict[str, int] = {}
 
     def handle(self, word: str, _: Spec) -> Spec:
-        for query in self._queries:
-            error = query.exception()
-            if error is not None:
-                raise RuntimeError(f"query {query.name} failed: {str(error)[:500]}")
+        self._check()
         if word == "check":
             return {}
         if word == "mark":
-            self._marks = {str(one.id): _last_batch(one) for one in self._queries}
+            self._marks = {str(one.id): _last_batch(one) for one in self._queries()}
             return {"at": time.time()}
         if word == "durations":
-            return {"queries": [self._since_mark(query) for query in self._queries]}
+            return {"queries": [self._since_mark(query) for query in self._queries()]}
         raise ValueError(word)
 
     def _since_mark(self, query: StreamingQuery) -> dict[str, Any]:
+        """Of the batches that Spark still remembers, which are the last hundred."""
         first = self._marks.get(str(query.id), -1)
-        mine = [one for one in query.recentProgress if one["batchId"] > first]
+        everything = [json.loads(one.json) for one in query.recentProgress]
+        mine = [one for one in everything if one["batchId"] > first and one["numInputRows"]]
         parts: dict[str, list[float]] = {}
         for progress in mine:
-            for part, took in progress["durationMs"].items():
+            for part, took in durations(progress).items():
                 parts.setdefault(part, []).append(took)
         return {
             "name": query.name or "query",
@@ -54,6 +57,14 @@ class Watch:
             "median_ms": {part: median(took) for part, took in parts.items()},
             "longest_ms": max(parts.get("triggerExecution", [0])),
         }
+
+
+def durations(progress: Mapping[str, Any]) -> dict[str, float]:
+    """Spark's own, and those among its observed figures that are times."""
+    found: dict[str, float] = dict(progress["durationMs"])
+    for figures in (progress.get("observedMetrics") or {}).values():
+        found |= {name: took or 0 for name, took in figures.items() if name.endswith("_ms")}
+    return found
 
 
 def _last_batch(query: StreamingQuery) -> int:
@@ -66,34 +77,39 @@ def stream(spec: Spec) -> Iterator[Handler]:
     settings = RunSettings(
         bootstrap_servers=spec["bootstrap"], directory=Path(spec["folder"]) / "pipelines"
     )
-    if spec["kind"] == "stateless":
-        with _stateless(settings) as handle:
-            yield handle
-    else:
-        with _detector(settings) as handle:
-            yield handle
+    run = _stateless if spec["kind"] == "stateless" else _detector
+    with run(settings) as watch:
+        yield watch.handle
 
 
 @contextmanager
-def _stateless(settings: RunSettings) -> Iterator[Handler]:
+def _stateless(settings: RunSettings) -> Iterator[Watch]:
     spark = session(name="bench")
     query = stateless.start(spark, settings)
+
+    def check() -> None:
+        if (error := query.exception()) is not None:
+            raise RuntimeError(str(error)[:500])
+
     try:
-        yield Watch([query]).handle
+        yield Watch(lambda: [query], check)
     finally:
         query.stop()
         spark.stop()
 
 
 @contextmanager
-def _detector(settings: RunSettings) -> Iterator[Handler]:
+def _detector(settings: RunSettings) -> Iterator[Watch]:
     """Started as `penstock pipeline run fraud` starts it."""
-    from penstock.pipelines.jobs.fraud.job import fraud
-
-    spark: SparkSession = session(name="bench", options=dict(fraud.options))
+    spark = session(name="bench", options=fraud.options)
     running = fraud.start(spark, settings)
+
+    def check() -> None:
+        if running.wait(0):
+            raise RuntimeError("the detector has ended by itself")
+
     try:
-        yield Watch(running.queries).handle
+        yield Watch(lambda: running.queries, check)
     finally:
         running.stop()
         spark.stop()
