@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from penstock.pipelines.run.security import java_settings
+
 
 @dataclass(frozen=True, slots=True)
 class RunSettings:
@@ -22,7 +24,7 @@ class RunSettings:
     """Begin where the consumer group stands, rather than where the pipeline's own position is."""
     metrics_port: int | None = None
     kafka: Mapping[str, str] = field(default_factory=dict)
-    """Kafka client settings for every connection, such as those for TLS and SASL."""
+    """Client settings for every connection, in librdkafka's words, such as for TLS and SASL."""
     trigger: Mapping[str, Any] = field(default_factory=dict)
     """As for Spark's `trigger()`: {} runs batch after batch, {"availableNow": True} ends."""
     retries_max: int = 8
@@ -36,10 +38,13 @@ class RunSettings:
         """Options of Spark's Kafka source and sink."""
         return {
             "kafka.bootstrap.servers": self.bootstrap_servers,
-            **{f"kafka.{key}": value for key, value in self.kafka.items()},
+            **{f"kafka.{key}": value for key, value in java_settings(self.kafka).items()},
         }
 
     def client(self, **settings: Any) -> dict[str, Any]:
         """Settings of a confluent-kafka client; underscores in names stand for dots."""
-        own = {key.replace("_", "."): value for key, value in settings.items()}
+        own = {
+            key if key.endswith("_cb") else key.replace("_", "."): value
+            for key, value in settings.items()
+        }
         return {"bootstrap.servers": self.bootstrap_servers, **self.kafka, **own}

@@ -1,0 +1,64 @@
+"""Pipelines by name: those that ship with Penstock, and a user's own as `file.py:name`."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from penstock.pipelines.error import DeclarationError
+from penstock.pipelines.run.runner import Runnable
+
+BUILT_IN = {"fraud": ("penstock.pipelines.jobs.fraud.job:fraud", "Judge payments as they come.")}
+
+
+def find_pipeline(name: str) -> Runnable:
+    """`fraud`, `path/to/file.py:name`, `package.module:name`; the name may go if there is one."""
+    where, _, attribute = BUILT_IN.get(name, (name,))[0].partition(":")
+    if where == name and not where.endswith(".py") and not attribute and "." not in where:
+        known = ", ".join(BUILT_IN)
+        raise DeclarationError(
+            f"there is no pipeline {name}: known are {known}; your own is file.py:name"
+        )
+    module = _load_file(Path(where)) if where.endswith(".py") else _load_module(where)
+    if attribute:
+        found = getattr(module, attribute, None)
+        if not isinstance(found, Runnable):
+            raise DeclarationError(f"{where} has no pipeline {attribute}{_known(module)}")
+        return found
+    declared = _declared(module)
+    if len(declared) != 1:
+        raise DeclarationError(f"say which pipeline of {where} to run{_known(module)}")
+    return next(iter(declared.values()))
+
+
+def _load_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise DeclarationError(f"there is no file {path}")
+    # Workers import what functions refer to by the module's name, from the same folder.
+    sys.path.insert(0, str(path.parent.resolve()))
+    return _load_module(path.stem)
+
+
+def _load_module(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name != name.partition(".")[0] and error.name != name:
+            raise DeclarationError(f"{name} needs {error.name}, which is not installed") from error
+        raise DeclarationError(f"there is no module {name}") from error
+
+
+def _declared(module: ModuleType) -> dict[str, Runnable]:
+    return {
+        name: each
+        for name, each in vars(module).items()
+        if isinstance(each, Runnable) and not isinstance(each, type)
+    }
+
+
+def _known(module: ModuleType) -> str:
+    known = ", ".join(_declared(module))
+    return f": it has {known}" if known else ": it declares none"
