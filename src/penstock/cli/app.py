@@ -12,6 +12,7 @@ from penstock.cli import (
     dlq_command,
     fraud_command,
     log_dir_command,
+    pipeline_command,
     produce_command,
     topic_command,
 )
@@ -32,6 +33,7 @@ app.add_typer(topic_command.app, name="topics")
 app.add_typer(config_command.app, name="configs")
 app.add_typer(dlq_command.app, name="dlq")
 app.add_typer(fraud_command.app, name="fraud")
+app.add_typer(pipeline_command.app, name="pipeline")
 app.command("produce")(produce_command.produce)
 app.command("consume")(consume_command.consume)
 app.command("log-dirs")(log_dir_command.log_dirs)

@@ -1,0 +1,175 @@
+"""`penstock pipeline`: what is typed, and what is printed. Spark is imported by `run` alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from penstock.cli.argument import Bootstrap, Json, cluster_of, quiet_app
+from penstock.cli.cluster import key_values
+from penstock.cli.failure import Failure, UsageFailure
+from penstock.cli.output import print_json, print_line, print_table
+
+if TYPE_CHECKING:
+    from penstock.pipelines.run.runner import Runnable
+    from penstock.pipelines.run.settings import RunSettings
+
+app = quiet_app("Data pipelines on Spark: list, run, status, stop.")
+
+Name = Annotated[str, typer.Argument(metavar="PIPELINE", show_default=False)]
+Directory = Annotated[
+    Path,
+    typer.Option(
+        "--dir",
+        metavar="DIR",
+        envvar="PENSTOCK_PIPELINES_DIR",
+        help="Where pipelines keep checkpoints and status.",
+    ),
+]
+_DIRECTORY = Path("penstock-pipelines")
+
+
+@app.command("list")
+def list_command(directory: Directory = _DIRECTORY, as_json: Json = False) -> None:
+    """Name the pipelines that ship with Penstock, and those that ran from here."""
+    from penstock.pipelines.run.catalogue import BUILT_IN
+    from penstock.pipelines.run.status import read_status
+
+    homes = sorted(directory.iterdir()) if directory.is_dir() else []
+    seen = {each.name: status for each in homes if (status := read_status(each)) is not None}
+    rows = [
+        {
+            "pipeline": name,
+            "state": seen[name]["state"] if name in seen else "never ran",
+            "about": BUILT_IN[name][1] if name in BUILT_IN else "",
+        }
+        for name in dict.fromkeys((*BUILT_IN, *seen))
+    ]
+    if as_json:
+        print_json(rows)
+    else:
+        print_table(("pipeline", "state", "about"), [list(each.values()) for each in rows])
+
+
+@app.command("run")
+def run_command(
+    ctx: typer.Context,
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="PIPELINE", show_default=False, help="A name, file.py:name, or module:name."
+        ),
+    ],
+    directory: Directory = _DIRECTORY,
+    master: Annotated[str, typer.Option(help="Spark's master.")] = "local[*]",
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", "-s", metavar="KEY=VALUE", help="A Spark setting; may be repeated."),
+    ] = None,
+    starting: Annotated[
+        str, typer.Option(help="Where a first run begins: earliest, latest, or offsets as JSON.")
+    ] = "earliest",
+    from_group: Annotated[
+        bool, typer.Option("--from-group", help="Begin where the consumer group stands.")
+    ] = False,
+    once: Annotated[
+        bool, typer.Option("--once", help="Work off what the topics hold now, and end.")
+    ] = False,
+    every: Annotated[
+        str | None, typer.Option(metavar="INTERVAL", help='A batch every "2 seconds", say.')
+    ] = None,
+    metrics_port: Annotated[
+        int | None, typer.Option(metavar="PORT", help="Serve metrics for Prometheus there.")
+    ] = None,
+    bootstrap_server: Bootstrap = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the progress as JSON, a line a second.")
+    ] = False,
+) -> None:
+    """Run a pipeline in the foreground; Ctrl-C or SIGTERM ends it between two batches."""
+    from penstock.pipelines.run.settings import RunSettings
+
+    if once and every is not None:
+        raise UsageFailure("--once and --every do not go together")
+    cluster = cluster_of(ctx, bootstrap_server)
+    trigger: dict[str, Any] = {"availableNow": True} if once else {}
+    if every is not None:
+        trigger = {"processingTime": every}
+    client = key_values(ctx.find_root().params.get("client_setting") or (), "-X")
+    _run(
+        name,
+        RunSettings(
+            bootstrap_servers=cluster.bootstrap_servers,
+            directory=directory,
+            master=master,
+            options=key_values(settings or (), "--set"),
+            starting=starting,
+            from_group=from_group,
+            metrics_port=metrics_port,
+            kafka=client,
+            trigger=trigger,
+        ),
+        as_json=as_json,
+    )
+
+
+def _run(name: str, settings: RunSettings, *, as_json: bool) -> None:
+    from penstock.cli.pipeline_view import watching
+    from penstock.pipelines.error import PipelineError
+    from penstock.pipelines.run.catalogue import find_pipeline
+    from penstock.pipelines.run.launch import launch
+    from penstock.telemetry.log import configure
+
+    configure(level="warning")
+    try:
+        pipeline: Runnable = find_pipeline(name)
+        with watching(pipeline.name, settings, as_json=as_json) as (watch, end):
+            end(launch(pipeline, settings, watch))
+    except PipelineError as error:
+        raise Failure(str(error)) from error
+
+
+@app.command("status")
+def status_command(name: Name, directory: Directory = _DIRECTORY, as_json: Json = False) -> None:
+    """Show how far a pipeline is, and whether it runs."""
+    from penstock.cli.pipeline_view import status_lines
+    from penstock.pipelines.run.status import read_status
+
+    said = read_status(directory / name)
+    if said is None:
+        raise Failure(f"{name} never ran in {directory}; `penstock pipeline list` shows what did")
+    if as_json:
+        print_json(said)
+        return
+    for line in status_lines(said):
+        print_line(line)
+    partitions = said["progress"]["partitions"]
+    columns = ("topic", "partition", "position", "end", "lag")
+    print_table(columns, [[each[column] for column in columns] for each in partitions])
+
+
+@app.command("stop")
+def stop_command(
+    name: Name,
+    directory: Directory = _DIRECTORY,
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="How long to wait.")] = 90.0,
+) -> None:
+    """End a running pipeline between two batches, and wait for it."""
+    import os
+    import signal
+    import time
+
+    from penstock.pipelines.run.lock import lock_holder
+
+    pid = lock_holder(directory / name)
+    if pid is None:
+        raise Failure(f"{name} does not run in {directory}")
+    os.kill(pid, signal.SIGTERM)
+    deadline = time.monotonic() + timeout
+    while lock_holder(directory / name) == pid:
+        if time.monotonic() > deadline:
+            raise Failure(f"{name} (process {pid}) still runs after {timeout:.0f} s")
+        time.sleep(0.05)
+    print_line(f"stopped {name}")
