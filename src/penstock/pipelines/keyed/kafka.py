@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,7 +12,10 @@ from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, Ne
 CALL_TIMEOUT_S = 15.0
 # Failures come back as exceptions and are told where they matter; librdkafka's own lines on
 # standard error would only stand between.
-_QUIET: dict[str, Any] = {"log_level": 0}
+_SILENT = logging.getLogger("penstock.pipelines.librdkafka")
+_SILENT.addHandler(logging.NullHandler())
+_SILENT.propagate = False
+_QUIET: dict[str, Any] = {"log_level": 0, "logger": _SILENT}
 # Left to itself a client that lost every broker may start over from its first addresses and wait
 # for ever on what it had under way.
 _STEADY: dict[str, Any] = {"metadata.recovery.strategy": "none", "reconnect.backoff.max.ms": 500}

@@ -178,9 +178,9 @@ class Lane:
                 continue
             own = key or b""
             state = changed[own] if own in changed else states.get(own)
+            if type(state) is Stored:
+                state = decode_state(bytes(state))
             try:
-                if type(state) is Stored:
-                    state = decode_state(state)
                 event = Event(decode(value), own, partition, offset, timestamp_ms)  # type: ignore[arg-type]
                 new, outputs = step(state, event, tables)
             except Exception as error:

@@ -1,0 +1,247 @@
+"""Lanes against a real broker, without Spark: what is committed, restored, skipped and buried."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import orjson
+import pyarrow
+import pytest
+
+from penstock.pipelines.error import DeclarationError, RunError, TransientError
+from penstock.pipelines.keyed import task as task_module
+from penstock.pipelines.keyed.event import Event
+from penstock.pipelines.keyed.failure import Retry
+from penstock.pipelines.keyed.kafka import admin, ensure_topic
+from penstock.pipelines.keyed.lane import Lane, LaneSpec, Rows
+from penstock.pipelines.keyed.state import POSITION_KEY
+from penstock.pipelines.keyed.task import run_task, split
+from penstock.testing.broker import Broker
+
+COMMITTED = {"isolation.level": "read_committed"}
+
+
+def count_up(state: Any, event: Event, tables: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+    if event.value == "poison":
+        raise ValueError("no such thing")
+    if event.value == "forget":
+        return None, []
+    total = (state or 0) + int(event.value)
+    return total, [("totals", event.key, str(total))]
+
+
+def spec(broker: Broker, **changes: Any) -> LaneSpec:
+    usual: dict[str, Any] = {
+        "pipeline": "adder",
+        "run_ms": 1,
+        "topic": "numbers",
+        "step": count_up,
+        "decode": bytes.decode,
+        "outputs": {"totals": "totals"},
+        "counters": ("late",),
+        "dead_letters": "adder.dead-letters",
+        "state": "adder.state",
+        "encode_state": orjson.dumps,
+        "decode_state": orjson.loads,
+        "client": {"bootstrap.servers": broker.bootstrap_servers},
+        "retry": Retry(attempts_max=3, backoff_s=0.001),
+    }
+    return LaneSpec(**{**usual, **changes})
+
+
+def rows(start: int, *events: tuple[str, str]) -> Rows:
+    now_ms = int(time.time() * 1000)
+    return Rows(
+        [key.encode() for key, _ in events],
+        [value.encode() for _, value in events],
+        list(range(start, start + len(events))),
+        [now_ms] * len(events),
+        lambda index: [("trace", b"t%d" % index), ("penstock.dlq.attempt", b"2")],
+    )
+
+
+@pytest.fixture
+def broker(penstock: Broker) -> Broker:
+    client = admin({"bootstrap.servers": penstock.bootstrap_servers})
+    ensure_topic(client, "adder.state", 2, compacted=True)
+    for topic in ("numbers", "totals", "adder.dead-letters"):
+        ensure_topic(client, topic, 2)
+    return penstock
+
+
+@pytest.fixture(autouse=True)
+def no_lanes_left() -> Iterator[None]:
+    yield
+    task_module._lanes.clear()
+
+
+def totals(broker: Broker, count: int | None = None) -> list[tuple[str, str]]:
+    # A commit is answered before its markers stand in every partition.
+    if count is not None:
+        broker.read("totals", settings=COMMITTED, count=count, timeout_s=20)
+    found = broker.read("totals", settings=COMMITTED)
+    return [((each.key or b"").decode(), (each.value or b"").decode()) for each in found]
+
+
+def test_outputs_states_position_and_offset_come_with_one_commit(broker: Broker) -> None:
+    lane = Lane(spec(broker), 1)
+    lane.feed(rows(0, ("a", "1"), ("b", "2"), ("a", "3")), {})
+    assert totals(broker) == []
+    counts = lane.commit()
+    assert (counts["events"], counts["states"], counts["totals"]) == (3, 2, 3)
+    assert sorted(totals(broker, 3)) == [("a", "1"), ("a", "4"), ("b", "2")]
+    written = broker.read("adder.state", partition=1, settings=COMMITTED, count=3)
+    assert {each.key: each.value for each in written} == {
+        b"a": b"4",
+        b"b": b"2",
+        POSITION_KEY: b'{"position":3,"run":1}',
+    }
+    assert broker.read("adder.state", partition=0) == []
+
+
+def test_a_lane_elsewhere_goes_on_from_what_was_committed(broker: Broker) -> None:
+    first = Lane(spec(broker), 0)
+    first.feed(rows(0, ("a", "1"), ("b", "2"), ("c", "3")), {})
+    first.commit()
+    first.feed(rows(3, ("a", "100"), ("c", "forget")), {})  # never committed
+
+    second = Lane(spec(broker), 0)
+    second.feed(rows(1, ("b", "2"), ("c", "3"), ("a", "10"), ("c", "forget")), {})
+    counts = second.commit()
+    assert (counts["skipped"], counts["events"], second.position) == (2, 2, 5)
+    assert sorted(totals(broker, 4)) == [("a", "1"), ("a", "11"), ("b", "2"), ("c", "3")]
+    third = Lane(spec(broker), 0)
+    third.feed(rows(5, ("c", "7")), {})
+    third.commit()
+    assert ("c", "7") in totals(broker, 5)
+    assert {key: bytes(value) for key, value in third.states.items() if key != b"c"} == {
+        b"a": b"11",
+        b"b": b"2",
+    }
+
+
+def test_the_one_that_was_fenced_out_catches_up_and_writes_nothing_twice(broker: Broker) -> None:
+    old, new = Lane(spec(broker), 0), Lane(spec(broker), 0)
+    old.feed(rows(0, ("a", "1")), {})
+    new.feed(rows(0, ("a", "1"), ("a", "2")), {})
+    new.commit()
+    counts = old.commit()  # fenced: opens anew and finds its row written
+    assert (counts["skipped"], counts["events"]) == (1, 0)
+    old.feed(rows(1, ("a", "2"), ("a", "4")), {})
+    old.commit()
+    new.feed(rows(3, ("a", "8")), {})
+    new.commit()
+    assert totals(broker, 4) == [("a", "1"), ("a", "3"), ("a", "7"), ("a", "15")]
+
+
+def test_an_older_run_gives_way_to_a_newer_one(broker: Broker) -> None:
+    old, new = Lane(spec(broker, run_ms=5), 0), Lane(spec(broker, run_ms=6), 0)
+    old.feed(rows(0, ("a", "1")), {})
+    new.feed(rows(0, ("a", "1")), {})
+    new.commit()
+    with pytest.raises(RunError, match="newer run of adder"):
+        old.commit()
+    assert totals(broker, 1) == [("a", "1")]
+
+
+def test_poison_goes_to_the_dead_letters_with_its_headers(broker: Broker) -> None:
+    lane = Lane(spec(broker), 0)
+    lane.feed(rows(4, ("a", "1"), ("b", "poison"), ("a", "x"), ("a", "2")), {})
+    counts = lane.commit()
+    assert (counts["dead_letters"], counts["events"]) == (2, 4)
+    assert totals(broker, 2) == [("a", "1"), ("a", "3")]
+    buried = broker.read("adder.dead-letters", settings=COMMITTED, count=2)
+    letters = {each.value: each for each in buried}
+    headers = dict(letters[b"poison"].headers)
+    assert headers["trace"] == b"t1"
+    assert headers["penstock.dlq.topic"] == b"numbers"
+    assert headers["penstock.dlq.offset"] == b"5"
+    assert headers["penstock.dlq.error"] == b"ValueError"
+    assert headers["penstock.dlq.message"] == b"no such thing"
+    assert headers["penstock.dlq.attempt"] == b"3"
+    assert headers["penstock.dlq.class"] == b"poison"
+    assert letters[b"x"].key == b"a"
+
+
+def test_transient_failures_are_tried_again_then_buried(broker: Broker) -> None:
+    calls: list[str] = []
+
+    def shaky(state: Any, event: Event, tables: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        calls.append(event.value)
+        if event.value == "never" or calls.count(event.value) < 3:
+            raise TransientError("not now")
+        return 1, [("totals", event.key, event.value)]
+
+    lane = Lane(spec(broker, step=shaky), 0)
+    lane.feed(rows(0, ("a", "later"), ("b", "never")), {})
+    lane.commit()
+    assert totals(broker, 1) == [("a", "later")]
+    (letter,) = broker.read("adder.dead-letters", settings=COMMITTED, count=1)
+    headers = dict(letter.headers)
+    assert headers["penstock.dlq.class"] == b"transient"
+    assert headers["penstock.dlq.attempt"] == b"5"  # two before, three now
+
+
+def test_an_output_that_was_not_declared_stops_the_run(broker: Broker) -> None:
+    lane = Lane(spec(broker, step=lambda state, event, tables: (1, [("nowhere", "k", "v")])), 0)
+    with pytest.raises(DeclarationError, match="nowhere"):
+        lane.feed(rows(0, ("a", "1")), {})
+
+
+def test_a_broker_killed_between_feed_and_commit_costs_nothing(broker: Broker) -> None:
+    lane = Lane(spec(broker), 0)
+    for number in range(4):
+        lane.feed(rows(number * 50, *[("a", "1")] * 50), {})
+        broker.kill()
+        again = threading.Timer(0.5, broker.start)
+        again.start()
+        lane.commit()
+        again.join()
+    assert [value for _, value in totals(broker, 200)] == [str(n + 1) for n in range(200)]
+    assert lane.position == 200
+
+
+def batch(*events: tuple[int, int, str, str]) -> pyarrow.RecordBatch:
+    header = pyarrow.list_(pyarrow.struct([("key", pyarrow.string()), ("value", pyarrow.binary())]))
+    return pyarrow.RecordBatch.from_arrays(
+        [
+            pyarrow.array([each[2].encode() for each in events], pyarrow.binary()),
+            pyarrow.array([each[3].encode() for each in events], pyarrow.binary()),
+            pyarrow.array([None for _ in events], header),
+            pyarrow.array([each[0] for each in events], pyarrow.int32()),
+            pyarrow.array([each[1] for each in events], pyarrow.int64()),
+            pyarrow.array([1_700_000_000_000 for _ in events], pyarrow.int64()),
+        ],
+        ["key", "value", "headers", "partition", "offset", "timestamp_ms"],
+    )
+
+
+def test_rows_are_split_where_the_partition_changes() -> None:
+    whole = batch((0, 5, "a", "1"), (0, 6, "a", "2"), (1, 0, "b", "3"))
+    parts = [(partition, part.offsets, part.values) for partition, part in split(whole)]
+    assert parts == [(0, [5, 6], [b"1", b"2"]), (1, [0], [b"3"])]
+
+
+def test_a_task_commits_all_its_lanes_and_tells_what_it_did(broker: Broker) -> None:
+    own = spec(broker)
+    batches = [batch((0, 0, "a", "1"), (1, 0, "b", "2")), batch((1, 1, "b", "3"))]
+    (summary,) = run_task(own, {}, batches)
+    told = summary.to_pylist()[0]
+    assert (told["events"], told["totals"], told["states"], told["skipped"]) == (3, 3, 2, 0)
+    (again,) = run_task(own, {}, batches)
+    assert again.to_pylist()[0]["skipped"] == 3
+    assert sorted(totals(broker, 3)) == [("a", "1"), ("b", "2"), ("b", "5")]
+
+
+def test_a_failed_task_leaves_no_half_done_lane(broker: Broker) -> None:
+    def halting() -> Iterator[pyarrow.RecordBatch]:
+        yield batch((0, 0, "a", "1"))
+        raise OSError("the worker's pipe broke")
+
+    with pytest.raises(OSError, match="pipe broke"):
+        list(run_task(spec(broker), {}, halting()))
+    list(run_task(spec(broker), {}, [batch((0, 0, "a", "1"), (0, 1, "a", "2"))]))
+    assert totals(broker, 2) == [("a", "1"), ("a", "3")]
