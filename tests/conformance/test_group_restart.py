@@ -76,7 +76,9 @@ def test_offsets_survive(
     broker: Any, clients: Membership, topic_name: str, end: Callable[[Any], None]
 ) -> None:
     admin, group = create(broker, topic_name), f"{topic_name}-group"
-    member = clients.join("confluent-kafka", group, topic_name, session_ms=45_000)
+    # Longer than a restart takes on a busy machine.
+    long = {"session_ms": 120_000, "poll_interval_ms": 120_000}
+    member = clients.join("confluent-kafka", group, topic_name, **long)
     wait_until(lambda: len(member.received) == 10)
     member.ask(lambda consumer: consumer.commit({(topic_name, 0): Committed(3, "kept")}))
     wanted = {(topic_name, 0): Committed(3, "kept"), (topic_name, 1): None}
