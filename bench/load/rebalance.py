@@ -20,6 +20,7 @@ from penstock.protocol.frame import decode_response, encode_request
 from penstock.protocol.messages.join_group import JoinGroupRequest
 
 _ASK_AGAIN_S = 0.001
+_LOOK_AGAIN_S = 0.02
 # The answers to heartbeats, joins and syncs begin alike: header, throttle time, error code.
 _ERROR_AT = 9
 _ERROR = Struct(">h")
@@ -190,17 +191,28 @@ async def _rebalance(spec: Spec) -> Spec:
 
 
 async def _gather(members: list[CrowdMember]) -> None:
-    """While a group fills, late joins end the generations of early ones."""
+    """While a group fills, late joins end the generations of early ones. Those have to notice and
+    come back, or the late ones wait for them for ever."""
     await asyncio.gather(*(_first_join(member) for member in members))
-    late = members
-    while late:
-        crowd = Crowd(len(late))
-        for member in late:
-            member.prepare()
-            member.enter(crowd)
-        await crowd.settled
-        errors = await asyncio.gather(*(member.heartbeat() for member in members))
-        late = [one for one, error in zip(members, errors, strict=True) if error]
+    entering = {asyncio.ensure_future(_enter(member)): member for member in members}
+    while entering:
+        done, _ = await asyncio.wait(entering, timeout=_LOOK_AGAIN_S)
+        for task in done:
+            task.result()
+            del entering[task]
+        away = set(entering.values())
+        settled = [member for member in members if member not in away]
+        errors = await asyncio.gather(*(member.heartbeat() for member in settled))
+        for member, error in zip(settled, errors, strict=True):
+            if error:
+                entering[asyncio.ensure_future(_enter(member))] = member
+
+
+async def _enter(member: CrowdMember) -> None:
+    crowd = Crowd(1)
+    member.prepare()
+    member.enter(crowd)
+    await crowd.settled
 
 
 def rebalance(spec: Spec) -> Spec:
