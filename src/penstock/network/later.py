@@ -75,7 +75,7 @@ class Later(Generic[T]):
     def map(self, change: Callable[[T], U]) -> Later[U]:
         """What becomes of the value on its way: from here on this is a `Later` of that."""
         self._changes = (*self._changes, change)
-        return cast(Later[U], self)
+        return cast("Later[U]", self)
 
     def recover(self, recover: Callable[[Exception], T]) -> None:
         """What is the value when there is none, or an error raised anew. Only whoever has it from

@@ -111,7 +111,7 @@ class Runtime(Generic[MachineT, RecordT]):
     def _ask_parked(
         self, decision: Decision[RecordT, ReplyT], key: Hashable
     ) -> ReplyT | Later[ReplyT]:
-        if any(answered == key for answered, _ in decision.answers):
+        if decision.answers and any(answered == key for answered, _ in decision.answers):
             return self.ask(lambda _: _with_own_answer(decision, key))
         if key in self._parked:
             raise InvariantError(f"two callers parked on {key!r}")
