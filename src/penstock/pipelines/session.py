@@ -6,12 +6,14 @@ One session a process. Nothing here knows topics or pipelines, and a user's own 
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from penstock.pipelines import log
 from penstock.pipelines.error import SessionError, SetupError
+from penstock.pipelines.gateway import ensure_gateway
 from penstock.pipelines.jar import ensure_jars
 from penstock.pipelines.java import require_java
 from penstock.pipelines.version import DELTA, KAFKA, SPARK
@@ -45,6 +47,8 @@ LAKE_SETTINGS = {
 }
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 CLASS_PATH = "spark.driver.extraClassPath"
+JARS = "spark.jars"
+LISTS = (JAVA_OPTIONS, CLASS_PATH, JARS)
 
 
 def session(
@@ -68,7 +72,7 @@ def session(
         return running
     require_java()
     settings = _settings(master or DEFAULT_MASTER, wanted, lake=lake, quiet=quiet)
-    return _start(SparkSession, name, settings)
+    return _start(SparkSession, settings | {"spark.app.name": name}, quiet=quiet)
 
 
 def _import_spark() -> type[SparkSession]:
@@ -94,17 +98,27 @@ def _settings(
     jars = [
         str(jar) for each in ((KAFKA, DELTA) if lake else (KAFKA,)) for jar in ensure_jars(each)
     ]
-    settings = SETTINGS | (LOCAL_SETTINGS if local else {}) | (LAKE_SETTINGS if lake else {})
+    settings = SETTINGS | (LAKE_SETTINGS if lake else {})
+    if local:
+        settings |= LOCAL_SETTINGS | {"spark.sql.shuffle.partitions": str(local_cores(master))}
     settings |= options
     settings["spark.master"] = master
     if local:
         # On the class path of the one JVM: Spark would copy `spark.jars` for each of its tasks.
         _join(settings, CLASS_PATH, os.pathsep, jars)
     else:
-        _join(settings, "spark.jars", ",", jars)
+        _join(settings, JARS, ",", jars)
     if quiet:
         _join(settings, JAVA_OPTIONS, " ", [log.quiet_option()])
     return settings
+
+
+def local_cores(master: str) -> int:
+    """How many tasks a local master runs at once: more shuffle partitions only add tasks."""
+    inside = re.match(r"local\[(\d+|\*)", master)
+    if inside is None:
+        return 1
+    return (os.cpu_count() or 1) if inside.group(1) == "*" else int(inside.group(1))
 
 
 def _join(settings: dict[str, str], key: str, separator: str, ours: list[str]) -> None:
@@ -113,32 +127,34 @@ def _join(settings: dict[str, str], key: str, separator: str, ours: list[str]) -
     settings[key] = separator.join([*ours, *theirs])
 
 
-def _start(kind: type[SparkSession], name: str, settings: Mapping[str, str]) -> SparkSession:
+def _start(kind: type[SparkSession], settings: dict[str, str], *, quiet: bool) -> SparkSession:
     # Spark would take the first python3 on PATH, which may lack everything installed here.
     if settings["spark.master"].startswith("local"):
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
-    builder = kind.builder.appName(name)
-    for key, value in settings.items():
-        builder = builder.config(key, value)
     try:
-        return builder.getOrCreate()
+        ensure_gateway(settings, quiet=quiet)
+        started = kind.builder.config(map=dict(settings)).getOrCreate()
     except Exception as error:
-        first = str(error).strip().splitlines()
-        raise SetupError(f"Spark did not start ({first[0] if first else error!r})") from error
+        said = str(error).strip().splitlines()
+        raise SetupError(
+            f"Spark did not start ({said[0] if said else repr(error)}):"
+            " look at what it says above and at the options given"
+        ) from error
+    if started.version != SPARK:
+        home = os.environ.get("SPARK_HOME")
+        started.stop()
+        raise SetupError(f"Spark {started.version} is in SPARK_HOME={home}, not {SPARK}: unset it")
+    return started
 
 
 def _require_same(
     running: SparkSession, master: str | None, options: Mapping[str, str], lake: bool
 ) -> None:
-    context = running.sparkContext
     asked = dict(options) | ({"spark.master": master} if master else {})
     asked |= LAKE_SETTINGS if lake else {}
     for key, value in asked.items():
-        have = context.getConf().get(key) or running.conf.get(key, None)
-        same = have is not None and (
-            value in have if key in (CLASS_PATH, JAVA_OPTIONS) else have == value
-        )
-        if not same:
+        have = running.sparkContext.getConf().get(key) or running.conf.get(key, None)
+        if have != value and not (key in LISTS and value in (have or "")):
             raise SessionError(
                 f"a Spark session runs already with {key} = {have}, not {value}:"
                 " stop it first (.stop()), or ask for the same"
