@@ -1,0 +1,113 @@
+"""What a run under fire came to, and how the page tells it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass, field
+
+from penstock.pipelines.jobs.fraud.accuracy import Accuracy
+from penstock.pipelines.jobs.fraud.checker import Report
+
+HEADING = "## One verdict for each payment"
+ACCURACY_HEADING = "## Accuracy of the fraud detector"
+
+_ABOUT = """\
+`make fraud-kill` lets the generator send payments without a pause while the fraud detector runs as
+its own process. Meanwhile `kill -9` strikes at random: the detector as a whole, its driver, Spark's
+Java process, its Python workers, the broker, or broker and detector together. What ended is started
+again. When all is judged, the checker (`penstock fraud check`) reads everything back, committed
+records only:
+
+- every payment has exactly one verdict, by its id and by its place in the payments topic;
+- there is no verdict without a payment;
+- every record that is no payment has exactly one dead letter, and no verdict;
+- the reviews are exactly the flagged verdicts.
+
+A short form runs in `make test`. The checker is tested with planted faults: a verdict dropped,
+doubled, given to another payment or invented, a review or a dead letter dropped or doubled.
+"""
+
+_ABOUT_ACCURACY = """\
+The generator knows which payments are theft and writes that to a topic that the detector does not
+read. Theft is planted with a spread that the thresholds cut somewhere: amounts that are almost
+usual, journeys that are almost possible. It strikes accounts with at least twelve payments. Honest
+people travel, buy a new phone, go shopping in bursts and now and then spend five times the usual;
+some of their payments arrive late. A theft of several payments counts as caught with the first one
+flagged: the payments of a burst that came before its rule was broken cannot be.
+"""
+
+
+@dataclass
+class Result:
+    seed: int
+    rate: float
+    seconds: float = 0.0
+    sent: int = 0
+    starts: int = 0
+    own_ends: int = 0
+    """How often the detector ended without being killed, and was started again."""
+    first_verdict_s: float = 0.0
+    disturbances: Counter[str] = field(default_factory=Counter)
+    troubles: list[str] = field(default_factory=list)
+    report: Report = field(default_factory=Report)
+
+    @property
+    def kills(self) -> int:
+        return sum(self.disturbances.values())
+
+    @property
+    def holds(self) -> bool:
+        whole = self.report.payments >= self.sent > 0
+        return whole and self.report.holds and not self.troubles
+
+    def violations(self) -> list[str]:
+        found = [*self.troubles]
+        found += [
+            f"{count} {what}, such as {'; '.join(self.report.examples[what])}"
+            for what, count in self.report.violations.items()
+        ]
+        if self.report.payments < self.sent:
+            found.append(f"{self.sent - self.report.payments} payments are not in the topic")
+        return found
+
+
+def render(result: Result) -> str:
+    report = result.report
+    struck = ", ".join(f"{what} {count}" for what, count in sorted(result.disturbances.items()))
+    lines = [
+        f"{HEADING}\n\n{_ABOUT}\n### The last long run of the detector\n",
+        f"- seed {result.seed}; {result.rate:,.0f} payments/s for {result.seconds:,.0f} s",
+        f"- kill -9: {result.kills} ({struck})",
+        f"- starts of the detector: {result.starts}, of them after it gave up: {result.own_ends}",
+        f"- start to first verdict: {result.first_verdict_s:.1f} s",
+        f"- payments sent and acknowledged: {result.sent:,}",
+        (
+            f"- records that are no payment: {report.undecodable:,}; dead letters:"
+            f" {report.dead_letters:,}"
+        ),
+        f"- verdicts: {report.verdicts:,}; late among them: {report.late:,}",
+        f"- flagged: {report.flagged:,}; reviews: {report.reviews:,}",
+        f"- violations: {', '.join(result.violations()) or 'none'}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def render_accuracy(accuracy: Accuracy, seed: int) -> str:
+    rows = [
+        f"| {each.kind} | {len(each.incidents):,} | {len(each.caught):,} | {each.recall:.1%} |"
+        f" {each.payments:,} | {each.flagged:,} |"
+        for each in sorted(accuracy.kinds.values(), key=lambda one: one.kind)
+    ]
+    false = ", ".join(f"{rule} {n}" for rule, n in sorted(accuracy.false_reasons.items())) or "none"
+    lines = [
+        f"{ACCURACY_HEADING}\n\n{_ABOUT_ACCURACY}\n### The last measurement\n",
+        (
+            f"At the shipped thresholds, seed {seed}: {accuracy.false_positives:,} of"
+            f" {accuracy.honest:,} honest payments were flagged,"
+            f" {accuracy.false_positive_rate:.4%} (by rule: {false}).\n"
+        ),
+        "| theft | incidents | caught | recall | payments | flagged |",
+        "| --- | ---: | ---: | ---: | ---: | ---: |",
+        *rows,
+    ]
+    return "\n".join(lines) + "\n"
