@@ -9,7 +9,9 @@ meantime shows in the first call of a transaction, before any row is taken.
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from confluent_kafka import KafkaException, Producer
@@ -18,7 +20,6 @@ from penstock.pipelines.sinks.fence import SILENT, FenceReader, Target
 
 _TIMEOUT_S = 60.0
 _ABORT_TIMEOUT_S = 10.0
-_LANES_MAX = 64
 _RETRY_S = 0.1
 
 QUEUE_MESSAGES_MAX = 1_000_000
@@ -30,17 +31,16 @@ class Lane:
         self._target, self._query_id, self._task = target, query_id, task
         self.producer = Producer(_producer_settings(target, task), logger=SILENT)
         self.producer.init_transactions(_TIMEOUT_S)
-        self._reader = _shared_reader(target)
-        self.next_batch = self._reader.read([task], query_id)[0]
+        reader = _shared_reader(target)
+        self._group = reader.group_metadata
+        self.next_batch = reader.read([task], query_id)[0]
 
     def begin(self, batch: int) -> None:
         """Moves the fence first: this is where a lane that was taken over finds out."""
         self.producer.begin_transaction()
         fence = self._target.fence(self._task, batch + 1, self._query_id)
         _retrying(
-            lambda: self.producer.send_offsets_to_transaction(
-                [fence], self._reader.group_metadata, _TIMEOUT_S
-            )
+            lambda: self.producer.send_offsets_to_transaction([fence], self._group, _TIMEOUT_S)
         )
 
     def commit(self, batch: int) -> None:
@@ -49,15 +49,17 @@ class Lane:
 
     def close(self) -> None:
         """Ends what is open, so that readers need not wait for the transaction to time out."""
-        try:
-            self.producer.purge()
-            self.producer.abort_transaction(_ABORT_TIMEOUT_S)
-        except KafkaException:
-            pass  # none open, or fenced, or the broker is away: whoever opens the lane aborts it
-        self.producer.close()
+        for step in (
+            self.producer.purge,
+            partial(self.producer.abort_transaction, _ABORT_TIMEOUT_S),
+            self.producer.close,
+        ):
+            # None open, or fenced, or the broker is away: whoever opens the lane aborts it.
+            with suppress(KafkaException):
+                step()
 
 
-def _retrying(call: Any) -> None:
+def _retrying(call: Callable[[], Any]) -> None:
     """Until librdkafka itself says that trying again is of no use."""
     deadline = time.monotonic() + _TIMEOUT_S
     while True:
@@ -89,16 +91,15 @@ def _producer_settings(target: Target, task: int) -> dict[str, Any]:
 
 
 # What this worker process holds. A worker runs one task at a time.
-_lanes: OrderedDict[tuple[str, str, str], Lane] = OrderedDict()
+_lanes: dict[tuple[str, str, str], Lane] = {}
 _readers: dict[tuple[str, str], FenceReader] = {}
 
 
 def begun_lane(target: Target, query_id: str, task: int, batch: int) -> Lane | None:
     """A lane in a transaction for this batch; none if the batch was written before."""
     name = _name(target, query_id, task)
-    lane = _lanes.pop(name, None)
+    lane = _lanes.get(name)
     if lane is not None:
-        _lanes[name] = lane
         try:
             return _begin(lane, batch)
         except KafkaException:
@@ -120,10 +121,11 @@ def _begin(lane: Lane, batch: int) -> Lane | None:
 
 
 def _open(target: Target, query_id: str, task: int) -> Lane:
+    # Workers belong to one query at a time: lanes of another are those of one that has ended.
+    for name in [each for each in _lanes if each[2] != query_id]:
+        _lanes.pop(name).close()
     lane = Lane(target, query_id, task)
     _lanes[_name(target, query_id, task)] = lane
-    if len(_lanes) > _LANES_MAX:
-        _lanes.popitem(last=False)[1].close()
     return lane
 
 
@@ -134,5 +136,7 @@ def _name(target: Target, query_id: str, task: int) -> tuple[str, str, str]:
 def _shared_reader(target: Target) -> FenceReader:
     name = str(target.kafka["bootstrap.servers"]), target.group
     if name not in _readers:
+        while _readers:
+            _readers.popitem()[1].close()
         _readers[name] = FenceReader(target)
     return _readers[name]

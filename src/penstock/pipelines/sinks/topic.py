@@ -19,10 +19,11 @@ from penstock.pipelines.error import DeclarationError, RunError
 from penstock.pipelines.sinks.checkpoint import Checkpoint
 from penstock.pipelines.sinks.contract import Trigger, counted, triggered
 from penstock.pipelines.sinks.fence import SILENT, FenceReader, Target
+from penstock.pipelines.sinks.worker import own_workers
 from penstock.pipelines.sinks.write import write_task
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame
+    from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
     from penstock.pipelines.run.settings import RunSettings
@@ -31,6 +32,8 @@ Delivery = Literal["exactly-once", "at-least-once"]
 Mode = Literal["append", "update", "complete"]
 _COLUMNS = ("key", "value", "headers", "topic")
 _TIMEOUT_S = 30.0
+# A task writes several hundred thousand records a second, more than four cores give it to write.
+_CORES_PER_TASK = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +45,8 @@ class TopicSink:
     mode: Mode = "append"
     kafka: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the producer: librdkafka's for exactly-once, else those of the Java client."""
+    tasks: int | None = None
+    """How many tasks write; None: one for every four cores. What the first start finds stays."""
     transaction_timeout_ms: int = 600_000
     """Longer than the longest write of a task; at most the broker's transaction.max.timeout.ms."""
 
@@ -65,14 +70,13 @@ class TopicSink:
             )
         kafka = settings.client() | dict(self.kafka)
         target = Target(pipeline, output, self.topic, kafka, self.transaction_timeout_ms)
-        tasks = _fenced_tasks(Checkpoint(rows.sparkSession, checkpoint), target)
-        written = (
-            counted(rows)
-            .repartition(tasks, _spreading_key())
-            .mapInArrow(partial(write_task, target, tasks), "written long")
-        )
-        writer = written.writeStream.format("noop").outputMode(self.mode)
-        return triggered(writer.option("checkpointLocation", checkpoint), trigger).start()
+        tasks = _fenced_tasks(rows.sparkSession, checkpoint, target, self.tasks)
+        spread = counted(rows).repartition(tasks, _spreading_key())
+        with own_workers(rows.sparkSession) as keep:
+            written = spread.mapInArrow(partial(write_task, target, tasks), "written long")
+            writer = written.writeStream.format("noop").outputMode(self.mode)
+            writer = writer.option("checkpointLocation", checkpoint)
+            return keep(triggered(writer, trigger).start())
 
     def _start_plain(
         self, rows: DataFrame, checkpoint: str, settings: RunSettings, trigger: Trigger
@@ -96,11 +100,12 @@ def topic(
     delivery: Delivery = "exactly-once",
     mode: Mode = "append",
     kafka: Mapping[str, Any] | None = None,
+    tasks: int | None = None,
     transaction_timeout_ms: int = 600_000,
 ) -> TopicSink:
     if delivery not in ("exactly-once", "at-least-once"):
         raise DeclarationError(f"delivery is exactly-once or at-least-once, not {delivery!r}")
-    return TopicSink(name, delivery, mode, dict(kafka or {}), transaction_timeout_ms)
+    return TopicSink(name, delivery, mode, dict(kafka or {}), tasks, transaction_timeout_ms)
 
 
 def _outgoing(frame: DataFrame, output: str) -> DataFrame:
@@ -130,9 +135,13 @@ def _spreading_key() -> Column:
     return sql.coalesce("key", "value")
 
 
-def _fenced_tasks(checkpoint: Checkpoint, target: Target) -> int:
-    """How many tasks write this output; as many as the topic had partitions at the first start."""
-    found = {"topic": target.topic, "tasks": _partitions(target)}
+def _fenced_tasks(spark: SparkSession, location: str, target: Target, asked: int | None) -> int:
+    """How many tasks write this output, at this start and at every later one."""
+    cores = spark.sparkContext.defaultParallelism
+    partitions = _partitions(target)
+    tasks = min(asked or max(1, cores // _CORES_PER_TASK), partitions)
+    checkpoint = Checkpoint(spark, location)
+    found = {"topic": target.topic, "tasks": tasks}
     pinned = checkpoint.pin(found)
     if pinned["topic"] != target.topic:
         raise RunError(
