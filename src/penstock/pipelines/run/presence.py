@@ -11,8 +11,9 @@ import logging
 import os
 import socket
 import threading
-from collections.abc import Iterable, Mapping
-from typing import Any
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
@@ -29,6 +30,13 @@ SILENT.propagate = False
 _TIMEOUT_S = 10.0
 _SESSION_MS = 6000
 _POLL_S = 0.1
+_PATIENCE_S = 30.0
+_NOT_READY = (
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.NOT_COORDINATOR,
+)
+_T = TypeVar("_T")
 _log = get_logger("pipelines.presence")
 
 
@@ -146,7 +154,7 @@ def committed_offsets(
     )
     try:
         asked = [TopicPartition(*each) for each in partitions_of(settings, topics)]
-        found = consumer.committed(asked, timeout=_TIMEOUT_S)
+        found = _patiently(lambda: consumer.committed(asked, timeout=_TIMEOUT_S))
         return {(each.topic, each.partition): each.offset for each in found if each.offset >= 0}
     except KafkaException as error:
         raise RunError(f"the broker does not tell the offsets of {group}: {error}") from error
@@ -188,15 +196,31 @@ def known_topics(settings: RunSettings) -> dict[str, int]:
 
 def _members(settings: RunSettings, group: str) -> list[str]:
     admin = AdminClient(settings.client(error_cb=lambda _: None), logger=SILENT)
-    asked = admin.describe_consumer_groups([group], request_timeout=_TIMEOUT_S)
-    try:
+
+    def ask() -> list[str]:
+        asked = admin.describe_consumer_groups([group], request_timeout=_TIMEOUT_S)
         return [each.client_id for each in asked[group].result(_TIMEOUT_S).members]
+
+    try:
+        return _patiently(ask)
     except KafkaException as error:
         if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:
             return []
         raise RunError(
-            f"the broker does not tell who is in the group {group}: {error.args[0].str()}"
+            f"the broker does not tell who is in the group {group}: {error.args[0].name()}"
         ) from error
+
+
+def _patiently(call: Callable[[], _T]) -> _T:
+    """A coordinator that has just started, or moved, asks for a little patience."""
+    deadline = time.monotonic() + _PATIENCE_S
+    while True:
+        try:
+            return call()
+        except KafkaException as error:
+            if error.args[0].code() not in _NOT_READY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.05)
 
 
 def _alive(pid: int) -> bool:
