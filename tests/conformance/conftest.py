@@ -314,11 +314,14 @@ def topic(make_topic: Callable[..., str]) -> str:
 
 
 @pytest.fixture
-def stand(cluster: Cluster, admin: AdminClient, tmp_path: Path) -> Iterator[SparkStand]:
+def stand(
+    request: pytest.FixtureRequest, cluster: Cluster, admin: AdminClient, tmp_path: Path
+) -> Iterator[SparkStand]:
     """Spark on this cluster; what a test leaves running ends with it."""
-    from tests.conformance.spark_stand import SparkStand, shared_spark
+    from tests.conformance.spark_stand import SparkStand, skip_without_java
 
-    spark = shared_spark()
+    skip_without_java()
+    spark = request.getfixturevalue("spark")
     transactions = TransactionSet(cluster.bootstrap_servers)
     yield SparkStand(spark, cluster.bootstrap_servers, admin, transactions, tmp_path)
     for query in spark.streams.active:

@@ -5,8 +5,9 @@ The Spark code itself stays in the tests, written as a Spark user would write it
 
 from __future__ import annotations
 
+import contextlib
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +22,6 @@ from pyspark.sql.streaming.readwriter import DataStreamReader
 
 from penstock.pipelines.error import SetupError
 from penstock.pipelines.java import require_java
-from penstock.pipelines.session import session
 from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.record import PATIENCE_SECONDS, Record
 from tests.conformance.clients.transaction_set import TransactionSet
@@ -29,21 +29,12 @@ from tests.conformance.conftest import wait_until
 
 QUERY_SECONDS = 120
 
-# Started once and compiled little; the tests' data is small.
-TEST_OPTIONS = {
-    "spark.sql.shuffle.partitions": "1",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-}
 
-
-def shared_spark() -> SparkSession:
-    """The session of this test run, whoever of its tests started it."""
+def skip_without_java() -> None:
     try:
         require_java()
     except SetupError as error:
         pytest.skip(str(error))
-    running = SparkSession.getActiveSession()
-    return running or session(master="local[2]", options=TEST_OPTIONS, lake=True)
 
 
 @dataclass(frozen=True)
@@ -69,6 +60,13 @@ class SparkStand:
 
     def checkpoint(self, name: str = "checkpoint") -> str:
         return str(self.folder / name)
+
+    @contextlib.contextmanager
+    def setting(self, key: str, value: str) -> Iterator[None]:
+        before = self.spark.conf.get(key)
+        self.spark.conf.set(key, value)
+        yield
+        self.spark.conf.set(key, str(before))
 
     def drain(self, frame: DataFrame, checkpoint: str = "checkpoint") -> list[list[Row]]:
         """Run the stream over what there is now: the rows of each micro-batch."""
