@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 
 from penstock.machine import Decision
 from penstock.model.error import ErrorCode
+from penstock.model.pattern import Pattern, PatternProblem
 from penstock.protocol.messages.describe_transactions import TopicData
 from penstock.protocol.messages.describe_transactions import (
     TransactionState as DescribedTransaction,
@@ -32,7 +32,7 @@ def decide_list(
     unknown = [name for name in dict.fromkeys(request.state_filters) if name not in names]
     try:
         tests = _tests(request, now_ms)
-    except re.error:
+    except PatternProblem:
         return Decision(
             (), ListTransactionsResponse(error_code=ErrorCode.INVALID_REGULAR_EXPRESSION)
         )
@@ -63,8 +63,8 @@ def _tests(request: ListTransactionsRequest, now_ms: int) -> list[Test]:
         # One that never was open has no start, and so passes: as in Kafka.
         tests.append(lambda one: now_ms - one.start_ms > request.duration_filter)
     if request.transactional_id_pattern:
-        pattern = re.compile(request.transactional_id_pattern)
-        tests.append(lambda one: pattern.fullmatch(one.transactional_id) is not None)
+        pattern = Pattern(request.transactional_id_pattern)
+        tests.append(lambda one: pattern.matches(one.transactional_id))
     return tests
 
 

@@ -23,8 +23,9 @@ from penstock.group.consumer.draft import Draft
 from penstock.group.consumer.embedded import decode_subscription, encode_assignment
 from penstock.group.consumer.group import ConsumerGroup
 from penstock.group.consumer.heartbeat import advance, introduce, replace_member
-from penstock.group.consumer.member import ClassicSide, ConsumerMember, MemberState
+from penstock.group.consumer.member import ClassicSide, ConsumerMember
 from penstock.group.consumer.migration import can_downgrade, named
+from penstock.group.consumer.state import MemberState
 from penstock.group.consumer.target import update_target
 from penstock.group.consumer.topic import TopicView
 from penstock.group.record import GroupEntry

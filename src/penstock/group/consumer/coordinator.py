@@ -25,12 +25,7 @@ from penstock.group.consumer.draft import Draft
 from penstock.group.consumer.group import ConsumerGroup, ConsumerGroups
 from penstock.group.consumer.heartbeat import heartbeat
 from penstock.group.consumer.leave import remove_group, remove_members
-from penstock.group.consumer.member import (
-    JOINING_EPOCH,
-    STATIC_LEAVING_EPOCH,
-    ConsumerMember,
-    MemberState,
-)
+from penstock.group.consumer.member import JOINING_EPOCH, STATIC_LEAVING_EPOCH, ConsumerMember
 from penstock.group.consumer.migration import (
     can_downgrade,
     check_upgrade,
@@ -40,6 +35,7 @@ from penstock.group.consumer.migration import (
 )
 from penstock.group.consumer.record import current_record
 from penstock.group.consumer.setting import ConsumerSettings, Overrides, settings_of
+from penstock.group.consumer.state import MemberState
 from penstock.group.consumer.topic import TopicView
 from penstock.group.consumer.view import described, described_missing
 from penstock.group.record import GroupEntry, group_tombstone

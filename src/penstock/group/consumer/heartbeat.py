@@ -20,7 +20,7 @@ from penstock.group.consumer.check import (
 )
 from penstock.group.consumer.draft import Draft
 from penstock.group.consumer.match import match_topics
-from penstock.group.consumer.member import JOINING_EPOCH, ConsumerMember, MemberState, Owned
+from penstock.group.consumer.member import JOINING_EPOCH, ConsumerMember, Owned
 from penstock.group.consumer.reconcile import Goal, reconcile
 from penstock.group.consumer.record import (
     current_record,
@@ -29,6 +29,7 @@ from penstock.group.consumer.record import (
     target_record,
 )
 from penstock.group.consumer.setting import ConsumerSettings
+from penstock.group.consumer.state import MemberState
 from penstock.group.consumer.target import bump_epoch, topic_ids_of, update_target
 from penstock.group.timer import RevocationTimer
 from penstock.protocol.messages.consumer_group_heartbeat import (

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from penstock.group.consumer.draft import Draft
-from penstock.group.consumer.pattern import Pattern, PatternProblem
 from penstock.group.consumer.record import regex_record, regex_tombstone
 from penstock.model.error import ApiError, ErrorCode
+from penstock.model.pattern import Pattern, PatternProblem
 
 
 def match_topics(draft: Draft, before: str, after: str) -> bool:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
 
 from penstock.group.classic.member import Protocols
+from penstock.group.consumer.state import MemberState
 from penstock.model.id import TopicId
 
 Partitions = Mapping[TopicId, frozenset[int]]
@@ -18,18 +18,6 @@ Owned = Mapping[TopicId, Mapping[int, int]]
 JOINING_EPOCH = 0
 LEAVING_EPOCH = -1
 STATIC_LEAVING_EPOCH = -2
-
-
-class MemberState(IntEnum):
-    """Values are those in the log."""
-
-    STABLE = 0
-    UNREVOKED_PARTITIONS = 1
-    """Told to give up partitions, and has not said yet that it did."""
-    UNRELEASED_PARTITIONS = 2
-    """Waits for partitions that others have not given up yet."""
-    UNKNOWN = 127
-    """Written by a release that knows more states than this one."""
 
 
 @dataclass(frozen=True, slots=True)

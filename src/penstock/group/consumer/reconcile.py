@@ -10,7 +10,8 @@ from collections.abc import Callable, Mapping, Set
 from dataclasses import replace
 from typing import NamedTuple
 
-from penstock.group.consumer.member import ConsumerMember, MemberState, Owned, Partitions
+from penstock.group.consumer.member import ConsumerMember, Owned, Partitions
+from penstock.group.consumer.state import MemberEvent, MemberState, next_state
 from penstock.model.error import ApiError, ErrorCode
 from penstock.model.id import TopicId
 
@@ -59,16 +60,17 @@ def _step(member: ConsumerMember, epoch: int, goal: Goal) -> ConsumerMember:
     if revoking and _still_has(goal.reported, revoking):
         return replace(
             member,
-            state=MemberState.UNREVOKED_PARTITIONS,
+            state=next_state(member.state, MemberEvent.MUST_REVOKE),
             previous_epoch=member.epoch,
             epoch=epoch,
             owned=kept,
             revoking=revoking,
         )
     owned, is_waiting = _with_free(kept, goal)
+    event = MemberEvent.MUST_WAIT if is_waiting else MemberEvent.SETTLED
     return replace(
         member,
-        state=MemberState.UNRELEASED_PARTITIONS if is_waiting else MemberState.STABLE,
+        state=next_state(member.state, event),
         previous_epoch=member.epoch,
         epoch=goal.epoch,
         owned=owned,
@@ -116,7 +118,7 @@ def _without_unsubscribed(member: ConsumerMember, goal: Goal) -> ConsumerMember:
         return replace(member, previous_epoch=member.epoch, owned=kept)
     return replace(
         member,
-        state=MemberState.UNREVOKED_PARTITIONS,
+        state=next_state(member.state, MemberEvent.MUST_REVOKE),
         previous_epoch=member.epoch,
         owned=kept,
         revoking=revoking,

@@ -5,13 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from penstock.group.consumer.member import (
-    ClassicSide,
-    ConsumerMember,
-    MemberState,
-    Owned,
-    Partitions,
-)
+from penstock.group.consumer.member import ClassicSide, ConsumerMember, Owned, Partitions
+from penstock.group.consumer.state import MemberState
 from penstock.group.record import ConsumerKey, GroupRecord
 from penstock.model.id import TopicId
 from penstock.protocol.messages.records.consumer_group_current_member_assignment import (

@@ -9,14 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from penstock.group.consumer.pattern_class import (
+from penstock.model.pattern_class import (
     any_char,
     escaped_class,
     posix_class,
     simple_escape,
     unicode_class,
 )
-from penstock.group.consumer.pattern_program import (
+from penstock.model.pattern_program import (
     EMPTY,
     Assertion,
     Chars,

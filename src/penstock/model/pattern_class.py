@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sys import maxunicode
 
-from penstock.group.consumer.pattern_program import Chars, PatternProblem
+from penstock.model.pattern_program import Chars, PatternProblem
 
 Ranges = list[tuple[int, int]]
 

@@ -1,4 +1,4 @@
-"""Regular expressions that clients subscribe with, in the syntax Kafka takes (RE2's).
+"""Regular expressions over names that clients send, in the syntax Kafka takes (RE2's).
 
 Python's own expressions backtrack: a few characters from any client could keep the node busy for
 years. This engine follows all ways at once, so its time grows with the name's length alone. It
@@ -7,8 +7,8 @@ answers one question: does the whole name match.
 
 from __future__ import annotations
 
-from penstock.group.consumer.pattern_program import Assertion, Program
-from penstock.group.consumer.pattern_syntax import PatternProblem, parse
+from penstock.model.pattern_program import Assertion, Program
+from penstock.model.pattern_syntax import PatternProblem, parse
 
 __all__ = ["Pattern", "PatternProblem"]
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.group.consumer.pattern import Pattern, PatternProblem
+from penstock.model.pattern import Pattern, PatternProblem
 
 MATCHES = [
     ("orders-.*", "orders-eu", "xorders-eu"),
