@@ -24,8 +24,8 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,spark]'
 	@touch $(READY)
 
-demo: $(READY) ## start a broker and watch it work with a real client
-	@$(BIN)/python tools/demo.py
+demo: $(READY) ## a broker at work, then a fraud detector on Spark, live (two minutes; Ctrl-C ends it)
+	@$(BIN)/python -m tools.demo $(DEMO_ARGS)
 
 test: $(READY) ## run all tests (those that need Java or Maven say so when they are missing)
 	@$(BIN)/python -m pytest $(PYTEST_ARGS)
@@ -62,8 +62,11 @@ crash: $(READY) ## kill a loaded broker many times and look for lost records (lo
 eos: $(READY) ## copy in transactions while copiers and broker are killed (ten minutes)
 	@$(BIN)/python -m tools.eos $(EOS_ARGS)
 
+fraud-kill: $(READY) ## kill detector and broker under load, prove one verdict each (ten minutes)
+	@$(BIN)/python -m tools.fraud_kill $(FRAUD_ARGS)
+
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .cache build dist src/*.egg-info penstock-data
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help setup demo test check format generate conformance conformance-table bench bench-pipelines crash eos clean
+.PHONY: help setup demo test check format generate conformance conformance-table bench bench-pipelines crash eos fraud-kill clean

@@ -1,0 +1,81 @@
+"""`make demo` as a whole: short, interrupted, and without Java."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from tools.detector import descendants, wait_gone
+
+CHECKOUT = Path(__file__).resolve().parents[2]
+pytestmark = pytest.mark.timeout(600)
+
+
+def start(*options: str, environment: dict[str, str] | None = None) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "tools.demo", *options],
+        cwd=CHECKOUT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        env=os.environ | (environment or {}),
+        start_new_session=True,
+    )
+
+
+def leftovers(before: set[Path]) -> set[Path]:
+    return set((CHECKOUT / ".cache").glob("demo-*")) - before
+
+
+@pytest.mark.java
+def test_the_demo_shows_the_detector_at_work() -> None:
+    before = leftovers(set())
+    demo = start("--seconds", "12", "--rate", "300")
+    said, _ = demo.communicate(timeout=580)
+    assert demo.returncode == 0, said
+    for part in (
+        "kill -9 while producing",
+        "first verdicts after",
+        "lag of the detector",
+        "analytics joins",
+        "fraud rules set watch-list",
+        "yes: every payment has exactly one verdict",
+        "yes: the audit, which followed live, saw none twice",
+        "stopped cleanly",
+    ):
+        assert part in said
+    assert leftovers(before) == set()
+
+
+@pytest.mark.java
+def test_ctrl_c_ends_all_of_it() -> None:
+    before = leftovers(set())
+    demo = start("--seconds", "300", "--rate", "100")
+    assert demo.stdout is not None
+    for line in demo.stdout:
+        if "pipeline run fraud" in line:
+            break
+    time.sleep(3)
+    children = descendants(demo.pid)
+    assert len(children) >= 3
+    demo.send_signal(signal.SIGINT)
+    rest, _ = demo.communicate(timeout=240)
+    assert demo.returncode == 130, rest
+    assert "everything is stopped and removed" in rest
+    assert wait_gone(children, 20)
+    assert leftovers(before) == set()
+
+
+def test_without_java_the_broker_is_shown_all_the_same(tmp_path: Path) -> None:
+    demo = start(environment={"JAVA_HOME": str(tmp_path), "PATH": "/usr/bin:/bin"})
+    said, _ = demo.communicate(timeout=240)
+    assert demo.returncode == 0, said
+    assert "yes: every acknowledged record is still there" in said
+    line = next(line for line in said.splitlines() if "not shown here" in line)
+    assert "install" in line.lower()
