@@ -18,6 +18,7 @@ from penstock.pipelines.error import DeclarationError, PipelineError, RunError
 from penstock.pipelines.keyed import ground
 from penstock.pipelines.keyed.figure import Figures
 from penstock.pipelines.keyed.query import lane_spec, start_query
+from penstock.pipelines.run.failure import one_line
 from penstock.pipelines.run.lock import RunLock
 from penstock.pipelines.run.presence import Presence
 from penstock.telemetry.log import get_logger
@@ -135,16 +136,17 @@ class KeyedRun:
             return not ended
         except StreamingQueryException as error:
             self._collect()
-            self._again(str(error))
+            self._again(error)
             return True
 
-    def _again(self, reason: str) -> None:
+    def _again(self, reason: Exception) -> None:
         """Start anew after a failure, with patience; a failure that stays ends the run."""
         while not self._stopping.is_set():
             self._failures += 1
-            line = _line(reason)
-            if self._failures > self._settings.retries_max or any(w in reason for w in _HOPELESS):
-                raise RunError(f"{self._pipeline.name} has stopped: {line}")
+            line = one_line(reason)
+            hopeless = any(word in str(reason) for word in _HOPELESS)
+            if hopeless or self._failures > self._settings.retries_max:
+                raise RunError(f"{self._pipeline.name} has stopped: {line}") from reason
             _log.warning("starting again", pipeline=self._pipeline.name, after=line)
             wait_s = self._settings.retry_backoff_s * 2 ** (self._failures - 1)
             self._stopping.wait(min(wait_s, _BACKOFF_MAX_S))
@@ -152,7 +154,7 @@ class KeyedRun:
             try:
                 self._begin()
             except RunError as error:
-                reason = str(error)
+                reason = error
             else:
                 self._restarts += 1
                 return
@@ -193,10 +195,3 @@ class KeyedRun:
 def _documents(query: StreamingQuery) -> list[dict[str, Any]]:
     """Progress of the last batches as plain JSON, oldest first."""
     return [json.loads(each.json) for each in query.recentProgress]
-
-
-def _line(reason: str) -> str:
-    """The line of a Java or Python trace that says what happened."""
-    lines = [each.strip() for each in reason.splitlines() if each.strip()]
-    told = [each for each in lines if "Error" in each or "Exception" in each]
-    return (told or lines or ["no reason given"])[-1][:300]
