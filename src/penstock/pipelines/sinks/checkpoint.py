@@ -51,6 +51,12 @@ class Checkpoint:
         names = (status.getPath().getName() for status in self._files.listStatus(planned))
         return max((int(name) for name in names if name.isdigit()), default=-1)
 
+    def offsets(self, batch: int) -> str:
+        """What Spark planned for a batch: its sources' offsets, as JSON values in a JSON list."""
+        text = self._read(self._new_path(self._root, f"offsets/{batch}")).decode()
+        # A version, a line of metadata, then a line per source.
+        return json.dumps([json.loads(line) for line in text.splitlines()[2:] if line != "-"])
+
     def _read(self, path: Any) -> bytes:
         stream = self._files.open(path)
         try:

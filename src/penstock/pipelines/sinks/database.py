@@ -1,0 +1,161 @@
+"""A relational table as an output: rows upserted by key, each batch in one transaction.
+
+The same transaction says in the table `penstock_progress` which batch was written, for which
+checkpoint, and up to which offsets of the sources: rows and position cannot part. The rows of a
+batch come to the driver, which writes them; a batch is as large as the sources are told to make it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from penstock.pipelines.error import DeclarationError, RunError
+from penstock.pipelines.sinks.checkpoint import Checkpoint
+from penstock.pipelines.sinks.contract import Trigger, counted, triggered
+from penstock.pipelines.sinks.dialect import Dialect, dialect_of, quoted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame
+    from pyspark.sql.streaming.query import StreamingQuery
+
+    from penstock.pipelines.run.settings import RunSettings
+
+_CHUNK_ROWS = 2_000
+_PROGRESS = "penstock_progress"
+_CREATE_PROGRESS = f"""
+create table if not exists {_PROGRESS} (
+    pipeline text not null,
+    output text not null,
+    query_id text not null,
+    batch_id bigint not null,
+    offsets text not null,
+    primary key (pipeline, output)
+)"""
+_PROGRESS_COLUMNS = ("pipeline", "output", "query_id", "batch_id", "offsets")
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseSink:
+    table: str
+    key: tuple[str, ...]
+    url: str | None = None
+    """sqlite:///path or postgresql://…; None: `<pipeline>.db` in the directory of the run."""
+    mode: str = "append"
+
+    def start(
+        self,
+        frame: DataFrame,
+        *,
+        pipeline: str,
+        output: str,
+        checkpoint: str,
+        settings: RunSettings,
+        trigger: Trigger,
+    ) -> StreamingQuery:
+        missing = [name for name in self.key if name not in frame.columns]
+        if missing:
+            raise DeclarationError(
+                f"output {output}: the key of {self.table} is {', '.join(self.key)}, and the rows"
+                f" have {', '.join(frame.columns)}"
+            )
+        url = self.url or f"sqlite:///{Path(settings.directory).absolute() / pipeline}.db"
+        table = Table(dialect_of(url), self.table, self.key, pipeline, output)
+        table.create([(each.name, each.dataType.simpleString()) for each in frame.schema])
+        place = Checkpoint(frame.sparkSession, checkpoint)
+        table.require_checkpoint_at_progress(place.query_id(), place.last_batch())
+
+        def write(batch: DataFrame, batch_id: int) -> None:
+            offsets, query_id = place.offsets(batch_id), place.query_id() or ""
+            if not table.has(query_id, batch_id):
+                table.write(batch.toArrow(), query_id, batch_id, offsets)
+
+        writer = counted(frame).writeStream.foreachBatch(write).outputMode(self.mode)
+        return triggered(writer.option("checkpointLocation", checkpoint), trigger).start()
+
+
+def database(
+    table: str, *, key: str | Sequence[str], url: str | None = None, mode: str = "append"
+) -> DatabaseSink:
+    keys = (key,) if isinstance(key, str) else tuple(key)
+    if not keys:
+        raise DeclarationError(f"table {table}: name the columns that tell its rows apart (key=)")
+    for name in (table, *keys):
+        quoted(name)
+    if url is not None:
+        dialect_of(url)
+    return DatabaseSink(table, keys, url, mode)
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One output's table and its place in `penstock_progress`."""
+
+    dialect: Dialect
+    name: str
+    key: tuple[str, ...]
+    pipeline: str
+    output: str
+
+    def create(self, columns: Sequence[tuple[str, str]]) -> None:
+        typed = ", ".join(
+            f"{quoted(name)} {self.dialect.column_type(_type_name(kind))}" for name, kind in columns
+        )
+        keys = ", ".join(map(quoted, self.key))
+        with self.dialect.open() as cursor:
+            cursor.execute(
+                f"create table if not exists {quoted(self.name)} ({typed}, primary key ({keys}))"
+            )
+            cursor.execute(_CREATE_PROGRESS)
+
+    def has(self, query_id: str, batch_id: int) -> bool:
+        with self.dialect.open() as cursor:
+            return self._progress(cursor, query_id) >= batch_id
+
+    def write(self, rows: pa.Table, query_id: str, batch_id: int, offsets: str) -> bool:
+        """All of it or nothing; False: it was written before."""
+        with self.dialect.open() as cursor:
+            # Asked again under a lock: a driver thought dead may just have written it.
+            if self._progress(cursor, query_id, self.dialect.lock) >= batch_id:
+                return False
+            statement = self.dialect.upsert(self.name, rows.column_names, self.key)
+            for chunk in rows.to_batches(_CHUNK_ROWS):
+                columns = (map(self.dialect.adapt, each.to_pylist()) for each in chunk.columns)
+                cursor.executemany(statement, list(zip(*columns, strict=True)))
+            position = (self.pipeline, self.output, query_id, batch_id, offsets)
+            own = self.dialect.upsert(_PROGRESS, _PROGRESS_COLUMNS, _PROGRESS_COLUMNS[:2])
+            cursor.execute(own, position)
+            return True
+
+    def require_checkpoint_at_progress(self, query_id: str | None, last_batch: int) -> None:
+        if query_id is None:
+            return
+        with self.dialect.open() as cursor:
+            written = self._progress(cursor, query_id)
+        if written > last_batch:
+            raise RunError(
+                f"output {self.output}: the checkpoint is older than what was written (batch"
+                f" {last_batch} there, batch {written} in {self.name}): start from an empty"
+                " checkpoint directory; rows written before are written over"
+            )
+
+    def _progress(self, cursor: Any, query_id: str, lock: str = "") -> int:
+        """The last batch of this checkpoint that was written; another one's says nothing."""
+        mark = self.dialect.mark
+        cursor.execute(
+            f"select query_id, batch_id from {_PROGRESS}"
+            f" where pipeline = {mark} and output = {mark}{lock}",
+            (self.pipeline, self.output),
+        )
+        found = cursor.fetchone()
+        return int(found[1]) if found is not None and found[0] == query_id else -1
+
+
+def _type_name(simple: str) -> str:
+    """Spark's short names as its long ones."""
+    return {"int": "integer", "bigint": "long", "smallint": "short", "tinyint": "byte"}.get(
+        simple, simple
+    )
