@@ -83,7 +83,8 @@ def fraud(
     after, verdict = judge(history, event.value, tables["rules"])
     value = encode_verdict(verdict, event.partition, event.offset)
     outputs: list[Output] = [("verdicts", verdict.payment, value)]
-    if verdict.decision is REVIEW:
+    # Not `is`: in a worker the text has come through a pickle, and is another object.
+    if verdict.decision == REVIEW:
         outputs.append(("reviews", verdict.payment, value))
     if verdict.late:
         outputs.append((LATE, None, None))
