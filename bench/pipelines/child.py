@@ -78,7 +78,7 @@ class Child:
     def is_alive(self) -> bool:
         return self._process.poll() is None
 
-    def wait_ready(self, timeout_s: float = 120.0) -> None:
+    def wait_ready(self, timeout_s: float = 240.0) -> None:
         self._next(timeout_s)
 
     def ask(self, word: str, spec: Spec | None = None, timeout_s: float = 60.0) -> Spec:

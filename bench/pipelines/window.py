@@ -41,6 +41,8 @@ class Stretch:
     p99_ms: float
     max_ms: float
     sampled: int
+    # The share of payments still without a verdict when the measuring ended.
+    unseen: float
     # In seconds of the rate: how far the verdicts were behind, early and late in the window.
     lag_early_s: float
     lag_late_s: float
@@ -99,16 +101,32 @@ def latencies(
     return sorted(found)
 
 
+def unseen(expected: float, seen: int, until: float, window: Window) -> list[float]:
+    """How long those have waited at least whose verdicts had not come when the measuring ended.
+
+    To leave them out would flatter a pipeline that falls behind. They are the last produced.
+    """
+    missing = int(expected) - seen
+    # Sampling by position is off by a few at both ends of the window.
+    if missing <= max(5.0, expected / 100):
+        return []
+    each = window.seconds / expected
+    return [(until - window.ended + each * number) * 1000 for number in range(missing)]
+
+
 def summarise(
     samples: Iterable[tuple[int, float]],
     produced: Sequence[Count],
     judged: Sequence[Count],
     window: Window,
+    every: int = 1,
 ) -> Stretch:
-    """What the payments produced inside the window met with."""
-    mine = latencies(samples, produced, window)
+    """What the payments produced inside the window met with, one in `every` of them looked at."""
     inside = count_at(produced, window.ended) - count_at(produced, window.began)
     rate = inside / window.seconds
+    mine = latencies(samples, produced, window)
+    missing = unseen(inside / every, len(mine), judged[-1][0], window)
+    mine = sorted(mine + missing)
     early, late = lag_seconds(produced, judged, window, max(rate, 1.0))
     return Stretch(
         rate=rate,
@@ -116,6 +134,7 @@ def summarise(
         p99_ms=percentile(mine, 0.99),
         max_ms=mine[-1],
         sampled=len(mine),
+        unseen=len(missing) / max(1, len(mine)),
         lag_early_s=early,
         lag_late_s=late,
         produced=produced[-1][1] if produced else 0,

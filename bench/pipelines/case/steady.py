@@ -23,7 +23,7 @@ PARTITIONS = 2
 # At the highest rate some 5,000 latencies a second are plenty.
 SAMPLE_EVERY = 7
 # Until a fresh pipeline has given its first verdict: Spark starts, plans and compiles.
-FIRST_VERDICT_S = 90.0
+FIRST_VERDICT_S = 180.0
 
 Say = Callable[[str], None]
 
@@ -57,7 +57,7 @@ class Line:
             raise LoadFailedError(f"{load['failures']} payments were not delivered")
         self.drain(load["sent"])
         seen = self.meter.ask("samples")
-        stretch = summarise(seen["samples"], load["handed"], seen["counts"], window)
+        stretch = summarise(seen["samples"], load["handed"], seen["counts"], window, SAMPLE_EVERY)
         return stretch, Profile(used, queries)
 
     def first_verdict(self) -> None:
@@ -110,6 +110,8 @@ def line(station: Station, kind: str, scale: Scale, say: Say) -> Iterator[Line]:
 
 def told(rate: int, stretch: Stretch) -> str:
     grows = "grows" if stretch.lag_grows else "steady"
+    if stretch.unseen:
+        grows += f", {stretch.unseen:.0%} without verdict in the end"
     return (
         f"{rate:,}/s asked, {stretch.rate:,.0f}/s sent: p50 {stretch.p50_ms:.0f} ms,"
         f" p99 {stretch.p99_ms:.0f} ms, longest {stretch.max_ms:.0f} ms, lag {grows}"

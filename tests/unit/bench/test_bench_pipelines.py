@@ -28,6 +28,7 @@ from bench.pipelines.window import (
     latencies,
     percentile,
     summarise,
+    unseen,
 )
 
 STEADY = Stretch(
@@ -36,6 +37,7 @@ STEADY = Stretch(
     p99_ms=200,
     max_ms=300,
     sampled=100,
+    unseen=0.0,
     lag_early_s=0.1,
     lag_late_s=0.2,
     produced=10_000,
@@ -81,9 +83,22 @@ def test_a_latency_is_from_the_call_that_handed_the_payment_over() -> None:
     assert latencies(samples, handed, Window(10.1, 11.0)) == pytest.approx([100])
 
 
+def test_payments_without_a_verdict_count_with_the_time_they_waited() -> None:
+    window = Window(10.0, 20.0)
+    assert unseen(1000, 995, 25.0, window) == []
+    missing = unseen(1000, 500, 25.0, window)
+    assert len(missing) == 500
+    assert (min(missing), max(missing)) == pytest.approx((5_000, 9_990))
+    found = summarise([], line(1000, 30), [(0.0, 0), (30.0, 0)], window)
+    assert found.p50_ms == pytest.approx(15_000, rel=0.01)
+    assert found.unseen == 1.0
+    assert found.lag_grows
+
+
 def test_only_what_was_produced_in_the_window_counts() -> None:
     samples = [(5_000, 99.0), (9_500, 10.02), (18_500, 19.04), (19_500, 99.0)]
-    found = summarise(samples, line(1000, 30), line(1000, 30), Window(10.0, 20.0))
+    window = Window(10.0, 20.0)
+    found = summarise(samples, line(1000, 30), line(1000, 30), window, every=5_000)
     assert (found.sampled, found.p50_ms, found.max_ms) == pytest.approx((2, 40.0, 40.0))
     assert found.rate == pytest.approx(1000)
     assert not found.lag_grows
