@@ -42,7 +42,8 @@ COLUMNS = (
     "unix_millis(timestamp) as timestamp_ms",
 )
 LONGEST = (WAIT, WAIT_MAX)
-TIMES = ("step_ms", "commit_ms", *LONGEST)
+# Where a task's time goes: waiting for rows, working on them, committing; and processor time.
+TIMES = ("read_ms", "step_ms", "commit_ms", "cpu_ms", *LONGEST)
 # A transaction's states and outputs wait in memory, and a long catch-up should show as it goes.
 ROWS_PER_COMMIT = 50_000
 
@@ -83,10 +84,10 @@ def _work(
     batches: Iterable[pyarrow.RecordBatch],
     used: dict[int, Lane],
 ) -> Counter[str]:
-    began = time.monotonic()
+    began, cpu = time.monotonic(), time.process_time()
     totals: Counter[str] = Counter()
     waiting = 0
-    for batch in batches:
+    for batch in _timed(batches, totals):
         views = {name: table.follower().view() for name, table in tables.items()}
         for partition, rows in split(batch):
             used[partition] = lane = lane_of(spec, partition)
@@ -96,8 +97,22 @@ def _work(
             _add(totals, commit(used.values()))
             waiting = 0
     _add(totals, commit(used.values()))
-    totals["step_ms"] = int((time.monotonic() - began) * 1000) - totals["commit_ms"]
+    elapsed_ms = int((time.monotonic() - began) * 1000)
+    totals["step_ms"] = elapsed_ms - totals["commit_ms"] - totals["read_ms"]
+    totals["cpu_ms"] = int((time.process_time() - cpu) * 1000)
     return totals
+
+
+def _timed(
+    batches: Iterable[pyarrow.RecordBatch], totals: Counter[str]
+) -> Iterator[pyarrow.RecordBatch]:
+    waited_s = 0.0
+    began = time.monotonic()
+    for batch in batches:
+        waited_s += time.monotonic() - began
+        yield batch
+        began = time.monotonic()
+    totals["read_ms"] = int((waited_s + time.monotonic() - began) * 1000)
 
 
 def lane_of(spec: LaneSpec, partition: int) -> Lane:
