@@ -103,11 +103,11 @@ class Aside:
                 continue
             rows = self._rows(source, start, end)
             if name in sought.poison:
-                for row in dead_letters(rows, self.pipeline.name).toLocalIterator():
+                for row in _rows(dead_letters(rows, self.pipeline.name)):
                     found.dead_letters += 1
                     yield self.pipeline.dead_letters, row
             if name in sought.late and batch.watermark_ms > 0:
-                for row in self._late(rows, source, batch).toLocalIterator():
+                for row in _rows(self._late(rows, source, batch)):
                     found.late += 1
                     yield self.pipeline.late, row
 
@@ -192,6 +192,11 @@ class Aside:
                 if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
                     raise
         self._made.add(topic)
+
+
+def _rows(frame: DataFrame) -> Iterator[Any]:
+    """One job, whose rows come as they are asked for: there may be few, or a flood."""
+    return iter(frame.coalesce(1).toLocalIterator())
 
 
 def _produce(producer: Any, topic: str, key: Any, value: Any, headers: list[Any]) -> None:

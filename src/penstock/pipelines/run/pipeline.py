@@ -6,6 +6,7 @@ the pipeline's group; so what the group has committed is entirely done with.
 
 from __future__ import annotations
 
+import json
 import queue
 import threading
 import time
@@ -18,7 +19,7 @@ from penstock.pipelines.run.aside import Aside
 from penstock.pipelines.run.batch_log import BatchLog, current_checkpoint
 from penstock.pipelines.run.failure import is_transient, one_line
 from penstock.pipelines.run.lock import RunLock
-from penstock.pipelines.run.plan import output_frames, positions_json
+from penstock.pipelines.run.plan import output_frames, positions_json, source_names
 from penstock.pipelines.run.presence import Presence, partitions_of
 from penstock.pipelines.run.report import Report, listener
 from penstock.pipelines.run.slot import Slot
@@ -257,8 +258,9 @@ class PipelineRun:
         progress, number = report.progress, int(report.progress["batchId"])
         if number <= slot.seen_batch or number > slot.aside.log.last_committed():
             return  # told again while the query had nothing to do
-        slot.learn_sources(progress)
-        self._own_inputs(slot)
+        if not slot.aside.inputs:
+            slot.aside.inputs = source_names(self._pipeline, progress["sources"])
+            self._own_inputs(slot)
         self._catch_up(slot, number)
         self._see_to(slot, number, slot.sought(progress))
         slot.read_up_to(progress)
@@ -268,8 +270,16 @@ class PipelineRun:
         self._commit()
 
     def _own_inputs(self, slot: Slot) -> None:
-        taken = {name for each in self._slots for name in each.owns_poison if each is not slot}
-        slot.owns_poison = frozenset(slot.aside.inputs) - taken
+        """The first query to read an input tells its dead letters, in this run and all others."""
+        path = self._home / "owners.json"
+        owners = json.loads(path.read_text()) if path.exists() else {}
+        new = [n for n in slot.aside.inputs if owners.get(n) not in self._pipeline.outputs]
+        if new:
+            owners |= dict.fromkeys(new, slot.output)
+            fresh = path.with_suffix(".new")
+            fresh.write_text(json.dumps(owners))
+            fresh.replace(path)
+        slot.owns_poison = frozenset(n for n in slot.aside.inputs if owners[n] == slot.output)
 
     def _catch_up(self, slot: Slot, number: int) -> None:
         """Batches that ended before they could be seen to, when the last run was killed."""

@@ -108,25 +108,36 @@ class Presence:
 
     def _run(self) -> None:
         while not self._ended.is_set():
-            try:
-                self._consumer.poll(_POLL_S)
-                if self._assigned.is_set():
-                    self._flush(self._consumer)
-            except KafkaException as error:
-                _log.debug("presence", group=self._group, error=str(error))
-        if self._assigned.is_set():
-            self._flush(self._consumer)
+            self._turn(_POLL_S)
+        # A member in the middle of joining can neither commit nor leave: let it in first.
+        deadline = time.monotonic() + _TIMEOUT_S
+        while self._unsettled and time.monotonic() < deadline:
+            self._turn(_POLL_S / 5)
         self._consumer.close()
-        # A member that was never let in, or was put out, could not: the group is empty now.
         if self._pending:
             self._commit_from_outside()
 
+    @property
+    def _unsettled(self) -> bool:
+        return bool(self._pending) or not self._assigned.is_set()
+
+    def _turn(self, wait_s: float) -> None:
+        try:
+            self._consumer.poll(wait_s)
+            if self._assigned.is_set():
+                self._flush(self._consumer)
+        except KafkaException as error:
+            _log.debug("presence", group=self._group, error=str(error))
+
     def _commit_from_outside(self) -> None:
+        """As tools do: for a group without members, such as one that never let this one in."""
         consumer = Consumer(
             self._settings.client(group_id=self._group, enable_auto_commit=False), logger=SILENT
         )
         self._flush(consumer)
         consumer.close()
+        if self._pending:
+            _log.warning("the last offsets were not committed", group=self._group)
 
     def _flush(self, consumer: Any) -> None:
         with self._lock:

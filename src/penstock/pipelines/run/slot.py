@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.run.aside import Aside, Sought
-from penstock.pipelines.run.plan import INPUT_METRIC, source_names
+from penstock.pipelines.run.plan import INPUT_METRIC
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -40,10 +40,6 @@ class Slot:
     def start(self) -> None:
         self.query = self.begin()
         self.aside.query_id = str(self.query.id)
-
-    def learn_sources(self, progress: Mapping[str, Any]) -> None:
-        if not self.aside.inputs:
-            self.aside.inputs = source_names(self.pipeline, progress["sources"])
 
     def sought(self, progress: Mapping[str, Any]) -> Sought:
         """What the batch says it holds; with no such word, all there may be."""

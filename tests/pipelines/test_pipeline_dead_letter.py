@@ -1,0 +1,114 @@
+"""The form of dead letters, as plain frames; and that nothing of them is written twice."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from datetime import datetime
+from typing import Any
+
+from penstock.pipelines import decode, pipeline, sinks, sources
+from penstock.pipelines.transforms import dead_letter
+
+RAW = (
+    "key binary, value binary, headers array<struct<key:string,value:binary>>, topic string,"
+    " partition int, offset long, timestamp timestamp"
+)
+AT = datetime.fromisoformat("2026-01-02T03:04:05.678")
+
+
+def letters(spark: Any, rows: list[Any]) -> list[Any]:
+    decoder = decode.json("id string")
+    applied = decoder.apply(spark.createDataFrame(rows, RAW))
+    return dead_letter.dead_letters(applied, "p").collect()
+
+
+def headers(row: Any) -> dict[str, str | None]:
+    return {each.key: each.value and bytes(each.value).decode() for each in row.headers}
+
+
+def test_a_letter_holds_the_record_and_why(spark: Any) -> None:
+    own = [("trace", b"1"), ("empty", None)]
+    rows = [
+        (b"k", b"x", own, "t", 3, 42, AT),
+        (b"k", b'{"id":"fine"}', own, "t", 3, 43, AT),
+        (None, None, None, "t", 3, 44, AT),
+    ]
+    poison, tombstone = letters(spark, rows)
+    assert (bytes(poison.key), bytes(poison.value)) == (b"k", b"x")
+    assert headers(poison) == {
+        "trace": "1",
+        "empty": None,
+        "penstock.dlq.topic": "t",
+        "penstock.dlq.partition": "3",
+        "penstock.dlq.offset": "42",
+        "penstock.dlq.timestamp": "1767323045678",
+        "penstock.dlq.error": "NotJson",
+        "penstock.dlq.message": "the value is not one JSON document",
+        "penstock.dlq.attempt": "1",
+        "penstock.dlq.pipeline": "p",
+        "penstock.dlq.class": "poison",
+    }
+    assert (tombstone.key, tombstone.value) == (None, None)
+    assert headers(tombstone)["penstock.dlq.error"] == "Tombstone"
+
+
+def test_a_letter_sent_back_and_failed_again_keeps_its_history(spark: Any) -> None:
+    history = json.dumps([{"error": "NotJson", "message": "m", "attempt": 1, "time": 1}])
+    before = [
+        (dead_letter.TOPIC, b"elsewhere"),
+        (dead_letter.ATTEMPT, b"1"),
+        (dead_letter.REDRIVEN, b"1"),
+        (dead_letter.HISTORY, history.encode()),
+        ("trace", b"1"),
+    ]
+    (again,) = letters(spark, [(b"k", b"x", before, "t", 0, 7, AT)])
+    said = headers(again)
+    assert said[dead_letter.TOPIC] == "t"
+    assert said[dead_letter.ATTEMPT] == "2"
+    assert said[dead_letter.REDRIVEN] == "1"
+    assert said[dead_letter.HISTORY] == history
+    assert said["trace"] == "1"
+    assert len(again.headers) == len(said)
+
+
+@pipeline(
+    inputs={"orders": sources.topic("orders", decode=decode.json("id string"))},
+    outputs={"left": sinks.topic("left"), "right": sinks.topic("right")},
+)
+def both_ways(orders: Any) -> Any:
+    rows = orders.selectExpr("id AS key", "id AS value")
+    return {"left": rows, "right": rows}
+
+
+def test_letters_are_written_once_whatever_the_outputs_and_restarts(
+    penstock: Any, pipeline_run: Callable[..., Any], tmp_path: Any
+) -> None:
+    penstock.create_topic("orders")
+    penstock.produce("orders", ['{"id":"a"}', "x", "y"])
+    assert pipeline_run(both_ways).dead_letters == 2
+    # As if the run had been killed before it noted that it has seen to the batch.
+    for output in ("left", "right"):
+        (tmp_path / "pipelines" / "both-ways" / output / "penstock-aside.json").unlink()
+    penstock.produce("orders", ["z"])
+    pipeline_run(both_ways)
+    found = [each.value for each in penstock.read("both-ways.dead-letters")]
+    assert sorted(found) == [b"x", b"y", b"z"]
+    assert [each.value for each in penstock.read("left")] == [b"a"]
+    assert [each.value for each in penstock.read("right")] == [b"a"]
+
+
+def test_letters_of_a_batch_that_was_not_seen_to_are_written_at_the_next_start(
+    penstock: Any, pipeline_run: Callable[..., Any], monkeypatch: Any
+) -> None:
+    from penstock.pipelines.run.aside import Aside, Found
+
+    penstock.create_topic("orders")
+    penstock.produce("orders", ["x"])
+    with monkeypatch.context() as killed:
+        killed.setattr(Aside, "see_to", lambda *_: Found())
+        pipeline_run(both_ways)
+    penstock.produce("orders", ["y"])
+    pipeline_run(both_ways)
+    found = [each.value for each in penstock.read("both-ways.dead-letters")]
+    assert sorted(found) == [b"x", b"y"]
