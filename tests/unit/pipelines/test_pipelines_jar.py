@@ -1,4 +1,4 @@
-"""The jar cache: whole or fetched again, safe among processes, one line when it cannot be filled."""
+"""The jar cache: whole or fetched again, safe among processes, one line when it fails."""
 
 from __future__ import annotations
 
