@@ -3,7 +3,8 @@
     pytest tests/conformance --target kafka --conformance-report .cache/conformance/kafka.json
     python tools/conformance_table.py .cache/conformance/*.json
 
-A feature may be shown by several tests; it passes when all of them do.
+A feature may be shown by several tests; it passes when all of them do. A target may have several
+reports, of parts of the suite: of a test in more than one of them, the last counts.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
+from typing import Any
 
 LIBRARIES = ("confluent-kafka", "kafka-python", "aiokafka")
 COLUMNS = (*LIBRARIES, "Java client", "raw requests")
@@ -45,6 +47,7 @@ SECTIONS = (
     "Kafka's command line tools: the cluster",
     "Kafka's command line tools: consumer groups",
     "Kafka's command line tools: transactions",
+    "Spark",
 )
 MARKS = {"passed": "✓", "failed": "✗", "skipped": "skipped"}
 NOT_RUN = "–"
@@ -100,16 +103,23 @@ def worst(outcomes: Iterable[str]) -> str:
 def read_reports(paths: Sequence[Path]) -> tuple[Table, dict[str, dict[str, int]]]:
     table: Table = {}
     counts: dict[str, dict[str, int]] = {}
+    for target, result in _last_results(paths):
+        count = counts.setdefault(target, dict.fromkeys((*MARKS, AGAIN), 0))
+        rows = table.setdefault(result["section"], {})
+        row = rows.setdefault(result["feature"], Row())
+        row.add(result["client"], target, result["outcome"])
+        count[result["outcome"]] += 1
+        count[AGAIN] += result.get("tries", 1) > 1
+    return table, counts
+
+
+def _last_results(paths: Sequence[Path]) -> list[tuple[str, dict[str, Any]]]:
+    found = {}
     for path in paths:
         report = json.loads(path.read_text())
-        count = counts.setdefault(report["target"], dict.fromkeys((*MARKS, AGAIN), 0))
         for result in report["results"]:
-            rows = table.setdefault(result["section"], {})
-            row = rows.setdefault(result["feature"], Row())
-            row.add(result["client"], report["target"], result["outcome"])
-            count[result["outcome"]] += 1
-            count[AGAIN] += result.get("tries", 1) > 1
-    return table, counts
+            found[report["target"], result["test"]] = (report["target"], result)
+    return list(found.values())
 
 
 def render(table: Table, counts: dict[str, dict[str, int]]) -> str:

@@ -230,6 +230,19 @@ def test_delete(
     assert [offsets_of(admin, group) for group in groups] == [{}, {}]
 
 
+@pytest.mark.feature("--entity-type groups: settings of a group, changed and shown")
+@pytest.mark.client("kafka-configs")
+def test_settings(tool: Tool, group_id: str) -> None:
+    about = ["--entity-type", "groups", "--entity-name", group_id]
+    name = "consumer.session.timeout.ms"
+    tool("kafka-configs", *about, "--alter", "--add-config", f"{name}=46000")
+    assert f"{name}=46000" in tool("kafka-configs", *about, "--describe")
+    said = tool("kafka-configs", *about, "--alter", "--add-config", f"{name}=5", fails=True)
+    assert name in said and "InvalidConfigurationException" in said
+    tool("kafka-configs", *about, "--alter", "--delete-config", name)
+    assert f"{name}=46000" not in tool("kafka-configs", *about, "--describe")
+
+
 @pytest.mark.feature("--group: reads on where it stopped, in both protocols")
 @pytest.mark.client("kafka-console-consumer")
 @both_protocols

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
@@ -11,7 +12,7 @@ from penstock.model.error import ErrorCode
 
 CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 # Generous: the machine may be busy. Everything waited for normally takes milliseconds.
-PATIENCE_SECONDS = 40.0
+PATIENCE_SECONDS = float(os.environ.get("CONFORMANCE_PATIENCE_SECONDS", "40"))
 
 Header = tuple[str, bytes | None]
 
