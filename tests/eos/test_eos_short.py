@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,9 +14,25 @@ from tools.exactly_once.outcome import Result
 from tools.exactly_once.setup import BROKER_SETTINGS
 from tools.penstock_broker import Penstock
 
+UNFENCED_NODE = [sys.executable, str(Path(__file__).with_name("unfenced_node.py"))]
 
-def copy_under_fire(tmp_path: Path, plan: Plan) -> Result:
-    return run("penstock", Penstock(tmp_path / "data", BROKER_SETTINGS), tmp_path, plan)
+ZOMBIES = Plan(
+    seed=6,
+    kills=0,
+    seconds=5.0,
+    rate=100,
+    broker_share=0.0,
+    halt_share=1.0,
+    halt_sessions=(2.0, 2.5),
+    shortest_peace_s=2.5,
+    longest_peace_s=3.5,
+    work_s=0.3,
+)
+
+
+def copy_under_fire(tmp_path: Path, plan: Plan, command: list[str] | None = None) -> Result:
+    broker = Penstock(tmp_path / "data", BROKER_SETTINGS, command=command)
+    return run("penstock", broker, tmp_path, plan)
 
 
 @pytest.mark.timeout(240)
@@ -32,21 +50,24 @@ def test_every_record_is_copied_once_while_copiers_and_node_are_killed(tmp_path:
 
 @pytest.mark.timeout(240)
 def test_zombies_that_nobody_fences_are_found(tmp_path: Path) -> None:
-    plan = Plan(
-        seed=6,
-        kills=0,
-        seconds=5.0,
-        rate=100,
-        broker_share=0.0,
-        halt_share=1.0,
-        halt_sessions=(2.0, 2.5),
-        shortest_peace_s=2.5,
-        longest_peace_s=3.5,
-        work_s=0.3,
-        fault=UNFENCED,
-    )
-    result = copy_under_fire(tmp_path, plan)
+    result = copy_under_fire(tmp_path, replace(ZOMBIES, fault=UNFENCED))
     assert any("history: duplicate" in violation for violation in result.violations)
+    assert any("copied 2 times" in violation for violation in result.violations)
+
+
+@pytest.mark.timeout(240)
+def test_a_node_that_does_not_fence_is_found(tmp_path: Path) -> None:
+    """The copiers are as careful as ever; it is the node that lets zombies pass."""
+    # Nobody takes their place, and they sleep until others have copied what they had in hand.
+    plan = replace(
+        ZOMBIES,
+        seconds=16.0,
+        replace_share=0.0,
+        halt_sessions=(3.0, 3.5),
+        shortest_peace_s=3.0,
+        longest_peace_s=4.0,
+    )
+    result = copy_under_fire(tmp_path, plan, UNFENCED_NODE)
     assert any("copied 2 times" in violation for violation in result.violations)
 
 

@@ -45,6 +45,9 @@ class Plan:
     fault: str | None = None
     broker_share: float = 0.3
     halt_share: float = 0.25
+    replace_share: float = 0.5
+    """Of the copiers that stand still, how many find another one in their place when they wake:
+    that one's producer epoch fences them, and for the others it is the generation of the group."""
     halt_sessions: tuple[float, float] = (1.2, 2.0)
     """How long a copier stands still, in session timeouts."""
     drain_s: float = 90.0
@@ -102,7 +105,7 @@ def _disturb_once(
     if roll < plan.broker_share:
         return _kill_broker(broker, dice, result)
     if roll < plan.broker_share + plan.halt_share:
-        replaced = dice.random() < 0.5
+        replaced = dice.random() < plan.replace_share
         pause_s = SESSION_TIMEOUT_MS / 1000 * dice.uniform(*plan.halt_sessions)
         fleet.halt(slot, pause_s, replace=replaced)
         return "copier stopped and replaced" if replaced else "copier stopped for a while"
