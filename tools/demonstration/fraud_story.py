@@ -65,8 +65,8 @@ class Show:
         say("detector, generator and readers have ended")
 
     def _generate(self) -> Command:
-        say(f"$ penstock fraud generate --rate {self._rate}", "10,000 accounts, theft among them")
-        arguments = ["fraud", "generate", "--rate", str(self._rate), "--fraud", "0.002"]
+        arguments = ["fraud", "generate", "--rate", str(self._rate), "--accounts", "1000"]
+        say(f"$ penstock {' '.join(arguments)}", "theft among them, labelled where nobody looks")
         return Command([*arguments, "-b", self._address], self._home / "generator.log")
 
     def _start_detector(self) -> float:

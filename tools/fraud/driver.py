@@ -39,7 +39,7 @@ class Plan:
     shortest_peace_s: float = 2.0
     longest_peace_s: float = 25.0
     """A start takes ten seconds or so: some kills meet a detector that is not up yet."""
-    drain_s: float = 180.0
+    drain_s: float = 600.0
     calm: bool = False
     """Nothing is killed."""
     victims: tuple[str, ...] = ()
@@ -102,7 +102,7 @@ def run(broker: Broker, scratch: Path, plan: Plan, say: Say = print) -> Result:
 
 
 def _wait_for_verdicts(
-    client: dict[str, Any], detector: Detector, result: Result, say: Say, patience_s: float = 120.0
+    client: dict[str, Any], detector: Detector, result: Result, say: Say, patience_s: float = 400.0
 ) -> None:
     """The first kill must meet a detector at work."""
     began = time.monotonic()

@@ -60,6 +60,7 @@ class Scripted(NamedTuple):
     account: int
     kind: str
     incident: int
+    time_ms: int
     country: str | None = None
 
 
@@ -149,9 +150,7 @@ class Incidents:
 
     def _spree(self, sight: Sight) -> Event:
         """Several shops in a row, as on any market day."""
-        shops = self._dice.randint(1, 3)
-        later = self._spaced(shops, 4 * _MINUTE_MS)
-        scripts = [(each, Scripted(sight.account, "spree", 0)) for each in later]
+        scripts = self._scripts(sight, "spree", 0, self._dice.randint(1, 3), 4 * _MINUTE_MS)
         return Event(sight.time_ms, scripts=scripts)
 
     def _late(self, sight: Sight) -> Event:
@@ -198,16 +197,16 @@ class Incidents:
         label = (kind, self._count)
         if kind == "velocity":
             # A stolen card tried quickly, before it is blocked.
-            later = self._spaced(self._dice.randint(7, 14), 45_000)
-            scripts = [(each, Scripted(sight.account, kind, self._count)) for each in later]
+            scripts = self._scripts(sight, kind, self._count, self._dice.randint(7, 14), 45_000)
             return Event(sight.time_ms, self._stolen(sight, kind), label, scripts)
         if kind == "travel":
-            script = Scripted(sight.account, kind, self._count, self._far(sight))
-            (later_one,) = self._spaced(1, self._dice.randint(5, 120) * _MINUTE_MS)
-            return Event(sight.time_ms, scripts=[(later_one, script)])
+            within_ms = self._dice.randint(5, 240) * _MINUTE_MS
+            scripts = self._scripts(sight, kind, self._count, 1, within_ms, self._far(sight))
+            return Event(sight.time_ms, scripts=scripts)
         return Event(sight.time_ms, self._stolen(sight, kind), label)
 
     def _scripted(self, sight: Sight, script: Scripted) -> Event:
+        sight = sight._replace(time_ms=script.time_ms)
         if script.kind == "spree":
             return Event(sight.time_ms, self._honest_payment(sight, country=self._here(sight)))
         value = self._stolen(sight, script.kind, script.country)
@@ -235,10 +234,24 @@ class Incidents:
 
     # common
 
-    def _spaced(self, count: int, within_ms: int) -> list[int]:
-        """How many payments of the whole traffic later, so that it fits in that time."""
-        reach = max(count + 1, int(within_ms / self._step_ms))
-        return sorted(self._dice.sample(range(1, reach + 1), count))
+    def _scripts(
+        self,
+        sight: Sight,
+        kind: str,
+        incident: int,
+        count: int,
+        within_ms: int,
+        country: str | None = None,
+    ) -> list[tuple[int, Scripted]]:
+        """Later payments, by how many of the whole traffic come before each: as many as fit into
+        the time between, but no two at once."""
+        found: list[tuple[int, Scripted]] = []
+        place = 0
+        for after_ms in sorted(self._dice.sample(range(1_000, within_ms + 1), count)):
+            place = max(place + 1, int(after_ms / self._step_ms))
+            time_ms = sight.time_ms + after_ms
+            found.append((place, Scripted(sight.account, kind, incident, time_ms, country)))
+        return found
 
     def _here(self, sight: Sight) -> str:
         home: str = self._habits.homes[sight.account]

@@ -157,9 +157,14 @@ class Traffic:
         if event.label is not None:
             kind, incident = event.label
             self._labels.append((number, Label(sight.payment, kind, incident)))
+        again = []
         for offset, later in event.scripts:
-            self._scripted.setdefault(number + offset, later)
-        again = [index + offset for offset, _ in event.scripts if index + offset < _BLOCK]
+            place = number + offset
+            while place in self._scripted:
+                place += 1
+            self._scripted[place] = later
+            if place < first + _BLOCK:
+                again.append(place - first)
         if event.moved:
             again += (np.flatnonzero(accounts[index + 1 :] == account) + index + 1).tolist()
         return event.value, again
