@@ -30,6 +30,7 @@ from penstock.pipelines.jobs.fraud.place import COUNTRIES, distance_km
 from penstock.pipelines.jobs.fraud.rule import (
     DEFAULT_RULES,
     Amount,
+    Limit,
     Merchants,
     NewDevice,
     Rule,
@@ -181,6 +182,12 @@ def test_merchants_and_weights() -> None:
     assert (verdict.decision, verdict.score, len(verdict.reasons)) == (ACCEPT, 0.5, 1)
     assert decisions([listed], m=half, n=half) == [REVIEW]
     assert decisions([listed], m=Merchants(merchants=("shady",), enabled=False)) == [ACCEPT]
+
+
+def test_a_limit_holds_whatever_the_history() -> None:
+    rule = Limit(amount=100)
+    assert decisions([payment(amount=100.0), payment(amount=100.01)], x=rule) == [ACCEPT, REVIEW]
+    assert decisions([payment(amount=110.0, currency="USD")], x=rule) == [ACCEPT]
 
 
 _payments = st.builds(

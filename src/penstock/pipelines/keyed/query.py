@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from penstock.pipelines.keyed.lane import LaneSpec
 from penstock.pipelines.keyed.task import COLUMNS, LONGEST, figures, task
+from penstock.pipelines.sinks.worker import own_workers
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -62,17 +63,14 @@ def start_query(
     bound = {"maxOffsetsPerTrigger": OFFSETS_PER_TRIGGER}
     source = replace(pipeline.source, options={**bound, **pipeline.source.options})
     rows = source.stream(spark, settings, starting=starting)
-    writer = (
-        through_lanes(pipeline, settings, spec, rows)
-        .writeStream.format("noop")
-        .queryName(pipeline.name)
-        .option("checkpointLocation", str(scratch))
-    )
-    if settings.trigger:
-        writer = writer.trigger(**settings.trigger)
-    else:
-        writer = writer.options(**_ASYNCHRONOUS)
-    return writer.start(), scratch
+    with own_workers(spark) as keep:
+        writer = through_lanes(pipeline, settings, spec, rows).writeStream.format("noop")
+        writer = writer.queryName(pipeline.name).option("checkpointLocation", str(scratch))
+        if settings.trigger:
+            writer = writer.trigger(**settings.trigger)
+        else:
+            writer = writer.options(**_ASYNCHRONOUS)
+        return keep(writer.start()), scratch
 
 
 def through_lanes(

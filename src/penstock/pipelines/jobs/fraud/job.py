@@ -49,7 +49,11 @@ def load_history(value: bytes) -> History:
 
 def seed_rules(settings: RunSettings) -> bool:
     """Write the shipped rules if no rule was ever written; whether that was so."""
-    client = settings.client()
+    return seed_rules_of(settings.client())
+
+
+def seed_rules_of(client: Mapping[str, Any]) -> bool:
+    """The same for the broker that these client settings name."""
     ensure_topic(admin(client), RULES, 1, compacted=True)
     consumer = Consumer(consumer_settings(client, "fraud.rules.seed"))
     try:

@@ -23,6 +23,7 @@ from penstock.pipelines.jobs.fraud.place import distance_km
 from penstock.pipelines.jobs.fraud.rule import (
     REVIEW_SCORE,
     Amount,
+    Limit,
     Merchants,
     NewDevice,
     Rule,
@@ -47,7 +48,16 @@ SPREAD_MIN = 0.25
 class RuleSet:
     """The rules that are on, sorted by kind and with all that can be computed beforehand."""
 
-    __slots__ = ("amounts", "devices", "horizon_ms", "listed", "times_max", "travels", "velocities")
+    __slots__ = (
+        "amounts",
+        "devices",
+        "horizon_ms",
+        "limits",
+        "listed",
+        "times_max",
+        "travels",
+        "velocities",
+    )
 
     def __init__(self, rules: Mapping[str, Rule]) -> None:
         active = [(name, rules[name]) for name in sorted(rules) if rules[name].enabled]
@@ -63,6 +73,7 @@ class RuleSet:
             for name, rule in active
             if isinstance(rule, Travel)
         ]
+        self.limits = [(name, rule) for name, rule in active if isinstance(rule, Limit)]
         self.listed = _by_merchant(active)
         self.times_max = max((rule.count + 1 for _, rule in self.velocities), default=TIMES_MIN)
         longest_ms = max((rule.window_ms for _, rule in self.velocities), default=0)
@@ -114,6 +125,10 @@ def judge(history: History | None, payment: Payment, rules: RuleSet) -> tuple[Hi
             for name, rule in rules.listed[merchant]
             if euro >= rule.floor
         )
+
+    for name, limit_rule in rules.limits:
+        if euro > limit_rule.amount:
+            reasons.append((limit_rule.weight, _over_limit(name, limit_rule)))
 
     if reasons:
         score = sum(weight for weight, _ in reasons)
@@ -193,6 +208,10 @@ def _unknown_device(name: str, device: str) -> Reason:
 
 def _on_list(name: str, merchant: str) -> Reason:
     return Reason(name, Merchants.kind, f"merchant {merchant} is listed")
+
+
+def _over_limit(name: str, rule: Limit) -> Reason:
+    return Reason(name, Limit.kind, f"more than {rule.amount:g} euro")
 
 
 def _by_merchant(active: list[tuple[str, Rule]]) -> dict[str, list[tuple[str, Merchants]]]:

@@ -86,9 +86,19 @@ class Merchants:
     enabled: bool = True
 
 
-Rule = Velocity | Amount | NewDevice | Travel | Merchants
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A payment of more than `amount` euro, whatever the account's history."""
+
+    kind: ClassVar[str] = "limit"
+    amount: float = 10_000.0
+    weight: float = 1.0
+    enabled: bool = True
+
+
+Rule = Velocity | Amount | NewDevice | Travel | Merchants | Limit
 RULE_TYPES: Mapping[str, type[Rule]] = MappingProxyType(
-    {rule.kind: rule for rule in (Velocity, Amount, NewDevice, Travel, Merchants)}
+    {rule.kind: rule for rule in (Velocity, Amount, NewDevice, Travel, Merchants, Limit)}
 )
 
 # Names in the generated traffic begin with "shady-" for merchants that only fraud pays at.
