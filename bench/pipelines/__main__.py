@@ -80,7 +80,7 @@ def _scale(options: argparse.Namespace) -> Scale:
     if options.read_mb:
         changes["read_megabytes"] = options.read_mb
     if options.seconds:
-        changes["measured_seconds"] = options.seconds
+        changes["measured_seconds"] = changes["stateless_seconds"] = options.seconds
     if options.rates:
         changes["ladder"] = tuple(int(rate) for rate in options.rates.split(","))
     if options.stateless_rate:

@@ -14,6 +14,8 @@ class Scale:
     first_warmup_seconds: float
     warmup_seconds: float
     measured_seconds: float
+    # As long as a real-time batch, so that it holds one boundary between two.
+    stateless_seconds: float
     drain_seconds: float
     copy_records: int
     read_megabytes: int
@@ -23,11 +25,12 @@ class Scale:
 FULL: Final = Scale(
     stateless_rate=50_000,
     ladder=(10_000, 15_000, 20_000, 30_000, 40_000, 50_000),
-    first_warmup_seconds=25.0,
-    warmup_seconds=10.0,
-    measured_seconds=30.0,
+    first_warmup_seconds=20.0,
+    warmup_seconds=8.0,
+    measured_seconds=25.0,
+    stateless_seconds=60.0,
     drain_seconds=15.0,
-    copy_records=2_000_000,
+    copy_records=1_000_000,
     read_megabytes=10_000,
     settle_seconds=2.0,
 )
@@ -37,6 +40,7 @@ QUICK: Final = Scale(
     first_warmup_seconds=8.0,
     warmup_seconds=3.0,
     measured_seconds=6.0,
+    stateless_seconds=6.0,
     drain_seconds=40.0,
     copy_records=100_000,
     read_megabytes=500,

@@ -39,7 +39,7 @@ def _climb(
 
 
 def _run(running: Line, rate: int, warmup: float, outcome: Outcome, say: Say) -> Stretch:
-    stretch, profile = running.run(rate, warmup)
+    stretch, profile = running.run(rate, warmup, running.scale.measured_seconds)
     say(told(rate, stretch))
     outcome.profiles[f"detector, {rate:,}/s"] = profile
     outcome.notes.append(told(rate, stretch))

@@ -16,7 +16,7 @@ from penstock.pipelines.jobs.fraud.model import PAYMENTS, VERDICTS
 from tools.penstock_broker import penstock_command
 
 PAYMENTS_WAITING = 1_000
-TIMEOUT_S = 120.0
+TIMEOUT_S = 240.0
 
 
 def start(station: Station, scale: Scale, rounds: int, say: Say) -> Outcome:
@@ -54,5 +54,5 @@ def _first_verdict(station: Station) -> float:
 def run_detector(station: Station) -> Child:
     command = [*penstock_command(), "pipeline", "run", "fraud"]
     command += ["--bootstrap-server", station.bootstrap]
-    command += ["--directory", str(station.folder / "pipelines")]
+    command += ["--dir", str(station.folder / "pipelines")]
     return Child(command, station.folder / "run.log", "penstock pipeline run", is_command=True)

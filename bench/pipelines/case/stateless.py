@@ -14,7 +14,7 @@ def stateless(station: Station, scale: Scale, rounds: int, say: Say) -> Outcome:
     with line(station, "stateless", scale, say) as running:
         for number in range(rounds):
             warmup = scale.warmup_seconds if number else scale.first_warmup_seconds
-            stretch, profile = running.run(scale.stateless_rate, warmup)
+            stretch, profile = running.run(scale.stateless_rate, warmup, scale.stateless_seconds)
             say(told(scale.stateless_rate, stretch))
             outcome.add(
                 {

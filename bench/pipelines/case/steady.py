@@ -22,6 +22,7 @@ from penstock.pipelines.jobs.fraud.model import PAYMENTS, VERDICTS
 PARTITIONS = 2
 # At the highest rate some 5,000 latencies a second are plenty.
 SAMPLE_EVERY = 7
+BACKLOG_S = 60.0
 # Until a fresh pipeline has given its first verdict: Spark starts, plans and compiles.
 FIRST_VERDICT_S = 180.0
 
@@ -38,9 +39,10 @@ class Line:
     meter: Child
     scale: Scale
 
-    def run(self, rate: int, warmup_s: float) -> tuple[Stretch, Profile]:
+    def run(self, rate: int, warmup_s: float, seconds: float) -> tuple[Stretch, Profile]:
         """One rate; it ends when all verdicts are there or the time to drain is over."""
-        seconds = self.scale.measured_seconds
+        # What an earlier rate left behind is not this one's.
+        self.drain(self.generator.ask("sent")["sent"], BACKLOG_S)
         order = {"rate": rate, "seconds": warmup_s + seconds}
         count = int(rate * (warmup_s + seconds))
         self.generator.ask("draw", {"count": count}, timeout_s=180)

@@ -70,6 +70,8 @@ class Generator:
             self._thread = threading.Thread(target=self._run, args=arguments)
             self._thread.start()
             return {"at": time.time()}
+        if word == "sent":
+            return self._result()
         if word == "fill":
             self._send(int(spec["count"]))
             self._producer.flush(120)
