@@ -72,7 +72,7 @@ class Postgres:
         if user:
             shutil.chown(self._folder, user["user"], user["group"])
         data = self._folder / "data"
-        initdb = [self._programs / "initdb", "-D", data, "-U", "penstock", "-A", "trust"]
+        initdb = [str(self._programs / "initdb"), "-D", str(data), "-U", "penstock", "-A", "trust"]
         subprocess.run(
             [*initdb, "--no-sync", "-E", "UTF8"], check=True, capture_output=True, **user
         )
