@@ -166,6 +166,7 @@ class Lane:
         changed, states, position = self._changed, self._state.states, self._state.position or 0
         written: dict[str, list[dict[str, Any]]] = {name: [] for name in spec.outputs}
         written.update({name: [] for name in spec.counters})
+        make = tuple.__new__  # as Event(...), without the call
         skipped = 0
         dead: list[tuple[int, Failure]] = []
         index = -1
@@ -181,7 +182,7 @@ class Lane:
             if type(state) is Stored:
                 state = decode_state(bytes(state))
             try:
-                event = Event(decode(value), own, partition, offset, timestamp_ms)  # type: ignore[arg-type]
+                event = make(Event, (decode(value), own, partition, offset, timestamp_ms))  # type: ignore[arg-type]
                 new, outputs = step(state, event, tables)
             except Exception as error:
                 answer = self._failed(error, state, value, own, offset, timestamp_ms, tables)
