@@ -56,7 +56,7 @@ def run(bootstrap: str, folder: Path, plan: Plan, records: int, jobs: Sequence[s
     sent, end_s = _feed(bootstrap, records)
     reader = _Reader(bootstrap)
     try:
-        toll = Fire(bootstrap, folder, jobs, plan, lambda: reader.written(jobs)).run()
+        toll = Fire(bootstrap, folder, jobs, plan, reader.written).run()
         outcome = Outcome(toll, len(sent))
         for job in jobs:
             found = reader.committed(job)

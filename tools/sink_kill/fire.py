@@ -34,7 +34,6 @@ class Toll:
     failures: int = 0
     """Ends of the job that were neither its own nor a kill."""
     seconds: float = 0.0
-    log: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -43,8 +42,8 @@ class Fire:
     folder: Path
     jobs: Sequence[str]
     plan: Plan
-    written: Callable[[], int]
-    """How much stands in the outputs: a driver that has written nothing yet is left alone."""
+    written: Callable[[Sequence[str]], int]
+    """How much stands in these outputs."""
     toll: Toll = field(default_factory=Toll)
 
     def run(self) -> Toll:
@@ -76,11 +75,10 @@ class Fire:
 
     def _burn(self, process: subprocess.Popen[bytes], chance: random.Random) -> bool:
         """Whether the job ended by itself, all work done."""
-        before = self.written()
-        while self.written() == before:
-            if process.poll() is not None:
-                return self._ended(process)
-            time.sleep(_POLL_S)
+        # A driver that gets nowhere shows nothing: the first query must have written a batch.
+        self._wait_written(process, self.jobs[:1])
+        if process.poll() is not None:
+            return self._ended(process)
         for _ in range(self._share_of_workers()):
             if self._wait(process, chance.uniform(0, _QUIET_S_MAX)):
                 return self._ended(process)
@@ -89,7 +87,7 @@ class Fire:
             # The moment when something has just been written is as random, and more telling.
             if chance.random() < 0.5 and self._wait(process, chance.uniform(0, _QUIET_S_MAX)):
                 return self._ended(process)
-            self._wait_written(process)
+            self._wait_written(process, self.jobs)
             self._kill_driver(process, chance)
             return False
         process.wait(self.plan.seconds_max)
@@ -114,9 +112,9 @@ class Fire:
             return False
         return True
 
-    def _wait_written(self, process: subprocess.Popen[bytes]) -> None:
-        before = self.written()
-        while process.poll() is None and self.written() == before:
+    def _wait_written(self, process: subprocess.Popen[bytes], jobs: Sequence[str]) -> None:
+        before = self.written(jobs)
+        while process.poll() is None and self.written(jobs) == before:
             time.sleep(_POLL_S)
 
     def _kill_worker(self, process: subprocess.Popen[bytes], chance: random.Random) -> None:
