@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 ADMINS = {kind.name: kind for kind in (ConfluentAdmin, KafkaPythonAdmin, AioAdmin)}
 CLIENTS = {kind.name: kind for kind in (ConfluentClient, KafkaPythonClient, AioClient)}
 
+# Apache Kafka needs five of them, on an idle machine.
+START_SECONDS = 3 * PATIENCE_SECONDS
+
 # Both targets start with these, so that their defaults agree where Kafka's sample file differs.
 BROKER_SETTINGS = {
     "num.partitions": "3",
@@ -163,7 +166,7 @@ def _kafka_cluster(data_dir: Path) -> Iterator[Cluster]:
         "transaction.state.log.num.partitions": "1",
         "transaction.abort.timed.out.transaction.cleanup.interval.ms": "100",
     }
-    with apache_kafka.ApacheKafka(data_dir, settings) as broker:
+    with apache_kafka.ApacheKafka(data_dir, settings, start_timeout=START_SECONDS) as broker:
         _broker_output.append(broker.log_file)
         yield Cluster("kafka", broker.bootstrap_servers, data_dir, 1)
 

@@ -18,6 +18,7 @@ from tests.conformance.clients.membership import MEMBERS, Membership, places, wa
 from tests.conformance.clients.record import Record
 from tests.conformance.conftest import (
     BROKER_SETTINGS,
+    START_SECONDS,
     _target_name,
     wait_for_leaders,
     wait_until,
@@ -37,7 +38,7 @@ def broker(
         reason = apache_kafka.missing_prerequisite()
         if reason is not None:
             pytest.skip(reason)
-        with apache_kafka.ApacheKafka(data_dir, SETTINGS) as kafka:
+        with apache_kafka.ApacheKafka(data_dir, SETTINGS, start_timeout=START_SECONDS) as kafka:
             yield kafka
     else:
         with Broker(data_dir, SETTINGS) as penstock:

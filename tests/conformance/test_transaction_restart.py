@@ -23,7 +23,7 @@ from tests.conformance.clients.transaction_wire import (
 )
 from tests.conformance.clients.transactor import Transacting
 from tests.conformance.clients.transactor_confluent import ConfluentTransactor
-from tests.conformance.conftest import _target_name, wait_for_leaders, wait_until
+from tests.conformance.conftest import START_SECONDS, _target_name, wait_for_leaders, wait_until
 from tests.node.wire_kit import Wire, values
 from tools import apache_kafka
 
@@ -72,7 +72,7 @@ def scene(
     reason = apache_kafka.missing_prerequisite()
     if reason is not None:
         pytest.skip(reason)
-    with apache_kafka.ApacheKafka(data_dir, SETTINGS) as kafka:
+    with apache_kafka.ApacheKafka(data_dir, SETTINGS, start_timeout=START_SECONDS) as kafka:
         yield from _played(target, kafka, request.param)
 
 
