@@ -16,7 +16,7 @@ from penstock.pipelines.jobs.fraud.model import PAYMENTS, VERDICTS
 from tools.penstock_broker import penstock_command
 
 PAYMENTS_WAITING = 1_000
-TIMEOUT_S = 240.0
+TIMEOUT_S = 400.0
 
 
 def start(station: Station, scale: Scale, rounds: int, say: Say) -> Outcome:
