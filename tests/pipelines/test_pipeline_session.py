@@ -96,6 +96,7 @@ def test_users_options_win_and_lists_are_joined(monkeypatch: pytest.MonkeyPatch)
     assert "spark.driver.extraClassPath" not in settings
 
 
+@pytest.mark.timeout(600)
 def test_a_program_of_its_own(tmp_path: Path) -> None:
     # Under a name of its own: nothing here may depend on what the other tests started.
     environment = os.environ | {"PATH": "/usr/bin:/bin"}
@@ -105,7 +106,7 @@ def test_a_program_of_its_own(tmp_path: Path) -> None:
         env=environment,
         capture_output=True,
         text=True,
-        timeout=170,
+        timeout=570,
         check=False,
     )
     assert (done.returncode, done.stdout) == (0, "3 rows\n"), done.stderr

@@ -10,7 +10,7 @@ import contextlib
 import os
 import subprocess
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, BinaryIO
 
 LAUNCH_KEYS = (
@@ -22,13 +22,18 @@ LAUNCH_KEYS = (
 )
 # Java says this at each start of Spark, and has no option that keeps it from it.
 NOISE = (b"WARNING: Using incubator modules",)
-CLOSE_SECONDS = 30.0
+CLOSE_SECONDS = 60.0
 
 _launched: dict[str, str] = {}
 
 
-def ensure_gateway(settings: Mapping[str, str], *, quiet: bool) -> None:
-    """Have PySpark use a JVM that was started with these settings."""
+def ensure_gateway(
+    settings: Mapping[str, str], *, java_options: Callable[[], list[str]], quiet: bool
+) -> None:
+    """Have PySpark use a JVM that was started with these settings.
+
+    `java_options` are asked for when one is started, and make no other JVM necessary.
+    """
     from pyspark import SparkConf, SparkContext
     from pyspark.java_gateway import launch_gateway
 
@@ -38,6 +43,8 @@ def ensure_gateway(settings: Mapping[str, str], *, quiet: bool) -> None:
     close_gateway()
     conf = SparkConf(loadDefaults=False)
     conf.setAll(list(settings.items()))
+    given = settings.get("spark.driver.extraJavaOptions", "")
+    conf.set("spark.driver.extraJavaOptions", " ".join([*java_options(), given]).strip())
     with _stderr(quiet) as stderr:
         gateway = launch_gateway(conf, {"stderr": stderr})  # type: ignore[no-untyped-call]
     SparkContext._ensure_initialized(gateway=gateway)

@@ -9,12 +9,14 @@ import os
 import re
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock.pipelines import log
+from penstock.pipelines.class_archive import archive_options
 from penstock.pipelines.error import SessionError, SetupError
 from penstock.pipelines.gateway import ensure_gateway
-from penstock.pipelines.jar import ensure_jars
+from penstock.pipelines.jar import cache_dir, ensure_jars
 from penstock.pipelines.java import require_java
 from penstock.pipelines.version import DELTA, KAFKA, SPARK
 
@@ -70,9 +72,10 @@ def session(
     if running is not None and running._sc._jsc is not None:
         _require_same(running, master, wanted, lake)
         return running
-    require_java()
+    java = require_java()
     settings = _settings(master or DEFAULT_MASTER, wanted, lake=lake, quiet=quiet)
-    return _start(SparkSession, settings | {"spark.app.name": name}, quiet=quiet)
+    settings["spark.app.name"] = name
+    return _start(SparkSession, java, settings, quiet=quiet)
 
 
 def _import_spark() -> type[SparkSession]:
@@ -113,6 +116,15 @@ def _settings(
     return settings
 
 
+def _class_archive(java: str, settings: Mapping[str, str]) -> list[str]:
+    import pyspark
+
+    paths = [Path(path) for path in settings[CLASS_PATH].split(os.pathsep)]
+    paths.append(Path(pyspark.__file__).parent / "jars")
+    given = settings.get(JAVA_OPTIONS, "")
+    return archive_options(cache_dir() / "classes", java, paths, given, os.environ)
+
+
 def local_cores(master: str) -> int:
     """How many tasks a local master runs at once: more shuffle partitions only add tasks."""
     inside = re.match(r"local\[(\d+|\*)", master)
@@ -127,12 +139,19 @@ def _join(settings: dict[str, str], key: str, separator: str, ours: list[str]) -
     settings[key] = separator.join([*ours, *theirs])
 
 
-def _start(kind: type[SparkSession], settings: dict[str, str], *, quiet: bool) -> SparkSession:
+def _start(
+    kind: type[SparkSession], java: str, settings: dict[str, str], *, quiet: bool
+) -> SparkSession:
+    local = settings["spark.master"].startswith("local")
     # Spark would take the first python3 on PATH, which may lack everything installed here.
-    if settings["spark.master"].startswith("local"):
+    if local:
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
     try:
-        ensure_gateway(settings, quiet=quiet)
+        ensure_gateway(
+            settings,
+            java_options=lambda: _class_archive(java, settings) if local and quiet else [],
+            quiet=quiet,
+        )
         started = kind.builder.config(map=dict(settings)).getOrCreate()
     except Exception as error:
         said = str(error).strip().splitlines()

@@ -1,0 +1,81 @@
+"""Spark's classes, loaded from an archive that an earlier run left: half the CPU of a start.
+
+The first run with a class path writes down, as its JVM ends, the classes that it loaded; later
+ones map them. An archive that does not fit is ignored by Java, so none of this can do harm beyond
+the disk space. Only local masters have it: the JVM of this machine is the one that matters there.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import re
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+# While one process records, others need not; a recorder that was killed is forgotten after this.
+CLAIM_SECONDS = 600.0
+# Directories that Spark puts on the class path when these are set; Java archives jars only.
+_CONFLICTS = ("HADOOP_CONF_DIR", "SPARK_CONF_DIR", "SPARK_DIST_CLASSPATH", "YARN_CONF_DIR")
+# Java says a line for each class that it could not archive, and on a version change of its own.
+_SILENT = "-Xlog:disable"
+
+
+def archive_options(
+    folder: Path, java: str, class_path: Sequence[Path], given: str, environment: Mapping[str, str]
+) -> list[str]:
+    """JVM options that use the archive for this Java and class path, or record one."""
+    if re.search(r"SharedArchiveFile|ArchiveClassesAtExit|-Xshare:(off|on)", given):
+        return []
+    if any(environment.get(name) for name in _CONFLICTS):
+        return []
+    try:
+        return _options(folder, _key([Path(java).resolve(), *class_path]))
+    except OSError:
+        return []
+
+
+def _options(folder: Path, key: str) -> list[str]:
+    folder.mkdir(parents=True, exist_ok=True)
+    archive = folder / f"{key}.jsa"
+    _promote(folder, key, archive)
+    if archive.exists():
+        return [f"-XX:SharedArchiveFile={archive}", _SILENT]
+    if _claim(folder / f"{key}.claim"):
+        return [f"-XX:ArchiveClassesAtExit={folder / f'{key}.{os.getpid()}.new'}", _SILENT]
+    return []
+
+
+def _key(files: Sequence[Path]) -> str:
+    """Java compares names, sizes and times of the jars; what differs there gets its own archive."""
+    seen = [(str(file), file.stat().st_size, file.stat().st_mtime_ns) for file in files]
+    return hashlib.sha256(repr(seen).encode()).hexdigest()[:16]
+
+
+def _promote(folder: Path, key: str, archive: Path) -> None:
+    # Java writes the header last: a file that begins with zeros is not finished, or never will be.
+    for recorded in folder.glob(f"{key}.*.new"):
+        with contextlib.suppress(OSError):
+            with open(recorded, "rb") as file:
+                whole = any(file.read(4))
+            if whole:
+                recorded.replace(archive)
+            elif _age_seconds(recorded) > CLAIM_SECONDS:
+                recorded.unlink()
+
+
+def _claim(claim: Path) -> bool:
+    with contextlib.suppress(FileNotFoundError):
+        if _age_seconds(claim) > CLAIM_SECONDS:
+            claim.unlink()
+    try:
+        claim.touch(exist_ok=False)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _age_seconds(path: Path) -> float:
+    return time.time() - path.stat().st_mtime
