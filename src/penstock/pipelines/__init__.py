@@ -6,8 +6,10 @@ Names are loaded when first used: declaring and listing pipelines does not impor
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING
+
+from penstock.pipelines.named import NamedPackage
 
 if TYPE_CHECKING:
     from penstock.pipelines import sinks, sources, transforms
@@ -29,24 +31,16 @@ __all__ = [
     "transforms",
 ]
 
-_PACKAGES = {"sinks", "sources", "transforms"}
 _HOMES = {
     "Pipeline": "declare",
     "RunSettings": "run.settings",
+    "decode": "transforms.decode",
     "keyed": "keyed",
     "pipeline": "declare",
     "session": "session",
+    "sinks": "sinks",
+    "sources": "sources",
+    "transforms": "transforms",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _PACKAGES:
-        return import_module(f"{__name__}.{name}")
-    if name == "decode":
-        return import_module(f"{__name__}.transforms.decode")
-    if name not in _HOMES:
-        raise AttributeError(name)
-    found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    # A module of the same name may have been set as an attribute by the import.
-    globals()[name] = found
-    return found
+sys.modules[__name__].__class__ = NamedPackage

@@ -73,6 +73,12 @@ class BatchLog:
         return found
 
 
+def as_positions(told: Any) -> Positions | None:
+    """Offsets of a progress report: JSON within JSON, or already taken apart."""
+    found: Positions | None = json.loads(told) if isinstance(told, str) else told
+    return found
+
+
 def _numbers(folder: Path) -> list[int]:
     if not folder.is_dir():
         return []

@@ -16,8 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import PipelineError, RunError
 from penstock.pipelines.run.aside import Aside
-from penstock.pipelines.run.batch_log import BatchLog, current_checkpoint
+from penstock.pipelines.run.batch_log import (
+    BatchLog,
+    Positions,
+    as_positions,
+    current_checkpoint,
+)
 from penstock.pipelines.run.failure import is_transient, one_line
+from penstock.pipelines.run.lag import EndWatch
 from penstock.pipelines.run.lock import RunLock
 from penstock.pipelines.run.plan import output_frames, positions_json, source_names
 from penstock.pipelines.run.presence import Presence, partitions_of
@@ -56,6 +62,7 @@ class PipelineRun:
         self._lock = RunLock(self._home, pipeline.name)
         self._presence = Presence(pipeline.name, _group_topics(pipeline), settings)
         self._tally = Tally()
+        self._ends = EndWatch(settings)
         self._slots: list[Slot] = []
         self._by_run: dict[str, Slot] = {}
         self._starting = threading.Lock()
@@ -170,9 +177,12 @@ class PipelineRun:
     def _start_slot(self, slot: Slot) -> None:
         # Reports of the query wait until it is known whose they are.
         with self._starting:
+            ended = slot.aside.log.last_committed()
             slot.start()
             assert slot.query is not None
-            self._by_run[str(slot.query.runId)] = slot
+            run_id = str(slot.query.runId)
+            self._by_run[run_id] = slot
+            self._reports.put(Report(run_id, ended_before=ended))
 
     # Watching
 
@@ -183,6 +193,7 @@ class PipelineRun:
                     self._look_after(slot)
                 if all(slot.finished for slot in self._slots):
                     break
+                self._tally.ends(self._ends.look(self._tally.places()))
                 self._stopping.wait(_WATCH_S)
         except PipelineError as error:
             self._failure = error
@@ -252,15 +263,16 @@ class PipelineRun:
                 self._ended_runs.add(report.run_id)
 
     def _take(self, slot: Slot, report: Report) -> None:
+        if report.ended_before is not None:
+            self._finish_earlier(slot, report.ended_before)
+            return
         if report.progress is None:
             self._ended_runs.add(report.run_id)
             return
         progress, number = report.progress, int(report.progress["batchId"])
         if number <= slot.seen_batch or number > slot.aside.log.last_committed():
             return  # told again while the query had nothing to do
-        if not slot.aside.inputs:
-            slot.aside.inputs = source_names(self._pipeline, progress["sources"])
-            self._own_inputs(slot)
+        self._own_inputs(slot, [as_positions(each["endOffset"]) for each in progress["sources"]])
         self._catch_up(slot, number)
         self._see_to(slot, number, slot.sought(progress))
         slot.read_up_to(progress)
@@ -269,8 +281,11 @@ class PipelineRun:
         slot.batch_ended(number)
         self._commit()
 
-    def _own_inputs(self, slot: Slot) -> None:
+    def _own_inputs(self, slot: Slot, sources: Sequence[Positions | None]) -> None:
         """The first query to read an input tells its dead letters, in this run and all others."""
+        if slot.aside.inputs or any(each is None for each in sources):
+            return
+        slot.aside.inputs = source_names(self._pipeline, [each or {} for each in sources])
         path = self._home / "owners.json"
         owners = json.loads(path.read_text()) if path.exists() else {}
         new = [n for n in slot.aside.inputs if owners.get(n) not in self._pipeline.outputs]
@@ -280,6 +295,15 @@ class PipelineRun:
             fresh.write_text(json.dumps(owners))
             fresh.replace(path)
         slot.owns_poison = frozenset(n for n in slot.aside.inputs if owners[n] == slot.output)
+
+    def _finish_earlier(self, slot: Slot, ended: int) -> None:
+        if ended <= slot.seen_batch:
+            return
+        self._own_inputs(slot, slot.aside.log.batch(ended).ends)
+        if slot.aside.inputs:
+            self._catch_up(slot, ended + 1)
+            slot.batch_ended(ended)
+            self._commit()
 
     def _catch_up(self, slot: Slot, number: int) -> None:
         """Batches that ended before they could be seen to, when the last run was killed."""
@@ -330,7 +354,7 @@ class PipelineRun:
         deadline = time.monotonic() + _REPORTS_S
         while set(self._by_run) - self._ended_runs and time.monotonic() < deadline:
             time.sleep(_WATCH_S / 5)
-        self._reports.put(Report("", None))
+        self._reports.put(Report(""))
         self._follower.join()
         self._spark.streams.removeListener(self._listener)
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import json
-from collections.abc import Mapping
+import re
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import DeclarationError
@@ -110,24 +111,24 @@ def _by_output(pipeline: Pipeline, made: Any) -> dict[str, DataFrame]:
     return {output: made[output] for output in pipeline.outputs}
 
 
-def source_names(pipeline: Pipeline, sources: list[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Which input each source of a query is, told by Spark's description of it."""
-    waiting: dict[str, list[str]] = {}
-    for name, source in pipeline.inputs.items():
-        waiting.setdefault(_description(source), []).append(name)
+def source_names(pipeline: Pipeline, sources: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
+    """Which input each source of a query is, told by the topics it reads."""
+    free = list(pipeline.inputs)
     found = []
-    for each in sources:
-        names = waiting[each["description"]]
-        found.append(names[0])
+    for topics in sources:
         # Two inputs of one topic: in the order of the plan, which is that of their first use.
-        names.append(names.pop(0))
+        fitting = [each for each in free if _reads(pipeline.inputs[each], topics)]
+        fitting += [each for each in pipeline.inputs if _reads(pipeline.inputs[each], topics)]
+        found.append(fitting[0])
+        if fitting[0] in free:
+            free.remove(fitting[0])
     return tuple(found)
 
 
-def _description(source: TopicSource) -> str:
+def _reads(source: TopicSource, topics: Collection[str]) -> bool:
     if source.pattern is not None:
-        return f"KafkaV2[SubscribePattern[{source.pattern}]]"
-    return f"KafkaV2[Subscribe[{', '.join(source.topics)}]]"
+        return all(re.fullmatch(source.pattern, each) for each in topics)
+    return set(source.topics) == set(topics)
 
 
 def positions_json(offsets: Mapping[tuple[str, int], int]) -> str:

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Report:
     run_id: str
-    progress: dict[str, Any] | None
-    """None: the query has ended, and nothing more comes of this run of it."""
+    progress: dict[str, Any] | None = None
+    ended_before: int | None = None
+    """Said at the start: the last batch that an earlier run has ended. With neither, the query has
+    ended, and nothing more comes of this run of it."""
 
 
 def listener(reports: queue.SimpleQueue[Report]) -> StreamingQueryListener:
@@ -31,6 +33,6 @@ def listener(reports: queue.SimpleQueue[Report]) -> StreamingQueryListener:
             reports.put(Report(str(progress["runId"]), progress))
 
         def onQueryTerminated(self, event: Any) -> None:
-            reports.put(Report(str(event.runId), None))
+            reports.put(Report(str(event.runId)))
 
     return Listener()

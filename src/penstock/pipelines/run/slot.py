@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -10,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.run.aside import Aside, Sought
+from penstock.pipelines.run.batch_log import as_positions
 from penstock.pipelines.run.plan import INPUT_METRIC
 
 if TYPE_CHECKING:
@@ -62,9 +62,8 @@ class Slot:
 
     def read_up_to(self, progress: Mapping[str, Any]) -> None:
         for source in progress["sources"]:
-            end = source.get("endOffset")
-            end = json.loads(end) if isinstance(end, str) else end
-            for topic, partitions in (end or {}).items():
+            end = as_positions(source.get("endOffset")) or {}
+            for topic, partitions in end.items():
                 for partition, offset in partitions.items():
                     self.positions[topic, int(partition)] = offset
 

@@ -49,6 +49,10 @@ class Tally:
         with self._lock:
             self._positions.update(positions)
 
+    def places(self) -> list[tuple[str, int]]:
+        with self._lock:
+            return list(self._positions)
+
     def ends(self, ends: Mapping[tuple[str, int], int]) -> None:
         with self._lock:
             self._ends.update(ends)

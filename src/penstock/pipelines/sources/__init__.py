@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+import sys
+from typing import TYPE_CHECKING
+
+from penstock.pipelines.named import NamedPackage
 
 if TYPE_CHECKING:
     from penstock.pipelines.sources.table import TableSource, table
@@ -14,10 +16,4 @@ __all__ = ["TableSource", "TopicSource", "table", "topic"]
 _HOMES = {"TopicSource": "topic", "topic": "topic", "TableSource": "table", "table": "table"}
 
 
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(name)
-    found = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-    # The import has set the module `topic` as an attribute; the function is what is meant.
-    globals()[name] = found
-    return found
+sys.modules[__name__].__class__ = NamedPackage

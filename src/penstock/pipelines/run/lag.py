@@ -1,0 +1,44 @@
+"""Where the partitions end, asked once a second in one request, for what is left to read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection
+from typing import Any
+
+from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from penstock.pipelines.run.presence import SILENT
+from penstock.pipelines.run.settings import RunSettings
+
+_EVERY_S = 1.0
+_TIMEOUT_S = 2.0
+
+
+class EndWatch:
+    def __init__(self, settings: RunSettings) -> None:
+        self._settings = settings
+        self._admin: Any = None
+        self._next = 0.0
+
+    def look(self, places: Collection[tuple[str, int]]) -> dict[tuple[str, int], int]:
+        """Nothing where it was asked a moment ago, or the broker does not answer."""
+        if not places or time.monotonic() < self._next:
+            return {}
+        self._next = time.monotonic() + _EVERY_S
+        if self._admin is None:
+            own = self._settings.client(error_cb=lambda _: None)
+            self._admin = AdminClient(own, logger=SILENT)
+        latest: Any = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+        asked = {TopicPartition(*each): latest for each in places}
+        answers = self._admin.list_offsets(
+            asked, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=_TIMEOUT_S
+        )
+        found = {}
+        for place, answer in answers.items():
+            try:
+                found[place.topic, place.partition] = int(answer.result(_TIMEOUT_S).offset)
+            except (KafkaException, TimeoutError):
+                return found
+        return found

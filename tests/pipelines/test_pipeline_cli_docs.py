@@ -1,0 +1,144 @@
+"""docs/pipelines.md is true: every command and every piece of Python in it is run."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+TEXT = (Path(__file__).parents[2] / "docs" / "pipelines.md").read_text()
+
+
+def blocks(kind: str) -> list[str]:
+    return re.findall(rf"```{kind}\n(.*?)```", TEXT, re.DOTALL)
+
+
+def commands() -> list[tuple[str, str]]:
+    """Each command, and what it is said to print; empty where nothing is said."""
+    found: list[tuple[str, str]] = []
+    for line in "".join(blocks("console")).splitlines(keepends=True):
+        if line.startswith("$ "):
+            found.append((line[2:].strip(), ""))
+        else:
+            found[-1] = (found[-1][0], found[-1][1] + line)
+    return found
+
+
+def python_block(mark: str) -> str:
+    (found,) = [each for each in blocks("python") if mark in each]
+    return found
+
+
+class Shell:
+    def __init__(self, folder: Path, servers: str) -> None:
+        self.folder = folder
+        self.servers = servers
+        scripts = str(Path(sys.executable).parent)
+        self.environment = {
+            **os.environ,
+            "PATH": scripts + os.pathsep + os.environ["PATH"],
+            "PENSTOCK_BOOTSTRAP_SERVERS": servers,
+        }
+
+    def start(self, command: str) -> subprocess.Popen[str]:
+        return subprocess.Popen(
+            ["bash", "-c", f"exec {command}" if "|" not in command else command],
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def run(self, command: str) -> str:
+        process = self.start(command)
+        out, err = process.communicate(timeout=900)
+        assert process.returncode == 0, (command, out, err)
+        return out.replace(self.servers, "127.0.0.1:9092")
+
+
+@pytest.mark.timeout(1800)
+def test_every_command(penstock: Any, tmp_path: Path) -> None:
+    shell = Shell(tmp_path, penstock.bootstrap_servers)
+    (tmp_path / "orders.py").write_text(python_block("def big_orders"))
+    running: subprocess.Popen[str] | None = None
+    for command, printed in commands():
+        if command == "penstock start":
+            continue  # the fixture's broker stands for it
+        if "pipeline run" in command and "--once" not in command:
+            running = shell.start(command.replace("9404", "0"))
+            wait_running(tmp_path / "penstock-pipelines" / "big-orders" / "status.json", running)
+            continue
+        out = shell.run(command)
+        if printed:
+            assert out == printed
+        if command.startswith("penstock dlq list"):
+            assert "NotJson" in out
+        if command.startswith("penstock pipeline status"):
+            assert "big-orders  stopped" in out
+    assert running is not None
+    running.communicate(timeout=60)
+    assert running.returncode == 0
+
+
+def wait_running(status: Path, process: subprocess.Popen[str]) -> None:
+    while json.loads(status.read_text())["pid"] != process.pid:
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.2)
+
+
+def orders_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    import importlib
+
+    (tmp_path / "orders.py").write_text(python_block("def big_orders"))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "orders", raising=False)
+    return importlib.import_module("orders")
+
+
+def test_the_tests(
+    penstock: Any,
+    spark: Any,
+    pipeline_run: Callable[..., Any],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    orders_module(tmp_path, monkeypatch)
+    told: dict[str, Any] = {}
+    exec(python_block("def test_big_orders"), told)
+    told["test_big_orders"](penstock, pipeline_run)
+    told["test_the_rule_alone"](spark)
+
+
+def test_the_table(penstock: Any, pipeline_run: Callable[..., Any]) -> None:
+    told: dict[str, Any] = {}
+    exec(python_block("def big_orders"), told)
+    exec(python_block("def over_limit"), told)
+    penstock.create_topic("limits", config={"cleanup.policy": "compact"})
+    penstock.produce("limits", [("ann", '{"most": 100}'), ("bob", '{"most": 1000}')])
+    penstock.create_topic("orders")
+    made = [("o1", "ann"), ("o2", "bob"), ("o3", "eve")]
+    said = [{"id": each, "customer": who, "amount": 250} for each, who in made]
+    penstock.produce("orders", [json.dumps(each) for each in said])
+    pipeline_run(told["over_limit"])
+    assert [each.key for each in penstock.read("over-limit")] == [b"o1"]
+
+
+def test_from_python(
+    penstock: Any, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    module = orders_module(tmp_path, monkeypatch)
+    penstock.create_topic("orders")
+    code = python_block("import RunSettings, session")
+    code = code.replace("127.0.0.1:9092", penstock.bootstrap_servers)
+    code = code.replace('"penstock-pipelines"', repr(str(tmp_path / "p"))).replace("(60)", "(1)")
+    exec(code, {"big_orders": module.big_orders})
+    assert "Progress(" in capsys.readouterr().out
