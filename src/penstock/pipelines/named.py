@@ -16,7 +16,8 @@ class NamedPackage(ModuleType):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if isinstance(value, ModuleType) and self.__dict__["_HOMES"].get(name) == name:
-            value = getattr(value, name)
+            # A package of that name without such a function is what is meant itself.
+            value = getattr(value, name, value)
         super().__setattr__(name, value)
 
     def __getattr__(self, name: str) -> Any:
