@@ -340,12 +340,17 @@ class PipelineRun:
                 slot.stop_between_batches(_PATIENCE_S)
             except Exception as error:
                 _log.warning("a query did not stop", output=slot.output, error=one_line(error))
-        self._drain()
-        for slot in self._slots:
-            slot.aside.close()
-        self._presence.leave()
-        self._lock.release()
-        self._ended.set()
+        try:
+            self._drain()
+            for slot in self._slots:
+                slot.aside.close()
+            self._presence.leave()
+        except Exception as error:
+            # Spark itself may be gone, killed with its process group.
+            _log.warning("not all was put in order", error=one_line(error))
+        finally:
+            self._lock.release()
+            self._ended.set()
 
     def _drain(self) -> None:
         """Until every report that was on its way is worked off; Spark's own end comes last."""
