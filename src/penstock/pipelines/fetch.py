@@ -16,7 +16,6 @@ from penstock.pipelines.java import require_java
 from penstock.pipelines.progress_line import ProgressLine
 from penstock.pipelines.version import JarSet
 
-TIMEOUT_SECONDS = 900.0
 CENTRAL = ""
 
 _POM = """<project>

@@ -12,7 +12,6 @@ import fcntl
 import hashlib
 import os
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -87,13 +86,7 @@ def _replace(jar_set: JarSet, bad: list[Jar], folder: Path, fetch: Fetch) -> Non
     ):
         fetched = Path(scratch, "jars")
         fetched.mkdir()
-        try:
-            fetch(jar_set, fetched, progress)
-        except subprocess.TimeoutExpired as error:
-            raise SetupError(
-                f"{jar_set.title} did not arrive in {error.timeout:.0f} s:"
-                " look at the network connection and try again"
-            ) from error
+        fetch(jar_set, fetched, progress)
         _check(jar_set, fetched)
         for jar in bad:
             (fetched / jar.file_name).replace(folder / jar.file_name)
