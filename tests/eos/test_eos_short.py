@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,8 +12,6 @@ from tools.exactly_once.driver import Plan, run
 from tools.exactly_once.outcome import Result
 from tools.exactly_once.setup import BROKER_SETTINGS
 from tools.penstock_broker import Penstock
-
-UNFENCED_NODE = [sys.executable, str(Path(__file__).with_name("unfenced_node.py"))]
 
 ZOMBIES = Plan(
     seed=6,
@@ -31,8 +28,8 @@ ZOMBIES = Plan(
 )
 
 
-def copy_under_fire(tmp_path: Path, plan: Plan, command: list[str] | None = None) -> Result:
-    broker = Penstock(tmp_path / "data", BROKER_SETTINGS, command=command)
+def copy_under_fire(tmp_path: Path, plan: Plan) -> Result:
+    broker = Penstock(tmp_path / "data", BROKER_SETTINGS)
     return run("penstock", broker, tmp_path, plan)
 
 
@@ -53,17 +50,6 @@ def test_every_record_is_copied_once_while_copiers_and_node_are_killed(tmp_path:
 def test_zombies_that_nobody_fences_are_found(tmp_path: Path) -> None:
     result = copy_under_fire(tmp_path, replace(ZOMBIES, fault=UNFENCED))
     assert any("history: duplicate" in violation for violation in result.violations)
-    assert any("copied 2 times" in violation for violation in result.violations)
-
-
-# Not dependable yet: the zombies of some runs do no harm, and it is not known why.
-@pytest.mark.xfail(strict=False, reason="the planted fault shows in some runs only")
-@pytest.mark.timeout(240)
-def test_a_node_that_does_not_fence_is_found(tmp_path: Path) -> None:
-    """The copiers are as careful as ever; it is the node that lets zombies pass."""
-    result = copy_under_fire(
-        tmp_path, replace(ZOMBIES, seconds=20.0, replace_share=0.0), UNFENCED_NODE
-    )
     assert any("copied 2 times" in violation for violation in result.violations)
 
 
