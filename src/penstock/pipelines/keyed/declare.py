@@ -31,8 +31,9 @@ class KeyedPipeline:
     source: TopicSource
     outputs: Mapping[str, str]
     """Topics by the names that the step gives its outputs."""
-    decode: Callable[[bytes], Any]
-    """An event's value from the record's; whatever it raises makes the record a dead letter."""
+    decode: Callable[[bytes], Any] | None = None
+    """An event's value from the record's, instead of the source's decoder; whatever it raises
+    makes the record a dead letter."""
     tables: Mapping[str, TableSource] = field(default_factory=dict)
     dead_letters: str
     state: str
@@ -86,7 +87,7 @@ def keyed(
             source=source,
             outputs=dict(outputs),
             tables=dict(tables or {}),
-            decode=decode or source.decode.load,
+            decode=decode,
             dead_letters=dead_letters or dead_letter_topic(own),
             state=state or f"{own}.state",
             **more,

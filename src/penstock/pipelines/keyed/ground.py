@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
@@ -129,10 +130,13 @@ def write_position(
 
 def end_transactions(pipeline: KeyedPipeline, client: Mapping[str, Any], count: int) -> None:
     """End what a cut-off task left open, so that no reader waits for it to time out."""
-    for partition in range(count):
+
+    def end(partition: int) -> None:
         producer = Producer(producer_settings(client, f"penstock.{pipeline.name}.{partition}"))
         try:
             producer.init_transactions(CALL_TIMEOUT_S)
         except KafkaException as error:
             _log.debug("transaction left open", partition=partition, error=str(error))
-            return
+
+    with ThreadPoolExecutor(max_workers=8) as threads:
+        list(threads.map(end, range(count)))

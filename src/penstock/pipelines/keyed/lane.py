@@ -48,6 +48,8 @@ class LaneSpec:
     decode_state: Callable[[bytes], Any]
     client: Mapping[str, Any]
     retry: Retry
+    partitions: int = 0
+    """How many a worker should expect to get; it opens their lanes before the first rows come."""
     outage_s: float = 60.0
     """How long a lane tries to get through to the broker before its task fails."""
 
@@ -76,6 +78,10 @@ class Lane:
         self._producer: Producer | None = None
 
     @property
+    def is_open(self) -> bool:
+        return self._producer is not None
+
+    @property
     def position(self) -> int | None:
         return self._state.position
 
@@ -88,11 +94,14 @@ class Lane:
         """Work on rows, in the transaction under way or a new one."""
         self._pending.append((rows, tables))
         try:
-            if self._producer is None:
-                self._open()
+            self.open()
             self._work(rows, tables)
         except KafkaException as error:
             self._recover(error, self._work_pending)
+
+    def open(self) -> None:
+        if self._producer is None:
+            self._open()
 
     def commit(self) -> Counter[str]:
         """Commit what was fed since the last commit; what it came to."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,6 +12,7 @@ from typing import TYPE_CHECKING
 from penstock.pipelines.keyed.lane import LaneSpec
 from penstock.pipelines.keyed.task import COLUMNS, LONGEST, figures, task
 from penstock.pipelines.sinks.worker import own_workers
+from penstock.pipelines.sources.table import portable
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
 OBSERVATION = "lanes"
 OFFSETS_PER_TRIGGER = "200000"
 _MEMORY = Path("/dev/shm")
+# Small enough that the worker has something to do while the JVM still reads.
+_SETTINGS = {"spark.sql.execution.arrow.maxRecordsPerBatch": "2000"}
 # A batch's end need not wait for Spark's own log of it: the positions are in the state topic.
 _ASYNCHRONOUS = {
     "asyncProgressTrackingEnabled": "true",
@@ -29,13 +34,15 @@ _ASYNCHRONOUS = {
 }
 
 
-def lane_spec(pipeline: KeyedPipeline, settings: RunSettings, run_ms: int) -> LaneSpec:
+def lane_spec(
+    pipeline: KeyedPipeline, settings: RunSettings, run_ms: int, partitions: int = 0
+) -> LaneSpec:
     return LaneSpec(
         pipeline=pipeline.name,
         run_ms=run_ms,
         topic=pipeline.topic,
         step=pipeline.step,
-        decode=pipeline.decode,
+        decode=pipeline.decode or portable(pipeline.source.decode).load,
         outputs=pipeline.outputs,
         counters=pipeline.counters,
         dead_letters=pipeline.dead_letters,
@@ -44,6 +51,7 @@ def lane_spec(pipeline: KeyedPipeline, settings: RunSettings, run_ms: int) -> La
         decode_state=pipeline.decode_state,
         client=settings.client(),
         retry=pipeline.retry,
+        partitions=partitions if _one_task(settings) else 0,
     )
 
 
@@ -63,7 +71,8 @@ def start_query(
     bound = {"maxOffsetsPerTrigger": OFFSETS_PER_TRIGGER}
     source = replace(pipeline.source, options={**bound, **pipeline.source.options})
     rows = source.stream(spark, settings, starting=starting)
-    with own_workers(spark) as keep:
+    wanted = {**_SETTINGS, **pipeline.options, **settings.options}
+    with _configured(spark, wanted), own_workers(spark) as keep:
         writer = through_lanes(pipeline, settings, spec, rows).writeStream.format("noop")
         writer = writer.queryName(pipeline.name).option("checkpointLocation", str(scratch))
         if settings.trigger:
@@ -79,11 +88,32 @@ def through_lanes(
     schema = ", ".join(f"`{name}` long" for name in figures(spec))
     tables = {name: source.open(settings) for name, source in pipeline.tables.items()}
     narrow = rows.selectExpr(*COLUMNS)
-    if settings.master.startswith("local"):
+    if _one_task(settings):
         # One task, so one worker process, which then keeps every lane from batch to batch. On a
         # cluster each partition goes to the same executor each time, and lanes stay apart.
         narrow = narrow.coalesce(1)
     return narrow.mapInArrow(task(spec, tables), schema).observe(OBSERVATION, *_sums(spec))
+
+
+def _one_task(settings: RunSettings) -> bool:
+    return settings.master.startswith("local")
+
+
+@contextmanager
+def _configured(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
+    """Spark settings for a query that is started within; it keeps them."""
+    own = {key: value for key, value in settings.items() if spark.conf.isModifiable(key)}
+    before = {key: spark.conf.get(key, None) for key in own}
+    for key, value in own.items():
+        spark.conf.set(key, value)
+    try:
+        yield
+    finally:
+        for key, earlier in before.items():
+            if earlier is None:
+                spark.conf.unset(key)
+            else:
+                spark.conf.set(key, earlier)
 
 
 def _sums(spec: LaneSpec) -> list[Column]:

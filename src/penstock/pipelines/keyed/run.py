@@ -37,7 +37,7 @@ _BOUNDARY_S = 20.0
 _BACKOFF_MAX_S = 10.0
 # These would hand parts of one partition to several tasks at once, and events would overtake.
 _SPLITTING = ("minPartitions", "maxRecordsPerPartition")
-_HOPELESS = ("DeclarationError", "has taken over partition", "OffsetOutOfRange", "data was lost")
+_HOPELESS = ("DeclarationError", "has taken over partition", "KAFKA_DATA_LOSS")
 
 
 def start_keyed(pipeline: KeyedPipeline, spark: SparkSession, settings: RunSettings) -> KeyedRun:
@@ -112,7 +112,7 @@ class KeyedRun:
             group = self._presence.committed()
             known = ground.follow_group(pipeline, settings, known, group, run_ms)
         starting = ground.starting_offsets(pipeline, settings.starting, known)
-        spec = lane_spec(pipeline, settings, run_ms)
+        spec = lane_spec(pipeline, settings, run_ms, self._partitions)
         self._figures.new_query()
         self._query, self._scratch = start_query(pipeline, self._spark, settings, spec, starting)
 

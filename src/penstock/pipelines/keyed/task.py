@@ -16,6 +16,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import pyarrow
+from confluent_kafka import KafkaException
 
 from penstock.pipelines.keyed.event import Headers
 from penstock.pipelines.keyed.lane import (
@@ -68,6 +69,7 @@ def run_task(
     spec: LaneSpec, tables: Mapping[str, Table], batches: Iterable[pyarrow.RecordBatch]
 ) -> Iterator[pyarrow.RecordBatch]:
     used: dict[int, Lane] = {}
+    _open_all(spec)
     try:
         totals = _work(spec, tables, batches, used)
     except BaseException:
@@ -127,6 +129,20 @@ def lane_of(spec: LaneSpec, partition: int) -> Lane:
             # The states stay for good: looking through them again and again finds nothing.
             gc.freeze()
         return lane
+
+
+def _open_all(spec: LaneSpec) -> None:
+    """Open the lanes that this worker will get, side by side, where it has not done so yet."""
+    lanes = [lane_of(spec, partition) for partition in range(spec.partitions)]
+    if any(not lane.is_open for lane in lanes):
+        list(_threads().map(_try_open, lanes))
+
+
+def _try_open(lane: Lane) -> None:
+    try:
+        lane.open()
+    except KafkaException:
+        pass  # its first rows open it, with more patience
 
 
 def split(batch: pyarrow.RecordBatch) -> Iterator[tuple[int, Rows]]:

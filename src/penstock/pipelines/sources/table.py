@@ -12,7 +12,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -53,7 +53,7 @@ class TableSource:
     """Tells the same declaration after pickling, so that a worker has one follower for it."""
 
     def open(self, settings: RunSettings) -> Table:
-        return Table(self, settings.client())
+        return Table(replace(self, decode=portable(self.decode)), settings.client())
 
     def load(self, value: bytes) -> Any:
         # A decoder's own `load` is plain Python; a function is taken as it is.
@@ -82,21 +82,13 @@ class Table:
 
     def lookup(self, key: Column | str) -> Column:
         """The fields of the row with this key, as a struct; null where there is none."""
-        import pyarrow
         from pyspark.sql import functions as F
         from pyspark.sql.pandas.functions import arrow_udf
 
         schema = _schema(self.source)
         column = F.col(key) if isinstance(key, str) else key
-        look = _Lookup(self, schema)
-
-        # Spark takes functions alone, and tells by their annotations what they are given.
-        def look_up(keys: Any) -> Any:
-            return look(keys)
-
-        look_up.__annotations__ = {"keys": pyarrow.Array, "return": pyarrow.Array}
         make: Any = arrow_udf
-        found: Column = make(look_up, returnType=schema)(column.cast("string"))
+        found: Column = make(_lookup(self, schema), returnType=schema)(column.cast("string"))
         return found
 
     def frame(self, spark: SparkSession) -> DataFrame:
@@ -111,21 +103,29 @@ class Table:
         )
 
 
-class _Lookup:
-    """Keys in, structs out, in Arrow; a callable object so that it pickles by its parts."""
+def _lookup(table: Table, schema: Any) -> Callable[[Any], Any]:
+    """Keys in, structs out, in Arrow."""
+    import pyarrow
 
-    def __init__(self, table: Table, schema: Any) -> None:
-        self._table = table
-        self._schema = schema
-        self.__name__ = f"lookup_{table.source.topic}"
-
-    def __call__(self, keys: Any) -> Any:
-        import pyarrow
+    def look(keys: Any) -> Any:
         from pyspark.sql.pandas.types import to_arrow_type
 
-        rows = self._table.follower().rows()
-        kind = to_arrow_type(self._schema)
+        rows = table.follower().rows()
+        kind = to_arrow_type(schema)
         return pyarrow.array([rows.get(key) for key in keys.to_pylist()], type=kind)
+
+    # Spark tells the kind of function by these, as classes: as text it could not resolve them.
+    look.__annotations__ = {"keys": pyarrow.Array, "return": pyarrow.Array}
+    return look
+
+
+def portable(decoder: Any) -> Any:
+    """The decoder with its schema parsed: a worker has no JVM to parse it with."""
+    from penstock.pipelines.transforms.json_form import JsonDecoder
+
+    return (
+        replace(decoder, declared=decoder.schema) if isinstance(decoder, JsonDecoder) else decoder
+    )
 
 
 def _schema(source: TableSource) -> Any:

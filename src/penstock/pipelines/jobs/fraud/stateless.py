@@ -108,7 +108,12 @@ def _euro_per_unit() -> Column:
     name=NAME,
     inputs={"payments": from_topic(PAYMENTS)},
     tables={"rules": table(RULES, decode=decode_rule)},
-    outputs={"verdicts": to_topic(VERDICTS, delivery="at-least-once", kafka={"linger.ms": "1"})},
+    outputs={
+        # Real-time mode knows no other mode; without aggregation they are the same.
+        "verdicts": to_topic(
+            VERDICTS, delivery="at-least-once", mode="update", kafka={"linger.ms": "1"}
+        )
+    },
     dead_letters=DEAD_LETTERS,
 )
 def fraud_stateless(payments: DataFrame, rules: Table) -> DataFrame:

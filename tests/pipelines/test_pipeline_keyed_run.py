@@ -1,0 +1,195 @@
+"""Keyed pipelines on real Spark: restart, kills, resets of the group, tables that change."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, KafkaException, TopicPartition
+
+from penstock.pipelines.error import AlreadyRunningError, DeclarationError, RunError
+from penstock.pipelines.keyed import Event, KeyedPipeline, keyed
+from penstock.pipelines.run.settings import RunSettings
+from penstock.pipelines.sources.table import table
+from penstock.pipelines.sources.topic import topic
+from penstock.pipelines.transforms import decode
+from penstock.testing.broker import Broker
+
+pytestmark = [pytest.mark.java, pytest.mark.timeout(400)]
+
+COMMITTED = {"isolation.level": "read_committed"}
+PATIENCE_S = 120.0
+
+
+def adder(**more: Any) -> KeyedPipeline:
+    # Within a function, so that the workers get it by value: they cannot import this module.
+    @keyed(
+        name="adder",
+        source=topic("numbers"),
+        decode=int,
+        outputs={"totals": "totals"},
+        **more,
+    )
+    def add(state: Any, event: Event, tables: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        total = (state or 0) + event.value
+        return total, [("totals", event.key, f"{total} {os.getpid()}")]
+
+    return add
+
+
+def totals(broker: Broker, count: int) -> dict[bytes, list[int]]:
+    """The totals of each key in their order; all keys of one key are in one partition."""
+    broker.read("totals", count=count, timeout_s=PATIENCE_S, settings=COMMITTED)
+    found: dict[bytes, list[int]] = {}
+    for each in broker.read("totals", timeout_s=PATIENCE_S, settings=COMMITTED):
+        found.setdefault(each.key or b"", []).append(int((each.value or b"").split()[0]))
+    return found
+
+
+def test_it_goes_on_after_a_restart_with_state_and_shows_its_offsets(
+    penstock: Broker, pipeline_run: Callable[..., Any]
+) -> None:
+    penstock.create_topic("numbers", partitions=2)
+    penstock.produce("numbers", [("a", "1"), ("b", "x"), ("a", "2"), ("c", "5")])
+    progress = pipeline_run(adder())
+    assert (progress.input_rows, progress.dead_letters, progress.lag) == (4, 1, 0)
+    assert progress.extra["totals"] == 3
+    penstock.produce("numbers", [("a", "4"), ("c", "5"), ("d", "1")])
+    pipeline_run(adder())
+    assert totals(penstock, 6) == {b"a": [1, 3, 7], b"c": [5, 10], b"d": [1]}
+    (letter,) = penstock.read("adder.dead-letters", count=1, settings=COMMITTED)
+    assert (letter.key, letter.value) == (b"b", b"x")
+    assert dict(letter.headers)["penstock.dlq.pipeline"] == b"adder"
+    assert sum(_group(penstock).values()) == 7
+
+
+def _group(broker: Broker) -> dict[int, int]:
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": "adder"})
+    places = consumer.committed([TopicPartition("numbers", each) for each in range(2)], timeout=20)
+    consumer.close()
+    return {each.partition: each.offset for each in places}
+
+
+def test_a_group_that_was_moved_is_followed_only_when_asked_for(
+    penstock: Broker, pipeline_run: Callable[..., Any]
+) -> None:
+    penstock.create_topic("numbers")
+    penstock.produce("numbers", [("a", "1"), ("a", "2")])
+    pipeline_run(adder())
+    _move(penstock, 1)
+    penstock.produce("numbers", [("a", "4")])
+    pipeline_run(adder())
+    assert totals(penstock, 3) == {b"a": [1, 3, 7]}
+    _move(penstock, 2)
+    pipeline_run(adder(), from_group=True)
+    assert totals(penstock, 4) == {b"a": [1, 3, 7, 11]}
+
+
+def _move(broker: Broker, offset: int) -> None:
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": "adder"})
+    place = TopicPartition("numbers", 0, offset)
+    deadline = time.monotonic() + 30
+    while True:
+        try:
+            consumer.commit(offsets=[place], asynchronous=False)
+            break
+        except KafkaException:
+            # A run that ended while it was still joining holds the group for its session's time.
+            assert time.monotonic() < deadline
+            time.sleep(0.5)
+    consumer.close()
+
+
+def test_workers_and_broker_killed_mid_stream_change_no_total(
+    penstock: Broker, pipeline_start: Callable[..., Any]
+) -> None:
+    penstock.create_topic("numbers", partitions=2)
+    running = pipeline_start(adder(), retry_backoff_s=0.1)
+    expected = {b"k%d" % key: list(range(1, 121)) for key in range(5)}
+    for number in range(120):
+        penstock.produce("numbers", [(f"k{key}", "1") for key in range(5)])
+        if number in (30, 60):
+            _kill_worker(penstock)
+        if number == 90:
+            penstock.kill()
+            penstock.start()
+    assert totals(penstock, 600) == expected
+    running.stop()
+    assert totals(penstock, 600) == expected
+    written = penstock.read("totals", settings=COMMITTED)
+    assert len({(each.value or b"").split()[1] for each in written}) > 1  # several workers
+
+
+def _kill_worker(broker: Broker) -> None:
+    """The process that has written last."""
+    broker.read("totals", count=5, timeout_s=PATIENCE_S, settings=COMMITTED)
+    last = max(broker.read("totals", settings=COMMITTED), key=lambda each: each.timestamp_ms or 0)
+    try:
+        os.kill(int((last.value or b"").split()[1]), signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def test_a_table_that_changes_takes_effect_while_it_runs(
+    penstock: Broker, pipeline_start: Callable[..., Any]
+) -> None:
+    penstock.create_topic("numbers")
+    penstock.create_topic("factors", config={"cleanup.policy": "compact"})
+    penstock.produce("factors", [("x", '{"factor": 10}')])
+
+    @keyed(
+        name="adder",
+        source=topic("numbers"),
+        outputs={"totals": "totals"},
+        tables={"factors": table("factors", decode=decode.json("factor long"))},
+    )
+    def times(state: Any, event: Event, tables: Mapping[str, Any]) -> tuple[Any, list[Any]]:
+        factor = tables["factors"].get("x", {"factor": 0})["factor"]
+        number = int(event.value["value"])
+        return state, [("totals", event.key, str(number * factor))]
+
+    running = pipeline_start(times)
+    penstock.produce("numbers", [("a", "1")])
+    assert totals(penstock, 1) == {b"a": [10]}
+    penstock.produce("factors", [("x", '{"factor": 20}')])
+    time.sleep(2)
+    penstock.produce("numbers", [("a", "2")])
+    assert totals(penstock, 2) == {b"a": [10, 40]}
+    penstock.produce("factors", [("x", None)])
+    time.sleep(2)
+    penstock.produce("numbers", [("a", "3")])
+    assert totals(penstock, 3) == {b"a": [10, 40, 0]}
+    with pytest.raises(AlreadyRunningError):
+        pipeline_start(times)
+    running.stop()
+
+
+def test_what_cannot_run_is_told_in_one_line(penstock: Broker, spark: Any, tmp_path: Any) -> None:
+    settings = RunSettings(bootstrap_servers=penstock.bootstrap_servers, directory=tmp_path)
+    with pytest.raises(RunError, match="there is no topic numbers"):
+        adder().start(spark, settings)
+    split = topic("numbers", options={"minPartitions": "8"})
+    pipeline = keyed(source=split, outputs={}, name="split")(lambda state, event, tables: (1, []))
+    with pytest.raises(DeclarationError, match="minPartitions"):
+        pipeline.start(spark, settings)
+    with pytest.raises(DeclarationError, match="one source topic"):
+        keyed(source=topic("a", "b"), outputs={})
+
+
+def test_a_table_is_looked_up_and_framed(penstock: Broker, spark: Any, tmp_path: Any) -> None:
+    penstock.create_topic("limits", config={"cleanup.policy": "compact"})
+    penstock.produce("limits", [("a", '{"limit": 1.5}'), ("b", '{"limit": 2.5}')])
+    source = table("limits", decode=decode.json("limit double"))
+    limits = source.open(RunSettings(bootstrap_servers=penstock.bootstrap_servers))
+    people = spark.createDataFrame([("a",), ("z",)], "name string")
+    found = people.select("name", limits.lookup("name").alias("row")).collect()
+    assert [(each["name"], each["row"] and each["row"]["limit"]) for each in found] == [
+        ("a", 1.5),
+        ("z", None),
+    ]
+    framed = {each["_key"]: each["limit"] for each in limits.frame(spark).collect()}
+    assert framed == {"a": 1.5, "b": 2.5}
