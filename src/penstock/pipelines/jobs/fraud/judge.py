@@ -123,32 +123,33 @@ def judge(history: History | None, payment: Payment, rules: RuleSet) -> tuple[Hi
     if country != place and place:
         reasons.extend(_travelled(place, country, abs(time_ms - place_ms), rules))
     if merchant in rules.listed:
-        reasons.extend(
-            (rule.weight, _on_list(name, merchant))
-            for name, rule in rules.listed[merchant]
-            if euro >= rule.floor
-        )
+        reasons.extend(_on_lists(merchant, euro, rules))
 
-    for name, limit_rule in rules.limits:
-        if euro > limit_rule.amount:
-            reasons.append((limit_rule.weight, _over_limit(name, limit_rule)))
+    if rules.limits:
+        reasons.extend(_over_limits(euro, rules))
 
     if reasons:
         score = sum(weight for weight, _ in reasons)
+        why = tuple([reason for _, reason in reasons])
         if score >= REVIEW_SCORE:
             # The history learns nothing from a payment that may not be the account's own, save
             # that it was made: the owner's next payment must not suffer for the thief's.
-            verdict = Verdict(
-                identity, account, REVIEW, score, tuple([why for _, why in reasons]), late, time_ms
-            )
+            verdict = Verdict(identity, account, REVIEW, score, why, late, time_ms)
             return (count, mean, variance, place, place_ms, devices, times), verdict
-        verdict = Verdict(
-            identity, account, ACCEPT, score, tuple([why for _, why in reasons]), late, time_ms
-        )
+        verdict = Verdict(identity, account, ACCEPT, score, why, late, time_ms)
     else:
         # As Verdict(...), without the call: nearly every payment comes this way.
         verdict = _make(Verdict, (identity, account, ACCEPT, 0.0, (), late, time_ms))
 
+    learned = _learn(history or EMPTY, size, country, device, time_ms, times)
+    return learned, verdict
+
+
+def _learn(
+    history: History, size: float, country: str, device: str, time_ms: int, times: tuple[int, ...]
+) -> History:
+    """The history after a payment that is taken for the account's own."""
+    count, mean, variance, place, place_ms, devices, _ = history
     count += 1
     rate = 1.0 / count if count < 50 else LEARNING_RATE_MIN
     difference = size - mean
@@ -158,7 +159,7 @@ def judge(history: History | None, payment: Payment, rules: RuleSet) -> tuple[Hi
     if time_ms >= place_ms:
         place, place_ms = country, time_ms
     spread = (1.0 - rate) * (variance + difference * step)
-    return (count, mean + step, spread, place, place_ms, devices, times), verdict
+    return (count, mean + step, spread, place, place_ms, devices, times)
 
 
 def decode_history(fields: list[object]) -> History:
@@ -210,12 +211,16 @@ def _unknown_device(name: str, device: str) -> Reason:
     return Reason(name, NewDevice.kind, f"first payment from device {device}")
 
 
-def _on_list(name: str, merchant: str) -> Reason:
-    return Reason(name, Merchants.kind, f"merchant {merchant} is listed")
+def _on_lists(merchant: str, euro: float, rules: RuleSet) -> Iterable[tuple[float, Reason]]:
+    for name, rule in rules.listed[merchant]:
+        if euro >= rule.floor:
+            yield rule.weight, Reason(name, Merchants.kind, f"merchant {merchant} is listed")
 
 
-def _over_limit(name: str, rule: Limit) -> Reason:
-    return Reason(name, Limit.kind, f"more than {rule.amount:g} euro")
+def _over_limits(euro: float, rules: RuleSet) -> Iterable[tuple[float, Reason]]:
+    for name, rule in rules.limits:
+        if euro > rule.amount:
+            yield rule.weight, Reason(name, Limit.kind, f"more than {rule.amount:g} euro")
 
 
 def _by_merchant(active: list[tuple[str, Rule]]) -> dict[str, list[tuple[str, Merchants]]]:
