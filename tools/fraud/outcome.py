@@ -44,8 +44,6 @@ class Result:
     seconds: float = 0.0
     sent: int = 0
     starts: int = 0
-    own_ends: int = 0
-    """How often the detector ended without being killed, and was started again."""
     first_verdict_s: float = 0.0
     disturbances: Counter[str] = field(default_factory=Counter)
     troubles: list[str] = field(default_factory=list)
@@ -78,7 +76,7 @@ def render(result: Result) -> str:
         f"{HEADING}\n\n{_ABOUT}\n### The last long run of the detector\n",
         f"- seed {result.seed}; {result.rate:,.0f} payments/s for {result.seconds:,.0f} s",
         f"- kill -9: {result.kills} ({struck})",
-        f"- starts of the detector: {result.starts}, of them after it gave up: {result.own_ends}",
+        f"- starts of the detector: {result.starts}",
         f"- start to first verdict: {result.first_verdict_s:.1f} s",
         f"- payments sent and acknowledged: {result.sent:,}",
         (
