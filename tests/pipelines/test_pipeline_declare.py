@@ -127,3 +127,15 @@ def test_nothing_imports_spark_before_it_is_needed() -> None:
         "sys.exit('pyspark' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code]).returncode == 0
+
+
+def test_failures_are_told_apart_by_what_they_are() -> None:
+    from penstock.pipelines.error import TransientError
+    from penstock.pipelines.run.failure import is_transient, one_line
+
+    assert is_transient(TransientError("later"))
+    assert is_transient(RuntimeError('x KafkaError{code=_TRANSPORT,val=-195,str="gone"} y'))
+    assert not is_transient(RuntimeError("KafkaError{code=TOPIC_AUTHORIZATION_FAILED,val=29}"))
+    assert not is_transient(ValueError("MAX_RETRY is no number"))
+    trace = 'Traceback:\n  File "x.py", line 1\nValueError: not this\n\tat java.lang.Thread'
+    assert one_line(RuntimeError(trace)) == "ValueError: not this"

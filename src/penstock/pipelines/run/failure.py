@@ -15,6 +15,10 @@ _TRANSIENT = (
     "org.apache.kafka.common.errors.NetworkException",
     "org.apache.kafka.common.errors.NotEnoughReplicas",
     "org.apache.kafka.common.errors.UnknownLeaderEpochException",
+    "Python worker exited unexpectedly",
+    "No resolvable bootstrap urls given",
+)
+_TRANSIENT_CODES = (
     "_TRANSPORT",
     "_ALL_BROKERS_DOWN",
     "_TIMED_OUT",
@@ -25,9 +29,10 @@ _TRANSIENT = (
     "NOT_COORDINATOR",
     "CONCURRENT_TRANSACTIONS",
     "REQUEST_TIMED_OUT",
-    "Python worker exited unexpectedly",
-    "No resolvable bootstrap urls given",
+    "NOT_LEADER_FOR_PARTITION",
+    "NETWORK_EXCEPTION",
 )
+_CODE = re.compile(r"KafkaError\{code=(\w+)")
 _NOISE = re.compile(r"^\[?(STREAM_FAILED|FOREACH_BATCH_USER_FUNCTION_ERROR)")
 _SAYING = re.compile(r"^\s*(?:Caused by: )?([\w.$]*(?:Error|Exception)): (.+)$")
 _CHARACTERS_MAX = 400
@@ -35,7 +40,9 @@ _CHARACTERS_MAX = 400
 
 def is_transient(error: BaseException) -> bool:
     text = _whole(error)
-    return any(each in text for each in _TRANSIENT)
+    return any(each in text for each in _TRANSIENT) or any(
+        code in _TRANSIENT_CODES for code in _CODE.findall(text)
+    )
 
 
 def one_line(error: BaseException) -> str:
