@@ -6,6 +6,7 @@ import json
 import threading
 import time
 from collections import Counter, deque
+from collections.abc import Mapping
 from typing import Any
 
 from penstock.pipelines.keyed.lane import DEAD_LETTERS, EVENTS, WAIT, WAIT_MAX
@@ -26,12 +27,20 @@ class Figures:
         self._recent: deque[tuple[float, dict[str, int], int]] = deque(maxlen=2000)
         self._batches = 0
         self._last_batch = -1
-        self._partitions: tuple[PartitionProgress, ...] = ()
+        self._positions: dict[int, int] = {}
+        self._ends: dict[int, int] = {}
         self._durations: dict[str, int] = {}
         self._lock = threading.Lock()
 
-    def new_query(self) -> None:
-        self._last_batch = -1
+    def new_query(self, positions: Mapping[int, int]) -> None:
+        with self._lock:
+            self._last_batch = -1
+            self._positions.update(positions)
+
+    def ends(self, ends: Mapping[tuple[str, int], int]) -> None:
+        """Where the source's partitions end now; Spark tells only where they did at planning."""
+        with self._lock:
+            self._ends.update({partition: end for (_, partition), end in ends.items()})
 
     def add(self, document: dict[str, Any]) -> bool:
         """Count one of Spark's progress documents; False for one that says nothing new."""
@@ -48,7 +57,9 @@ class Figures:
             self._recent.append((time.monotonic(), figures, duration_ms))
             self._batches += 1
             self._durations = document["durationMs"]
-            self._partitions = _partitions(self._topic, document["sources"][0])
+            source = document["sources"][0]
+            self._positions.update(_offsets(source.get("endOffset"), self._topic))
+            self._ends.update(_offsets(source.get("latestOffset"), self._topic))
             return True
 
     def progress(self, restarts: int) -> Progress:
@@ -71,7 +82,10 @@ class Figures:
                 dead_letters=self._totals[DEAD_LETTERS],
                 late=self._totals["late"],
                 restarts=restarts,
-                partitions=self._partitions,
+                partitions=tuple(
+                    PartitionProgress(self._topic, each, at, max(at, self._ends.get(each, at)))
+                    for each, at in sorted(self._positions.items())
+                ),
                 extra={
                     **{name: count for name, count in self._totals.items() if name not in TIMES},
                     "duration_ms": self._durations,
@@ -84,19 +98,10 @@ def _observed(document: dict[str, Any]) -> dict[str, int]:
     return {name: int(count or 0) for name, count in dict(row).items()}
 
 
-def _partitions(topic: str, source: dict[str, Any]) -> tuple[PartitionProgress, ...]:
-    position = _offsets(source.get("endOffset")).get(topic, {})
-    end = _offsets(source.get("latestOffset")).get(topic, {})
-    return tuple(
-        PartitionProgress(topic, int(each), offset, max(offset, end.get(each, offset)))
-        for each, offset in sorted(position.items(), key=lambda pair: int(pair[0]))
-    )
-
-
-def _offsets(said: Any) -> dict[str, dict[str, int]]:
+def _offsets(said: Any, topic: str) -> dict[int, int]:
     """Spark gives offsets as an object, or as JSON in a string."""
     found: Any = json.loads(said) if isinstance(said, str) else said
-    return found or {}
+    return {int(each): int(offset) for each, offset in (found or {}).get(topic, {}).items()}
 
 
 def _share(values: list[int], share: float) -> float:

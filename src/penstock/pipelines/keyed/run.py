@@ -19,6 +19,7 @@ from penstock.pipelines.keyed import ground
 from penstock.pipelines.keyed.figure import Figures
 from penstock.pipelines.keyed.query import lane_spec, start_query
 from penstock.pipelines.run.failure import one_line
+from penstock.pipelines.run.lag import EndWatch
 from penstock.pipelines.run.lock import RunLock
 from penstock.pipelines.run.presence import Presence
 from penstock.telemetry.log import get_logger
@@ -56,6 +57,7 @@ class KeyedRun:
         self._settings = settings
         self._lock = RunLock(settings.home(pipeline.name), pipeline.name)
         self._presence = Presence(pipeline.name, [pipeline.topic], settings)
+        self._ends = EndWatch(settings)
         self._figures = Figures(pipeline.topic, tuple(pipeline.outputs))
         self._partitions = 0
         self._run_ms = int(time.time() * 1000)
@@ -113,7 +115,8 @@ class KeyedRun:
             known = ground.follow_group(pipeline, settings, known, group, run_ms)
         starting = ground.starting_offsets(pipeline, settings.starting, known)
         spec = lane_spec(pipeline, settings, run_ms, self._partitions)
-        self._figures.new_query()
+        begun = {each: known.get(each, 0) for each in range(self._partitions)}
+        self._figures.new_query(begun if settings.starting == "earliest" else known)
         self._query, self._scratch = start_query(pipeline, self._spark, settings, spec, starting)
 
     def _watch(self) -> None:
@@ -164,6 +167,8 @@ class KeyedRun:
         for document in _documents(self._query):
             if self._figures.add(document):
                 self._failures = 0
+        places = [(self._pipeline.topic, each) for each in range(self._partitions)]
+        self._figures.ends(self._ends.look(places))
 
     def _end(self) -> None:
         query = self._query
