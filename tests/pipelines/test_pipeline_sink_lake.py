@@ -227,6 +227,9 @@ def test_delta_replays_and_compacts(tmp_path: Path) -> None:
     assert "result 2 1 [1, 2, 3]" in done.stdout, done.stdout[-2000:] + done.stderr[-4000:]
 
 
-def test_delta_needs_a_session_that_knows_it(stream: Callable[[sinks.Sink], None]) -> None:
+def test_delta_needs_a_session_that_knows_it(
+    tmp_path: Path, stream: Callable[[sinks.Sink], None]
+) -> None:
+    drop(tmp_path / "in", 1)
     with pytest.raises(SessionError, match="lake=True"):
         stream(sinks.delta())
