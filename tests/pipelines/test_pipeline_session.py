@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 from importlib import import_module
@@ -13,11 +12,13 @@ from pyspark.sql import SparkSession
 from pyspark.sql import functions as f
 
 from penstock.pipelines.error import SessionError, SetupError
+from penstock.pipelines.jar import ensure_jars
 from penstock.pipelines.session import LAKE_SETTINGS, local_cores, session
+from penstock.pipelines.version import DELTA, KAFKA
 
 session_module = import_module("penstock.pipelines.session")
 
-# As a user's first program, with no Maven to be found: the jars are in the cache by now.
+# As a user's program, in a process of its own: it shares nothing with the other tests' session.
 PROGRAM = """
 import time
 from penstock.pipelines import session
@@ -86,6 +87,14 @@ def test_cores(master: str, cores: int) -> None:
     assert local_cores(master) == cores
 
 
+def test_delta_reads_its_log_in_as_many_tasks_as_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session_module, "ensure_jars", lambda jar_set: [f"/{jar_set.name}.jar"])
+    key = "spark.databricks.delta.snapshotPartitions"
+    assert session_module._settings("local[3]", {}, lake=True, quiet=False)[key] == "3"
+    assert session_module._settings("local[3]", {key: "9"}, lake=True, quiet=False)[key] == "9"
+    assert key not in session_module._settings("local[3]", {}, lake=False, quiet=False)
+
+
 def test_users_options_win_and_lists_are_joined(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session_module, "ensure_jars", lambda jar_set: [f"/{jar_set.name}.jar"])
     mine = {"spark.jars": "/mine.jar", "spark.sql.session.timeZone": "Asia/Tokyo"}
@@ -98,12 +107,12 @@ def test_users_options_win_and_lists_are_joined(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.timeout(600)
 def test_a_program_of_its_own(tmp_path: Path) -> None:
-    # Under a name of its own: nothing here may depend on what the other tests started.
-    environment = os.environ | {"PATH": "/usr/bin:/bin"}
+    # In the cache first, so that silence below also means that nothing was fetched.
+    for jar_set in (KAFKA, DELTA):
+        ensure_jars(jar_set)
     done = subprocess.run(
         [sys.executable, "-c", PROGRAM],
         cwd=tmp_path,
-        env=environment,
         capture_output=True,
         text=True,
         timeout=570,

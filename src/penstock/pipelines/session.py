@@ -103,7 +103,10 @@ def _settings(
     ]
     settings = SETTINGS | (LAKE_SETTINGS if lake else {})
     if local:
-        settings |= LOCAL_SETTINGS | {"spark.sql.shuffle.partitions": str(local_cores(master))}
+        cores = str(local_cores(master))
+        settings |= LOCAL_SETTINGS | {"spark.sql.shuffle.partitions": cores}
+        # Delta reads a table's log in 50 tasks unless told otherwise, however small it is.
+        settings |= {"spark.databricks.delta.snapshotPartitions": cores} if lake else {}
     settings |= options
     settings["spark.master"] = master
     if local:
