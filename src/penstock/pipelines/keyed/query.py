@@ -25,7 +25,11 @@ OBSERVATION = "lanes"
 OFFSETS_PER_TRIGGER = "200000"
 _MEMORY = Path("/dev/shm")
 # Small enough that the worker has something to do while the JVM still reads.
-_SETTINGS = {"spark.sql.execution.arrow.maxRecordsPerBatch": "2000"}
+_SETTINGS = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",
+    # Any other bound makes the JVM measure the Arrow batch after every row.
+    "spark.sql.execution.arrow.maxBytesPerBatch": "2147483647",
+}
 # A batch's end need not wait for Spark's own log of it: the positions are in the state topic.
 _ASYNCHRONOUS = {
     "asyncProgressTrackingEnabled": "true",
