@@ -1,4 +1,4 @@
-"""Spark's classes, loaded from an archive that an earlier run left: half the CPU of a start.
+"""Spark's classes, loaded from an archive that an earlier run left: a third less CPU to start.
 
 The first run with a class path writes down, as its JVM ends, the classes that it loaded; later
 ones map them. An archive that does not fit is ignored by Java, so none of this can do harm beyond

@@ -12,6 +12,7 @@ _ECHOES = (
     "Aborted commit",
     "Data source write support",
     "Exception in task",
+    "Store broadcast",
     r"Task \d+ in stage [0-9.]+ failed",
 )
 _CONFIG = """status = error

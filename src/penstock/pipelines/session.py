@@ -32,7 +32,7 @@ SETTINGS = {
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     # Plans are small and known; measuring them anew at each micro-batch costs more than it gives.
     "spark.sql.adaptive.enabled": "false",
-    # Three times as fast as the default on a local disk; the rename is as atomic.
+    # Three times as fast as the default on a local disk. What a power failure leaves is untested.
     "spark.sql.streaming.checkpointFileManagerClass": (
         "org.apache.spark.sql.execution.streaming.checkpointing"
         ".FileSystemBasedCheckpointFileManager"
