@@ -62,6 +62,9 @@ crash: $(READY) ## kill a loaded broker many times and look for lost records (lo
 eos: $(READY) ## copy in transactions while copiers and broker are killed (ten minutes)
 	@$(BIN)/python -m tools.eos $(EOS_ARGS)
 
+sink-kill: $(READY) ## kill Spark under the exactly-once sink and compare what was written (long)
+	@$(BIN)/python -m tools.pipeline_kill $(SINK_KILL_ARGS)
+
 fraud-kill: $(READY) ## kill detector and broker under load, prove one verdict each (ten minutes)
 	@$(BIN)/python -m tools.fraud_kill $(FRAUD_ARGS)
 
@@ -69,4 +72,4 @@ clean: ## remove what the other targets made
 	rm -rf $(VENV) .cache build dist src/*.egg-info penstock-data
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help setup demo test check format generate conformance conformance-table bench bench-pipelines crash eos fraud-kill clean
+.PHONY: help setup demo test check format generate conformance conformance-table bench bench-pipelines crash eos sink-kill fraud-kill clean

@@ -14,6 +14,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 
 from bench import page as book
 from bench import report
@@ -24,6 +25,7 @@ from bench.schedule import GROUPS, Schedule
 from tools.apache_kafka import missing_prerequisite
 
 ROOT = Path(__file__).resolve().parent.parent
+LATEST = ROOT / "bench" / "results" / "latest.json"
 NOTES = Path(__file__).with_name("notes.md")
 """What the figures mean, by hand: to be read again after every run."""
 
@@ -48,16 +50,18 @@ def main() -> int:
             QUICK if options.quick else FULL,
             lambda line: print(f"[{time.monotonic() - began:6.1f} s] {line}", flush=True),
         ).run()
-    how = {"rounds": options.rounds, "quick": options.quick, "only": options.only}
+    how: dict[str, Any] = {"rounds": options.rounds, "quick": options.quick, "only": options.only}
     machine = describe()
+    if options.keep:
+        how |= {"kept": report.keep(results, json.loads(LATEST.read_text()))}
     page = report.as_page(results, machine, how) + "\n" + NOTES.read_text()
     print("\n" + page)
     answer = json.dumps(report.as_json(results, machine, how), indent=1) + "\n"
     whole = set(options.only.split(",")) == set(GROUPS) and not options.quick
     if whole or options.write:
         book.write_part(ROOT / "docs" / "benchmarks.md", book.BROKER, page)
-        (ROOT / "bench" / "results").mkdir(exist_ok=True)
-        (ROOT / "bench" / "results" / "latest.json").write_text(answer)
+        LATEST.parent.mkdir(exist_ok=True)
+        LATEST.write_text(answer)
     elif options.json:
         options.json.write_text(answer)
     return 1 if results.failures else 0
@@ -70,6 +74,9 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that it works")
     parser.add_argument("--peers", default=f"{KAFKA},{PENSTOCK},{PENSTOCK_FSYNC}")
     parser.add_argument("--write", action="store_true", help="write the page for a partial run too")
+    parser.add_argument(
+        "--keep", action="store_true", help="keep figures of the last run that this one lacks"
+    )
     parser.add_argument("--json", type=Path, help="where a partial run writes its values")
     parser.add_argument("--scratch", type=Path, help="where the brokers keep their data meanwhile")
     options = parser.parse_args()

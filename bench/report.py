@@ -47,6 +47,15 @@ def rows(results: Results) -> Iterator[Row]:
                 yield Row(metric, peer, results.figure(metric, KAFKA), value)
 
 
+def keep(results: Results, earlier: Mapping[str, Any]) -> str:
+    """Take over what only the earlier run measured; says which run that was."""
+    for metric, values in earlier["values"].items():
+        results.values.setdefault(metric, values)
+    run, machine = earlier["run"], earlier["machine"]
+    groups = run["only"].replace(",", ", ")
+    return f"{groups}: {run['rounds']} rounds of Penstock {machine['Penstock']}"
+
+
 def as_json(results: Results, machine: Mapping[str, str], how: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "machine": dict(machine),
@@ -71,6 +80,8 @@ def as_json(results: Results, machine: Mapping[str, str], how: Mapping[str, Any]
 def as_page(results: Results, machine: Mapping[str, str], how: Mapping[str, Any]) -> str:
     lines = [*_INTRODUCTION.format(**how).splitlines(), ""]
     lines += [f"- {name}: {value}" for name, value in machine.items()]
+    if "kept" in how:
+        lines.append(f"- from an earlier run on the same kind of machine: {how['kept']}")
     everything = list(rows(results))
     for peer, title in TITLES.items():
         mine = [row for row in everything if row.peer == peer]
