@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -78,7 +79,19 @@ def ensure_topic(
         if error.args[0].code() == KafkaError.TOPIC_ALREADY_EXISTS:
             return False
         raise
+    _wait_known(client, topic, partitions)
     return True
+
+
+def _wait_known(client: AdminClient, topic: str, partitions: int) -> None:
+    """A controller answers before its brokers know of a change; clients would not find it."""
+    deadline = time.monotonic() + CALL_TIMEOUT_S
+    while time.monotonic() < deadline:
+        found = client.list_topics(topic, timeout=CALL_TIMEOUT_S).topics[topic].partitions
+        if len(found) >= partitions and all(each.leader >= 0 for each in found.values()):
+            return
+        time.sleep(0.05)
+    raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{topic} has no leader yet"))
 
 
 def ensure_partitions(client: AdminClient, topic: str, partitions: int) -> None:
@@ -92,6 +105,7 @@ def ensure_partitions(client: AdminClient, topic: str, partitions: int) -> None:
         # Another worker may have been first.
         if error.args[0].code() != KafkaError.INVALID_PARTITIONS:
             raise
+    _wait_known(client, topic, partitions)
 
 
 def is_compacted(client: AdminClient, topic: str) -> bool:

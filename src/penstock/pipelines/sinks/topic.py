@@ -7,6 +7,7 @@ foreachBatch: a batch is planned once, and whether it was written is asked of th
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -175,8 +176,14 @@ def _partitions(target: Target) -> int:
     known = admin.list_topics(timeout=_TIMEOUT_S).topics
     if target.topic not in known:
         _create(admin, target.topic)
-        known = admin.list_topics(target.topic, timeout=_TIMEOUT_S).topics
-    return len(known[target.topic].partitions)
+    deadline = time.monotonic() + _TIMEOUT_S
+    while time.monotonic() < deadline:
+        # A controller answers before its brokers know of a new topic.
+        found = admin.list_topics(target.topic, timeout=_TIMEOUT_S).topics[target.topic].partitions
+        if found:
+            return len(found)
+        time.sleep(0.05)
+    raise RunError(f"topic {target.topic} was made, and the broker does not know of it yet")
 
 
 def _create(admin: AdminClient, name: str) -> None:
