@@ -16,8 +16,6 @@ from penstock.pipelines.java import require_java
 from penstock.pipelines.progress_line import ProgressLine
 from penstock.pipelines.version import JarSet
 
-CENTRAL = ""
-
 _POM = """<project>
   <modelVersion>4.0.0</modelVersion>
   <groupId>penstock</groupId>
@@ -33,12 +31,12 @@ _POM_LINE = (
     "<version>{jar.version}</version><exclusions><exclusion><groupId>*</groupId>"
     "<artifactId>*</artifactId></exclusion></exclusions></dependency>"
 )
-# One resolver only: Spark's default chain also asks the local Maven repository, and fails on an
-# entry there that has a pom and no jar.
+# One resolver only, Ivy's own idea of Maven Central: Spark's default chain also asks the local Maven
+# repository, and fails on an entry there that has a pom and no jar.
 _IVY_SETTINGS = """<ivysettings>
   <settings defaultResolver="central"/>
   <caches defaultCacheDir="{cache}"/>
-  <resolvers><ibiblio name="central" m2compatible="true" root="{root}"/></resolvers>
+  <resolvers><ibiblio name="central" m2compatible="true"/></resolvers>
 </ivysettings>
 """
 _IVY_MODULE = """<ivy-module version="2.0">
@@ -64,7 +62,7 @@ def fetch_with_maven(jar_set: JarSet, folder: Path, progress: ProgressLine) -> N
 
 def fetch_with_ivy(jar_set: JarSet, folder: Path, progress: ProgressLine) -> None:
     cache, settings, module = (folder.with_name(name) for name in ("ivy", "settings.xml", "m.xml"))
-    settings.write_text(_IVY_SETTINGS.format(cache=cache, root=CENTRAL))
+    settings.write_text(_IVY_SETTINGS.format(cache=cache))
     lines = "\n".join(_IVY_LINE.format(jar=jar) for jar in jar_set.jars)
     module.write_text(_IVY_MODULE.format(lines))
     pattern = f"{folder}/[artifact]-[revision].[ext]"

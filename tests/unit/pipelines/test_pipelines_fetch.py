@@ -77,7 +77,7 @@ def test_ivy_asks_maven_central_alone(
     settings = ElementTree.parse(arguments[arguments.index("-settings") + 1])
     resolvers = settings.find("resolvers")
     assert resolvers is not None
-    assert [one.get("root") for one in resolvers] == [fetch_module.CENTRAL]
+    assert [one.get("name") for one in resolvers] == ["central"]
     module = ElementTree.parse(arguments[arguments.index("-ivy") + 1])
     named = [(one.get("name"), one.get("transitive")) for one in module.iter("dependency")]
     assert named == [(jar.artifact, "false") for jar in KAFKA.jars]
