@@ -31,8 +31,8 @@ _POM_LINE = (
     "<version>{jar.version}</version><exclusions><exclusion><groupId>*</groupId>"
     "<artifactId>*</artifactId></exclusion></exclusions></dependency>"
 )
-# One resolver only, Ivy's own idea of Maven Central: Spark's default chain also asks the local Maven
-# repository, and fails on an entry there that has a pom and no jar.
+# One resolver only, Ivy's own idea of Maven Central: Spark's default chain asks the local Maven
+# repository too, and fails on an entry there that has a pom and no jar.
 _IVY_SETTINGS = """<ivysettings>
   <settings defaultResolver="central"/>
   <caches defaultCacheDir="{cache}"/>
