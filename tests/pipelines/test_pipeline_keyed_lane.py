@@ -15,10 +15,11 @@ from penstock.pipelines.error import DeclarationError, RunError, TransientError
 from penstock.pipelines.keyed import task as task_module
 from penstock.pipelines.keyed.event import Event
 from penstock.pipelines.keyed.failure import Retry
-from penstock.pipelines.keyed.kafka import admin, ensure_topic
+from penstock.pipelines.keyed.kafka import admin
 from penstock.pipelines.keyed.lane import Lane, LaneSpec, Rows
 from penstock.pipelines.keyed.state import POSITION_KEY
 from penstock.pipelines.keyed.task import run_task, split
+from penstock.pipelines.topic_making import ensure_topic
 from penstock.testing.broker import Broker
 
 COMMITTED = {"isolation.level": "read_committed"}

@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from penstock.pipelines.error import RunError
-from penstock.pipelines.keyed.kafka import admin, ensure_topic
+from penstock.pipelines.keyed.kafka import admin
 from penstock.pipelines.run.settings import RunSettings
 from penstock.pipelines.sources.table import (
     TableFollower,
@@ -20,6 +20,7 @@ from penstock.pipelines.sources.table import (
     table,
     unfollow,
 )
+from penstock.pipelines.topic_making import ensure_topic
 from penstock.testing.broker import Broker
 
 CHANGE_S = 2.0

@@ -20,11 +20,11 @@ from penstock.pipelines.keyed.kafka import (
     admin,
     consumer_settings,
     ensure_partitions,
-    ensure_topic,
     partition_count,
     producer_settings,
 )
 from penstock.pipelines.keyed.state import POSITION_KEY, encode_position, read_position
+from penstock.pipelines.topic_making import ensure_topic
 from penstock.telemetry.log import get_logger
 
 if TYPE_CHECKING:

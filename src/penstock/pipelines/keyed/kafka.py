@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import logging
-import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, TopicCollection
-from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, NewTopic
+from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions
+
+from penstock.pipelines.patience import SILENT
+from penstock.pipelines.topic_making import wait_known
 
 CALL_TIMEOUT_S = 15.0
-# Failures come back as exceptions and are told where they matter; librdkafka's own lines on
-# standard error would only stand between.
-_SILENT = logging.getLogger("penstock.pipelines.librdkafka")
-_SILENT.addHandler(logging.NullHandler())
-_SILENT.propagate = False
-_QUIET: dict[str, Any] = {"log_level": 0, "logger": _SILENT}
+_QUIET: dict[str, Any] = {"log_level": 0, "logger": SILENT}
 # Left to itself a client that lost every broker may start over from its first addresses and wait
 # for ever on what it had under way.
 _STEADY: dict[str, Any] = {"metadata.recovery.strategy": "none", "reconnect.backoff.max.ms": 500}
@@ -66,34 +62,6 @@ def partition_count(client: AdminClient, topic: str) -> int:
         raise
 
 
-def ensure_topic(
-    client: AdminClient, topic: str, partitions: int, *, compacted: bool = False
-) -> bool:
-    """Make the topic unless it is there; whether it was made."""
-    config = {"cleanup.policy": "compact"} if compacted else {}
-    new = NewTopic(topic, num_partitions=partitions, replication_factor=-1, config=config)
-    future = client.create_topics([new], request_timeout=CALL_TIMEOUT_S)[topic]
-    try:
-        future.result(CALL_TIMEOUT_S)
-    except KafkaException as error:
-        if error.args[0].code() == KafkaError.TOPIC_ALREADY_EXISTS:
-            return False
-        raise
-    _wait_known(client, topic, partitions)
-    return True
-
-
-def _wait_known(client: AdminClient, topic: str, partitions: int) -> None:
-    """A controller answers before its brokers know of a change; clients would not find it."""
-    deadline = time.monotonic() + CALL_TIMEOUT_S
-    while time.monotonic() < deadline:
-        found = client.list_topics(topic, timeout=CALL_TIMEOUT_S).topics[topic].partitions
-        if len(found) >= partitions and all(each.leader >= 0 for each in found.values()):
-            return
-        time.sleep(0.05)
-    raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{topic} has no leader yet"))
-
-
 def ensure_partitions(client: AdminClient, topic: str, partitions: int) -> None:
     """Grow the topic to at least so many partitions."""
     if partition_count(client, topic) >= partitions:
@@ -105,7 +73,7 @@ def ensure_partitions(client: AdminClient, topic: str, partitions: int) -> None:
         # Another worker may have been first.
         if error.args[0].code() != KafkaError.INVALID_PARTITIONS:
             raise
-    _wait_known(client, topic, partitions)
+    wait_known(client, topic, partitions)
 
 
 def is_compacted(client: AdminClient, topic: str) -> bool:

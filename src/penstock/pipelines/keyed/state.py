@@ -16,16 +16,11 @@ import orjson
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
 
 from penstock.pipelines.keyed.kafka import CALL_TIMEOUT_S, consumer_settings
+from penstock.pipelines.patience import NO_LEADER_YET, patiently
 
 # No text in UTF-8 holds these bytes, so no key of an event that is text can be this one.
 POSITION_KEY = b"\xff\xffposition"
 _RESTORE_SILENCE_S = 30.0
-_NOT_YET = (
-    KafkaError._UNKNOWN_PARTITION,
-    KafkaError.UNKNOWN_TOPIC_OR_PART,
-    KafkaError.NOT_LEADER_FOR_PARTITION,
-    KafkaError.LEADER_NOT_AVAILABLE,
-)
 
 
 class Stored(bytes):
@@ -95,7 +90,10 @@ def read_position(consumer: Consumer, topic: str, partition: int, chunk: int = 5
 
     Every transaction ends with one, so it is near the end unless aborted records follow it.
     """
-    low, high = _watermarks(consumer, TopicPartition(topic, partition))
+    place = TopicPartition(topic, partition)
+    low, high = patiently(
+        lambda: consumer.get_watermark_offsets(place, CALL_TIMEOUT_S), NO_LEADER_YET, CALL_TIMEOUT_S
+    )
     start = high
     while start > low:
         start = max(low, start - chunk)
@@ -104,19 +102,6 @@ def read_position(consumer: Consumer, topic: str, partition: int, chunk: int = 5
             return found
         chunk *= 10
     return None
-
-
-def _watermarks(consumer: Consumer, place: TopicPartition) -> tuple[int, int]:
-    """Of a partition that may be new: its leader takes a moment to know that it is one."""
-    deadline = time.monotonic() + CALL_TIMEOUT_S
-    while True:
-        try:
-            low, high = consumer.get_watermark_offsets(place, CALL_TIMEOUT_S)
-            return low, high
-        except KafkaException as failure:
-            if failure.args[0].code() not in _NOT_YET or time.monotonic() > deadline:
-                raise
-            time.sleep(0.05)
 
 
 def _last_position(consumer: Consumer, topic: str, partition: int, start: int) -> int | None:

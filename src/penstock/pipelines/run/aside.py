@@ -16,16 +16,16 @@ from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import (
     Consumer,
-    KafkaError,
-    KafkaException,
     Producer,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
 
+from penstock.pipelines.patience import SILENT
 from penstock.pipelines.run.batch_log import Batch, BatchLog, Positions
-from penstock.pipelines.run.presence import SILENT, known_topics
+from penstock.pipelines.run.presence import known_topics
 from penstock.pipelines.run.settings import RunSettings
+from penstock.pipelines.topic_making import ensure_topic
 from penstock.pipelines.transforms.dead_letter import dead_letters
 from penstock.pipelines.transforms.late import late_rows
 
@@ -186,11 +186,7 @@ class Aside:
             return
         if topic not in known_topics(self.settings):
             admin = AdminClient(self.settings.client(error_cb=lambda _: None), logger=SILENT)
-            try:
-                admin.create_topics([NewTopic(topic)])[topic].result(_TIMEOUT_S)
-            except KafkaException as error:
-                if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
-                    raise
+            ensure_topic(admin, topic, timeout_s=_TIMEOUT_S)
         self._made.add(topic)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient, OffsetSpec
 
-from penstock.pipelines.run.presence import SILENT
+from penstock.pipelines.patience import SILENT
 from penstock.pipelines.run.settings import RunSettings
 
 _EVERY_S = 1.0

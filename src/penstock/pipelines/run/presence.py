@@ -7,36 +7,27 @@ member that was killed holds the group for its session's 6 seconds; commits wait
 
 from __future__ import annotations
 
-import logging
 import os
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from penstock.pipelines.error import AlreadyRunningError, RunError
+from penstock.pipelines.patience import NO_COORDINATOR_YET, SILENT, patiently
 from penstock.pipelines.run.settings import RunSettings
 from penstock.telemetry.log import get_logger
 
 Offsets = Mapping[tuple[str, int], int]
 
-SILENT = logging.getLogger("penstock.pipelines.librdkafka")
-SILENT.addHandler(logging.NullHandler())
-SILENT.propagate = False
 _TIMEOUT_S = 10.0
 _SESSION_MS = 6000
 _POLL_S = 0.1
 _PATIENCE_S = 30.0
-_NOT_READY = (
-    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
-    KafkaError.COORDINATOR_NOT_AVAILABLE,
-    KafkaError.NOT_COORDINATOR,
-)
-_T = TypeVar("_T")
 _log = get_logger("pipelines.presence")
 
 
@@ -165,7 +156,9 @@ def committed_offsets(
     )
     try:
         asked = [TopicPartition(*each) for each in partitions_of(settings, topics)]
-        found = _patiently(lambda: consumer.committed(asked, timeout=_TIMEOUT_S))
+        found = patiently(
+            lambda: consumer.committed(asked, timeout=_TIMEOUT_S), NO_COORDINATOR_YET, _PATIENCE_S
+        )
         return {(each.topic, each.partition): each.offset for each in found if each.offset >= 0}
     except KafkaException as error:
         raise RunError(f"the broker does not tell the offsets of {group}: {error}") from error
@@ -213,25 +206,13 @@ def _members(settings: RunSettings, group: str) -> list[str]:
         return [each.client_id for each in asked[group].result(_TIMEOUT_S).members]
 
     try:
-        return _patiently(ask)
+        return patiently(ask, NO_COORDINATOR_YET, _PATIENCE_S)
     except KafkaException as error:
         if error.args[0].code() == KafkaError.GROUP_ID_NOT_FOUND:
             return []
         raise RunError(
             f"the broker does not tell who is in the group {group}: {error.args[0].name()}"
         ) from error
-
-
-def _patiently(call: Callable[[], _T]) -> _T:
-    """A coordinator that has just started, or moved, asks for a little patience."""
-    deadline = time.monotonic() + _PATIENCE_S
-    while True:
-        try:
-            return call()
-        except KafkaException as error:
-            if error.args[0].code() not in _NOT_READY or time.monotonic() > deadline:
-                raise
-            time.sleep(0.05)
 
 
 def _alive(pid: int) -> bool:

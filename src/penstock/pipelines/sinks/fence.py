@@ -11,24 +11,15 @@ Nothing here knows rows; it is used in Python workers and at the start of a quer
 
 from __future__ import annotations
 
-import logging
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import Consumer, TopicPartition
 
-SILENT = logging.getLogger("penstock.pipelines.librdkafka")
-SILENT.addHandler(logging.NullHandler())
-SILENT.propagate = False
+from penstock.pipelines.patience import NO_COORDINATOR_YET, SILENT, patiently
+
 _TIMEOUT_S = 60.0
-_PAUSE_S = 0.1
-_NOT_READY = (
-    KafkaError.NOT_COORDINATOR,
-    KafkaError.COORDINATOR_NOT_AVAILABLE,
-    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,21 +69,13 @@ class FenceReader:
     def read(self, tasks: Sequence[int], query_id: str) -> list[int]:
         """Per task, the first batch of this checkpoint that it has not written."""
         asked = [TopicPartition(self._target.topic, task) for task in tasks]
-        found = self._committed(asked)
+        found = patiently(
+            lambda: self._consumer.committed(asked, timeout=_TIMEOUT_S),
+            NO_COORDINATOR_YET,
+            _TIMEOUT_S,
+        )
         by_task = {each.partition: _position(each, query_id) for each in found}
         return [by_task[task] for task in tasks]
-
-    def _committed(self, asked: list[TopicPartition]) -> list[TopicPartition]:
-        deadline = time.monotonic() + _TIMEOUT_S
-        while True:
-            try:
-                found: list[TopicPartition] = self._consumer.committed(asked, timeout=_TIMEOUT_S)
-                return found
-            except KafkaException as failure:
-                # A broker that has just started looks for the group's coordinator a while.
-                if failure.args[0].code() not in _NOT_READY or time.monotonic() > deadline:
-                    raise
-                time.sleep(_PAUSE_S)
 
     def close(self) -> None:
         self._consumer.close()

@@ -16,7 +16,8 @@ from typing import Any
 
 from confluent_kafka import KafkaException, Producer
 
-from penstock.pipelines.sinks.fence import SILENT, FenceReader, Target
+from penstock.pipelines.patience import SILENT
+from penstock.pipelines.sinks.fence import FenceReader, Target
 
 _TIMEOUT_S = 60.0
 _ABORT_TIMEOUT_S = 10.0

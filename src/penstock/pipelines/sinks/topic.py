@@ -7,21 +7,21 @@ foreachBatch: a batch is planned once, and whether it was written is asked of th
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import AdminClient, NewTopic
+from confluent_kafka.admin import AdminClient
 
 from penstock.pipelines.error import DeclarationError, RunError
+from penstock.pipelines.patience import SILENT
 from penstock.pipelines.sinks.checkpoint import Checkpoint
 from penstock.pipelines.sinks.contract import Trigger, counted, triggered
-from penstock.pipelines.sinks.fence import SILENT, FenceReader, Target
+from penstock.pipelines.sinks.fence import FenceReader, Target
 from penstock.pipelines.sinks.worker import own_workers
 from penstock.pipelines.sinks.write import write_task
+from penstock.pipelines.topic_making import ensure_topic, wait_known
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -173,23 +173,7 @@ def _require_checkpoint_at_fence(checkpoint: Checkpoint, target: Target, tasks: 
 
 def _partitions(target: Target) -> int:
     admin = AdminClient(target.kafka, logger=SILENT)
-    known = admin.list_topics(timeout=_TIMEOUT_S).topics
-    if target.topic not in known:
-        _create(admin, target.topic)
-    deadline = time.monotonic() + _TIMEOUT_S
-    while time.monotonic() < deadline:
-        # A controller answers before its brokers know of a new topic.
-        found = admin.list_topics(target.topic, timeout=_TIMEOUT_S).topics[target.topic].partitions
-        if found:
-            return len(found)
-        time.sleep(0.05)
-    raise RunError(f"topic {target.topic} was made, and the broker does not know of it yet")
-
-
-def _create(admin: AdminClient, name: str) -> None:
-    """With the broker's defaults, as writing to it would."""
-    try:
-        admin.create_topics([NewTopic(name)])[name].result(_TIMEOUT_S)
-    except KafkaException as failure:
-        if failure.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
-            raise
+    # Asked first: whoever may write a topic need not be allowed to make one.
+    if target.topic not in admin.list_topics(timeout=_TIMEOUT_S).topics:
+        ensure_topic(admin, target.topic, timeout_s=_TIMEOUT_S)
+    return wait_known(admin, target.topic, timeout_s=_TIMEOUT_S)

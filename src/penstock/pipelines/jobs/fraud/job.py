@@ -30,10 +30,10 @@ from penstock.pipelines.keyed.kafka import (
     CALL_TIMEOUT_S,
     admin,
     consumer_settings,
-    ensure_topic,
 )
 from penstock.pipelines.sources.table import table
 from penstock.pipelines.sources.topic import topic
+from penstock.pipelines.topic_making import ensure_topic
 
 if TYPE_CHECKING:
     from penstock.pipelines.run.settings import RunSettings
