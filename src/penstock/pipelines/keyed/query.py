@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock.pipelines.keyed.lane import LaneSpec
 from penstock.pipelines.keyed.task import COLUMNS, LONGEST, figures, task
+from penstock.pipelines.run.spark_setting import configured
 from penstock.pipelines.sinks.worker import own_workers
 from penstock.pipelines.sources.table import portable
 
@@ -76,7 +75,7 @@ def start_query(
     source = replace(pipeline.source, options={**bound, **pipeline.source.options})
     rows = source.stream(spark, settings, starting=starting)
     wanted = {**_SETTINGS, **pipeline.options, **settings.options}
-    with _configured(spark, wanted), own_workers(spark) as keep:
+    with configured(spark, wanted), own_workers(spark) as keep:
         writer = through_lanes(pipeline, settings, spec, rows).writeStream.format("noop")
         writer = writer.queryName(pipeline.name).option("checkpointLocation", str(scratch))
         if settings.trigger:
@@ -101,23 +100,6 @@ def through_lanes(
 
 def _one_task(settings: RunSettings) -> bool:
     return settings.master.startswith("local")
-
-
-@contextmanager
-def _configured(spark: SparkSession, settings: Mapping[str, str]) -> Iterator[None]:
-    """Spark settings for a query that is started within; it keeps them."""
-    own = {key: value for key, value in settings.items() if spark.conf.isModifiable(key)}
-    before = {key: spark.conf.get(key, None) for key in own}
-    for key, value in own.items():
-        spark.conf.set(key, value)
-    try:
-        yield
-    finally:
-        for key, earlier in before.items():
-            if earlier is None:
-                spark.conf.unset(key)
-            else:
-                spark.conf.set(key, earlier)
 
 
 def _sums(spec: LaneSpec) -> list[Column]:

@@ -29,6 +29,7 @@ from penstock.pipelines.run.plan import output_frames, positions_json, source_na
 from penstock.pipelines.run.presence import Presence, partitions_of
 from penstock.pipelines.run.report import Report, listener
 from penstock.pipelines.run.slot import Slot
+from penstock.pipelines.run.spark_setting import configured
 from penstock.pipelines.run.tally import Tally
 from penstock.telemetry.log import get_logger
 
@@ -116,7 +117,7 @@ class PipelineRun:
         settings, pipeline = self._settings, self._pipeline
         partitions_of(settings, _group_topics(pipeline))  # tells a topic that is not there
         starting = self._starting_offsets()
-        with _configured(self._spark, {**pipeline.options, **settings.options}):
+        with configured(self._spark, {**pipeline.options, **settings.options}):
             frames = output_frames(pipeline, self._spark, settings, starting)
         self._slots = [self._slot(output, frame) for output, frame in frames.items()]
 
@@ -167,7 +168,7 @@ class PipelineRun:
 
     def _start_queries(self) -> None:
         wanted = {**self._pipeline.options, **self._settings.options}
-        with _configured(self._spark, wanted):
+        with configured(self._spark, wanted):
             for slot in self._slots:
                 try:
                     self._start_slot(slot)
@@ -236,7 +237,7 @@ class PipelineRun:
         if self._stopping.wait(min(backoff, _BACKOFF_MAX_S)):
             return
         try:
-            with _configured(self._spark, {**self._pipeline.options, **self._settings.options}):
+            with configured(self._spark, {**self._pipeline.options, **self._settings.options}):
                 self._start_slot(slot)
         except Exception as error:
             slot.query = None
@@ -391,24 +392,3 @@ def _by_input(
         places = partitions_of(settings, names)
         found[name] = positions_json({each: group.get(each, -2) for each in places})
     return found
-
-
-class _configured:
-    """Spark settings for what is started within; a query keeps those it was started with."""
-
-    def __init__(self, spark: SparkSession, settings: Mapping[str, str]) -> None:
-        self._spark = spark
-        self._settings = {k: v for k, v in settings.items() if spark.conf.isModifiable(k)}
-        self._before: dict[str, str | None] = {}
-
-    def __enter__(self) -> None:
-        for key, value in self._settings.items():
-            self._before[key] = self._spark.conf.get(key, None)
-            self._spark.conf.set(key, value)
-
-    def __exit__(self, *_: object) -> None:
-        for key, before in self._before.items():
-            if before is None:
-                self._spark.conf.unset(key)
-            else:
-                self._spark.conf.set(key, before)
