@@ -57,6 +57,11 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
             return None
         return self._loaded.get(partition_of(name, len(topic.partitions)))
 
+    def loaded_at(self, index: int) -> Runtime[MachineT, RecordT] | None:
+        """None as well where it has failed and must be loaded anew."""
+        runtime = self._loaded.get(index)
+        return runtime if runtime is not None and runtime.failure is None else None
+
     async def wait_partition_of(self, name: str) -> TopicPartition:
         """Where a name is kept; makes the topic if this is the first name ever."""
         topic = self._image.topics.get(self.topic_name)
@@ -85,8 +90,8 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
             await runtime.close()
 
     async def _wait_index(self, index: int) -> Runtime[MachineT, RecordT]:
-        runtime = self._loaded.get(index)
-        if runtime is not None and runtime.failure is None:
+        runtime = self.loaded_at(index)
+        if runtime is not None:
             return runtime
         task = self._loading.get(index)
         if task is None:

@@ -6,11 +6,14 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from penstock.group import GroupEntry, GroupShard
 from penstock.handlers.coordinator_topic import CONSUMER_OFFSETS
-from penstock.handlers.partition_journal import wait_flushed
+from penstock.handlers.partition_journal import flushed
+from penstock.machine.decision import Decision
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
+from penstock.network.later import future_of
 from penstock.records.control import build_end_marker
 from penstock.replication.partition_set import PartitionSet
 from penstock.storage.append_check import Origin
@@ -59,32 +62,44 @@ class MarkerWriter:
         self, marker: Marker, partitions: Iterable[TopicPartition]
     ) -> dict[TopicPartition, ErrorCode]:
         """All are appended first and then waited for together: one flush serves them."""
-        wanted = list(partitions)
-        results = await asyncio.gather(*(self._write_one(marker, one) for one in wanted))
-        return dict(zip(wanted, results, strict=True))
+        begun = {key: self._begin(marker, key) for key in partitions}
+        return {
+            key: one if isinstance(one, ErrorCode) else await _code_of(one)
+            for key, one in begun.items()
+        }
 
-    async def _write_one(self, marker: Marker, key: TopicPartition) -> ErrorCode:
+    def _begin(self, marker: Marker, key: TopicPartition) -> ErrorCode | asyncio.Future[None]:
+        """The outcome itself where nothing has to be waited for."""
         try:
             if key.topic == CONSUMER_OFFSETS:
-                await self._end_offsets(marker, key.partition)
-            else:
-                await self._append(marker, key)
+                return self._end_offsets(marker, key.partition)
+            return self._append(marker, key)
         except ApiError as error:
             return error.code
         except StorageError:
             return ErrorCode.KAFKA_STORAGE_ERROR
-        return ErrorCode.NONE
 
-    async def _end_offsets(self, marker: Marker, index: int) -> None:
+    def _end_offsets(self, marker: Marker, index: int) -> ErrorCode | asyncio.Future[None]:
         """The machine of the group writes it, so that its offsets count from then on."""
-        runtime = await self._groups().wait_runtime_at(index)
-        await runtime.submit(
-            lambda shard: shard.offsets.decide_end_txn(
+
+        def decide(shard: GroupShard) -> Decision[GroupEntry, None]:
+            return shard.offsets.decide_end_txn(
                 marker.producer_id, marker.producer_epoch, marker.committed
             )
-        )
 
-    async def _append(self, marker: Marker, key: TopicPartition) -> None:
+        runtime = self._groups().loaded_at(index)
+        if runtime is None:
+            return asyncio.ensure_future(self._load_and_end_offsets(index, decide))
+        answer = runtime.ask(decide)
+        return ErrorCode.NONE if answer is None else future_of(answer)
+
+    async def _load_and_end_offsets(
+        self, index: int, decide: Callable[[GroupShard], Decision[GroupEntry, None]]
+    ) -> None:
+        runtime = await self._groups().wait_runtime_at(index)
+        await runtime.submit(decide)
+
+    def _append(self, marker: Marker, key: TopicPartition) -> ErrorCode | asyncio.Future[None]:
         partition = self._partitions.by_name(*key)
         if marker.transaction_version >= EPOCH_BUMP_SINCE:
             partition.log.producers.check_marker_raised(marker.producer_id, marker.producer_epoch)
@@ -98,4 +113,15 @@ class MarkerWriter:
         )
         result = partition.append(memoryview(batch), now_ms, Origin.COORDINATOR)
         if partition.must_wait(result):
-            await wait_flushed(partition, result.last_offset + 1)
+            return flushed(partition, result.last_offset + 1)
+        return ErrorCode.NONE
+
+
+async def _code_of(waiting: asyncio.Future[None]) -> ErrorCode:
+    try:
+        await waiting
+    except ApiError as error:
+        return error.code
+    except StorageError:
+        return ErrorCode.KAFKA_STORAGE_ERROR
+    return ErrorCode.NONE

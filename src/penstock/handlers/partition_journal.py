@@ -54,7 +54,7 @@ class PartitionJournal(Generic[RecordT]):
 
     async def wait_committed(self, end_offset: int) -> None:
         if not self.is_committed(end_offset):
-            await wait_flushed(self._partition, end_offset)
+            await flushed(self._partition, end_offset)
 
     def load(self) -> Iterator[tuple[int, RecordT]]:
         return self._decode(self._batches())
@@ -82,11 +82,11 @@ def _read_segment(path: str) -> Iterator[Batch]:
             rest = bytes(data[pos:])
 
 
-async def wait_flushed(partition: Partition, end_offset: int) -> None:
-    """Until everything below `end_offset`, not on disk yet, is; raises if it never will be."""
+def flushed(partition: Partition, end_offset: int) -> asyncio.Future[None]:
+    """Done when everything below `end_offset`, not on disk yet, is; failed if it never will be."""
     waiter = _FlushWaiter(asyncio.get_running_loop())
     partition.await_flush(end_offset, waiter)
-    await waiter.future
+    return waiter.future
 
 
 class _FlushWaiter:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from penstock.handlers.broker import Broker
-from penstock.handlers.coordinator_call import ask_host
+from penstock.handlers.call import Answer
+from penstock.handlers.coordinator_call import answer_of_host, ask_host
 from penstock.machine.decision import Decision
 from penstock.model.error import ErrorCode
 from penstock.model.id import TopicPartition
@@ -35,6 +36,18 @@ async def ask(
         lambda shard: decide(shard, broker.clock.now_ms()),
         refuse,
     )
+
+
+def answer(
+    broker: Broker,
+    transactional_id: str,
+    decide: Callable[[TransactionShard, int], Decision[TransactionRecord, ResponseT]],
+    refuse: Callable[[ErrorCode], ResponseT],
+) -> Answer:
+    """What a handler hands to the router as it is."""
+    if not broker.producer_ids.is_available:
+        return ask(broker, transactional_id, decide, refuse)
+    return answer_of_host(broker.transactions, transactional_id, decide, refuse, broker.clock)
 
 
 async def add_partitions(broker: Broker, addition: Addition) -> AdditionResult:

@@ -15,7 +15,7 @@ from penstock.handlers.broker import Broker
 from penstock.handlers.call import Call
 from penstock.model.error import ApiError, ErrorCode
 from penstock.model.id import TopicPartition
-from penstock.network.later import Later
+from penstock.network.later import Later, future_of
 from penstock.protocol.messages.produce import (
     PartitionProduceData,
     ProduceRequest,
@@ -96,18 +96,7 @@ async def _produce_parked(
         client.parked_produces -= 1
     if not isinstance(answer, Later):
         return answer
-    return await _settled(answer)
-
-
-async def _settled(later: Later[ProduceResponse]) -> ProduceResponse:
-    future: asyncio.Future[ProduceResponse] = asyncio.get_running_loop().create_future()
-
-    def settle(response: ProduceResponse) -> None:
-        if not future.done():
-            future.set_result(response)
-
-    later.listen(settle)
-    return await future
+    return await future_of(answer)
 
 
 async def _join(broker: Broker, request: ProduceRequest, version: int) -> dict[Key, ApiError]:

@@ -14,6 +14,18 @@ TimerKey = Hashable
 
 _GARBAGE_MIN = 64
 
+_Place = tuple[int, int, TimerKey]
+
+
+class _Entry:
+    """When a key is due, and the one place in the heap that counts for it: never behind that."""
+
+    __slots__ = ("deadline_ms", "place")
+
+    def __init__(self) -> None:
+        self.deadline_ms = 0
+        self.place: _Place = (0, 0, None)
+
 
 class Timers:
     """A deadline that is put off keeps its place in the heap and moves when it surfaces there: a
@@ -21,18 +33,16 @@ class Timers:
     forward leaves its old place behind, until it surfaces or such leftovers outnumber the living.
     """
 
-    __slots__ = ("_deadlines", "_heap", "_places", "_sequence")
+    __slots__ = ("_entries", "_heap", "_sequence")
 
     def __init__(self) -> None:
-        self._deadlines: dict[TimerKey, int] = {}
+        self._entries: dict[TimerKey, _Entry] = {}
         # The sequence number keeps keys of unlike types from ever being compared.
-        self._heap: list[tuple[int, int, TimerKey]] = []
-        # Of each key the one entry of the heap that counts: never behind its deadline.
-        self._places: dict[TimerKey, tuple[int, int, TimerKey]] = {}
+        self._heap: list[_Place] = []
         self._sequence = 0
 
     def __len__(self) -> int:
-        return len(self._deadlines)
+        return len(self._entries)
 
     def apply(self, changes: Iterable[TimerChange]) -> None:
         for change in changes:
@@ -42,19 +52,23 @@ class Timers:
                 self.schedule(change.key, change.deadline_ms)
 
     def schedule(self, key: TimerKey, deadline_ms: int) -> None:
-        self._deadlines[key] = deadline_ms
-        place = self._places.get(key)
-        if place is None or place[0] > deadline_ms:
-            heappush(self._heap, self._new_place(key, deadline_ms))
-            self._shed_garbage()
+        entry = self._entries.get(key)
+        if entry is None:
+            entry = self._entries[key] = _Entry()
+        elif entry.place[0] <= deadline_ms:
+            entry.deadline_ms = deadline_ms
+            return
+        entry.deadline_ms = deadline_ms
+        heappush(self._heap, self._new_place(key, entry))
+        self._shed_garbage()
 
     def cancel(self, key: TimerKey) -> None:
-        if self._deadlines.pop(key, None) is not None:
-            del self._places[key]
+        if self._entries.pop(key, None) is not None:
             self._shed_garbage()
 
     def deadline_ms(self, key: TimerKey) -> int | None:
-        return self._deadlines.get(key)
+        entry = self._entries.get(key)
+        return None if entry is None else entry.deadline_ms
 
     def next_deadline_ms(self) -> int | None:
         self._settle_top()
@@ -71,8 +85,7 @@ class Timers:
         if deadline is None or deadline > now_ms:
             return None
         _, _, key = heappop(self._heap)
-        del self._deadlines[key]
-        del self._places[key]
+        del self._entries[key]
         return key
 
     def pop_due(self, now_ms: int) -> list[TimerKey]:
@@ -82,25 +95,25 @@ class Timers:
             due.append(key)
         return due
 
-    def _new_place(self, key: TimerKey, deadline_ms: int) -> tuple[int, int, TimerKey]:
+    def _new_place(self, key: TimerKey, entry: _Entry) -> _Place:
         self._sequence += 1
-        place = self._places[key] = (deadline_ms, self._sequence, key)
-        return place
+        entry.place = (entry.deadline_ms, self._sequence, key)
+        return entry.place
 
     def _settle_top(self) -> None:
         """Until the first of the heap stands where its deadline is."""
         while self._heap:
             top = self._heap[0]
             key = top[2]
-            if self._places.get(key) is not top:
+            entry = self._entries.get(key)
+            if entry is None or entry.place is not top:
                 heappop(self._heap)
-                continue
-            deadline_ms = self._deadlines[key]
-            if deadline_ms == top[0]:
+            elif entry.deadline_ms == top[0]:
                 return
-            heapreplace(self._heap, self._new_place(key, deadline_ms))
+            else:
+                heapreplace(self._heap, self._new_place(key, entry))
 
     def _shed_garbage(self) -> None:
-        if len(self._heap) > _GARBAGE_MIN + 2 * len(self._deadlines):
-            self._heap = list(self._places.values())
+        if len(self._heap) > _GARBAGE_MIN + 2 * len(self._entries):
+            self._heap = [entry.place for entry in self._entries.values()]
             heapify(self._heap)

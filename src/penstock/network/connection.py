@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import socket
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from penstock.model.error import ProtocolError
@@ -47,10 +47,12 @@ class Connection:
     """`state` is whatever the server keeps per connection; this class only carries it."""
 
     __slots__ = (
+        "_corked",
         "_listener",
         "_loop",
         "_paused",
         "_reader",
+        "_sending",
         "_serve",
         "_slots",
         "_sock",
@@ -86,6 +88,8 @@ class Connection:
         self._slots: deque[Slot] = deque()
         self._paused = False
         self._writing = False
+        self._corked = False
+        self._sending = False
         self.active_at = self._loop.time()
         self.closed = False
         self.draining = False
@@ -140,10 +144,9 @@ class Connection:
                     return
                 listener.received_bytes += count
                 self.active_at = self._loop.time()
-                for frame in reader.feed(shared, count):
-                    self._handle(frame)
-                    if self.closed:
-                        return
+                self._handle_all(reader.feed(shared, count))
+                if self.closed:
+                    return
                 if self._must_pause():
                     self._pause()
                     return
@@ -157,6 +160,25 @@ class Connection:
             self.close()
         except Exception as error:
             self._fail(error)
+
+    def _handle_all(self, frames: Iterable[memoryview]) -> None:
+        """What can be answered at once is sent together: to the system a reply costs more than
+        the bytes in it. A lone frame, as of a client that waits for its answers, goes straight."""
+        self._corked = type(frames) is not tuple
+        try:
+            for frame in frames:
+                self._handle(frame)
+                if self.closed:
+                    return
+        finally:
+            # Also behind a frame that could not be read: those before it have their answers.
+            if self._corked:
+                self._uncork()
+
+    def _uncork(self) -> None:
+        self._corked = False
+        if not self.closed:
+            self._send(())
 
     def _handle(self, frame: memoryview) -> None:
         served = self._serve(self.state, frame)
@@ -203,9 +225,23 @@ class Connection:
             return
         slot.parts, slot.ready = parts, True
         self.active_at = self._loop.time()
-        self._send_ready()
+        if len(self._slots) == 1:
+            self._send_ready()
+        elif not self._sending:
+            # What made this one ready may be about to make its neighbours ready too.
+            self._sending = True
+            self._loop.call_soon(self._send_gathered)
 
     # Writing
+
+    def _send_gathered(self) -> None:
+        self._sending = False
+        if self.closed:
+            return
+        self._corked = True
+        self._send_ready()
+        self._uncork()
+        self._after_write()
 
     def _send_ready(self) -> None:
         slots = self._slots
@@ -216,8 +252,11 @@ class Connection:
         if not self.closed:
             self._after_write()
 
-    def _send(self, parts: list[Part]) -> None:
+    def _send(self, parts: Sequence[Part]) -> None:
         try:
+            if self._corked:
+                self._writer.hold(parts)
+                return
             done = self._writer.write(parts)
         except OSError:
             self.close()

@@ -7,6 +7,7 @@ who would have settled.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar, cast
 
@@ -86,3 +87,20 @@ class Later(Generic[T]):
         if self._on_error is None:
             raise error
         self._on_error(error)
+
+
+def future_of(later: Later[T]) -> asyncio.Future[T]:
+    """For a coroutine to await. It listens from now on, not from when it is awaited: what is
+    settled in between is not missed."""
+    future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
+
+    def settle(value: T) -> None:
+        if not future.done():
+            future.set_result(value)
+
+    def fail(error: Exception) -> None:
+        if not future.done():
+            future.set_exception(error)
+
+    later.listen(settle, fail)
+    return future

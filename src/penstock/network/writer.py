@@ -38,9 +38,13 @@ class PartWriter:
         """Queues the parts and sends what the socket takes. True when all is sent."""
         if not self._queue and len(parts) == 1 and isinstance(parts[0], bytes):
             return self._send_one(parts[0])
+        self.hold(parts)
+        return self.flush()
+
+    def hold(self, parts: Sequence[Part]) -> None:
+        """Queues the parts for a later `flush` or `write`."""
         for part in parts:
             self._push(part)
-        return self.flush()
 
     def flush(self) -> bool:
         queue = self._queue

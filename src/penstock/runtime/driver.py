@@ -27,7 +27,7 @@ from penstock.machine.state import StateMachine
 from penstock.machine.timers import TimerKey, Timers
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, InvariantError, StorageError
-from penstock.network.later import Later
+from penstock.network.later import Later, future_of
 
 MachineT = TypeVar("MachineT", bound=StateMachine[Any])
 RecordT = TypeVar("RecordT")
@@ -149,7 +149,9 @@ class Runtime(Generic[MachineT, RecordT]):
         self, decision: Decision[RecordT, ReplyT], base_offset: int
     ) -> Later[ReplyT] | None:
         end_offset = base_offset + len(decision.records)
-        if not self._pending and self._is_safe(end_offset):
+        if not self._pending and self._journal.is_committed(end_offset):
+            # Already, as where nobody asks for a flush.
+            self._tell(decision.records, base_offset)
             self._answer(decision.answers)
             return None
         later: Later[ReplyT] = Later()
@@ -158,10 +160,14 @@ class Runtime(Generic[MachineT, RecordT]):
             self._committer = asyncio.create_task(self._commit(), name="journal-commit")
         return later
 
-    def _is_safe(self, end_offset: int) -> bool:
-        """Already, as where nobody asks for a flush. A listener is told by the committer alone,
-        which knows what to do if it fails."""
-        return self._on_commit is None and self._journal.is_committed(end_offset)
+    def _tell(self, records: Sequence[RecordT], base_offset: int) -> None:
+        if not records or self._on_commit is None:
+            return
+        try:
+            self._on_commit(records, base_offset)
+        except Exception as error:
+            self._fail(error)
+            raise
 
     def _append(self, records: Sequence[RecordT]) -> int:
         """A refused append, such as on a full disk, changes nothing and is the caller's alone."""
@@ -206,8 +212,7 @@ class Runtime(Generic[MachineT, RecordT]):
 
     def _settle(self, pending: _Pending[RecordT]) -> None:
         decision = pending.decision
-        if decision.records and self._on_commit is not None:
-            self._on_commit(decision.records, pending.base_offset)
+        self._tell(decision.records, pending.base_offset)
         pending.later.settle(decision.reply)
         self._answer(decision.answers)
 
@@ -279,17 +284,7 @@ def _with_own_answer(decision: Decision[RecordT, Any], key: Hashable) -> Decisio
 
 
 async def _wait(later: Later[ReplyT]) -> ReplyT:
-    future: asyncio.Future[ReplyT] = asyncio.get_running_loop().create_future()
-
-    def settle(reply: ReplyT) -> None:
-        if not future.done():
-            future.set_result(reply)
-
-    def fail(error: Exception) -> None:
-        if not future.done():
-            future.set_exception(error)
-
-    later.listen(settle, fail)
+    future = future_of(later)
     try:
         return await future
     finally:

@@ -153,7 +153,10 @@ class Log:
         """Write one batch as leader: it gets the next offsets, in place."""
         if self.closed:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.partition} is closed")
-        quick = self._check.quick(records, now_ms) if origin is Origin.CLIENT else None
+        if origin is Origin.CLIENT:
+            quick = self._check.quick(records, now_ms)
+        else:
+            quick = self._check.trusted(records)
         if quick is not None:
             header = quick
         else:

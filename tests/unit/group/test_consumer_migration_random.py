@@ -253,7 +253,7 @@ class Play:
             return  # in a classic group the leader's assignment is what counts
         for one, other in combinations(self.clients, 2):
             assert not one.owned & other.owned, (one, other)
-        keys = [key for key in self.world.timers._deadlines if not isinstance(key, RetentionTimer)]
+        keys = [key for key in self.world.timers._entries if not isinstance(key, RetentionTimer)]
         assert {k.member_id for k in keys if isinstance(k, SessionTimer)} == group.members.keys()
 
     def settle(self) -> None:

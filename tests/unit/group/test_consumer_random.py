@@ -203,7 +203,7 @@ class Play:
 
     def _check_timers(self, group: ConsumerGroup) -> None:
         """Every member has a session that ends; nobody else has one."""
-        keys = [key for key in self.world.timers._deadlines if not isinstance(key, RetentionTimer)]
+        keys = [key for key in self.world.timers._entries if not isinstance(key, RetentionTimer)]
         sessions = {key.member_id for key in keys if isinstance(key, SessionTimer)}
         assert sessions == group.members.keys()
         assert all(key.member_id in group.members for key in keys)  # type: ignore[attr-defined]

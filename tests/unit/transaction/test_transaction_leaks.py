@@ -73,7 +73,7 @@ def sizes(world: TransactionWorld) -> dict[str, int]:
         "unmarked": len(register._unmarked),
         "partitions": sum(len(one.partitions) for one in register),
         "timers": len(world.timers),
-        "places of timers": len(world.timers._places),
+        "leftovers of timers": max(0, len(world.timers._heap) - 2 * len(world.timers) - 64),
         "records": len(world.log),
     }
 
