@@ -61,6 +61,8 @@ def test_broker_settings(admin_client: Admin, cluster: Cluster) -> None:
     assert found["num.partitions"].value == "3"
     assert found["num.partitions"].source == "STATIC_BROKER_CONFIG"
     assert found["num.partitions"].read_only
+    assert found["advertised.listeners"].source == "STATIC_BROKER_CONFIG"
+    assert f"PLAINTEXT://{cluster.bootstrap_servers}" in found["advertised.listeners"].value
     assert found["log.retention.ms"].source == "DEFAULT_CONFIG"
     assert not found["log.retention.ms"].read_only
     assert found["message.max.bytes"].value == "1048588"

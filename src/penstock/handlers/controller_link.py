@@ -16,6 +16,7 @@ from penstock.controller.topic_name import check_topic_name
 from penstock.handlers.coordinator_topic import CoordinatorTopic
 from penstock.metadata.record import MetadataRecord
 from penstock.model.error import ApiError, ErrorCode, StorageError
+from penstock.network.later import Later
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from penstock.protocol.messages.alter_configs import AlterConfigsRequest
@@ -24,6 +25,7 @@ from penstock.protocol.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
+    CreateTopicsResponse,
 )
 from penstock.protocol.messages.delete_topics import DeleteTopicsRequest
 from penstock.protocol.messages.elect_leaders import ElectLeadersRequest
@@ -63,21 +65,21 @@ class ControllerLink:
             return error.code
         return None
 
-    async def create_missing_topics(self, names: Sequence[str]) -> dict[str, ErrorCode]:
-        """Creates topics that were used before they were made; the errors of those that failed."""
+    def create_missing_topics(self, names: Sequence[str]) -> None:
+        """Begin to create topics that were used before they were made; nobody waits for it.
+
+        As in Kafka, who asked is told that the topic is unknown and asks again: a test that deletes
+        a topic and looks whether it is gone must not be shown the one that its look has made.
+        """
         try:
-            response = await self._runtime.submit(
-                lambda shard: shard.decide_auto_create_topics(names)
-            )
+            answer = self._runtime.ask(lambda shard: shard.decide_auto_create_topics(names))
         except (ApiError, StorageError) as error:
-            # Clients ask again for a leader; of a full disk they learn when they produce.
             log.warning("topics not created", topics=list(names), reason=str(error))
-            return dict.fromkeys(names, ErrorCode.LEADER_NOT_AVAILABLE)
-        return {
-            topic.name: ErrorCode(topic.error_code)
-            for topic in response.topics
-            if topic.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS)
-        }
+        else:
+            if isinstance(answer, Later):
+                answer.listen(_log_uncreated)
+            else:
+                _log_uncreated(answer)
 
     async def create_internal_topic(self, topic: CoordinatorTopic) -> None:
         """What fails is found out by who looks for the topic afterwards."""
@@ -131,3 +133,10 @@ class ControllerLink:
 
     def _submit(self, decide: Callable[[ControllerShard], Outcome[ReplyT]]) -> Awaitable[ReplyT]:
         return self._runtime.submit(decide)
+
+
+def _log_uncreated(response: CreateTopicsResponse) -> None:
+    for topic in response.topics:
+        if topic.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
+            code = ErrorCode(topic.error_code)
+            log.warning("topic not created", topic=topic.name, error=code.name)

@@ -109,12 +109,12 @@ class Node:
         self.identity = establish(self.log_dir, self._config, self._new_id)
         self._listener = Listener(loop, self._limits(), self._serve, ClientState, lambda _: None)
         self.listen_address = Address(*self._listener.bind(*self.options.listen))
-        self._config = self._config.with_static(self._settled())
+        advertised = self._advertised()
+        self._config = self._config.with_static(self._settled(advertised))
         self._build_storage(loop)
         self._metadata.load()
         self._refresh_config()
         await self._recover()
-        advertised = self._advertised()
         await self._metadata.join(advertised.host, advertised.port)
         self._keeper.adopt_image()
         self._build_broker(loop, advertised)
@@ -126,18 +126,16 @@ class Node:
         self._listener.start()
         self._load_coordinators()
 
-    def _settled(self) -> dict[str, str]:
+    def _settled(self, advertised: Address) -> dict[str, str]:
         """Settings decided by the command line or the directory, told to clients like any other."""
         node_id = str(self.identity.node_id)
-        settings = {
+        return {
             "node.id": node_id,
             "broker.id": node_id,
             "listeners": f"PLAINTEXT://{self.listen_address}",
+            "advertised.listeners": f"PLAINTEXT://{advertised}",
             "log.dirs": str(self.log_dir.path),
         }
-        if self.options.advertise is not None:
-            settings["advertised.listeners"] = f"PLAINTEXT://{self._advertised()}"
-        return settings
 
     def _build_storage(self, loop: asyncio.AbstractEventLoop) -> None:
         self._flusher = Flusher(

@@ -51,6 +51,11 @@ class FlushTicket:
         """Runs in a flush thread; an OSError means that nothing here may be trusted."""
         for fd in self.fds:
             disk.fdatasync(fd)
+        with self.log.naming:
+            if not self.log.removed:
+                self._sync_names(disk)
+
+    def _sync_names(self, disk: Disk) -> None:
         if self.epoch_lines is not None:
             self._write_epochs(disk, self.epoch_lines)
             if self.directory not in self.directories:

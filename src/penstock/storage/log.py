@@ -12,6 +12,7 @@ from bisect import bisect_right
 from collections.abc import Callable
 from errno import EDQUOT, ENOSPC
 from struct import Struct
+from threading import Lock
 from typing import NamedTuple, NoReturn
 
 from penstock.model.clock import Clock
@@ -114,6 +115,10 @@ class Log:
         self._changed = not synced
         self._generation = 0
         self.closed = False
+        self.removed = False
+        # Held while a flush thread works by path: a topic that is deleted moves its directory,
+        # and the next topic of that name must not be given the files of this one.
+        self.naming = Lock()
         # Completed, but not synced as a whole yet: the indexes are complete only since then.
         self._unsynced = segments[max(bisect_right(self.bases, recovery_point - 1) - 1, 0) : -1]
         self.update_config(config)

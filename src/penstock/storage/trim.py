@@ -105,9 +105,11 @@ def delete_log(log: Log, unique: UUID) -> str:
     log.release_files()
     parent = log.directory.rpartition("/")[0]
     target = f"{parent}/{names.deleted_dir_name(log.partition, unique)}"
-    try:
-        log.disk.rename(log.directory, target)
-    except OSError as error:
-        raise StorageError(f"cannot rename {log.directory}: {error}") from error
+    with log.naming:
+        log.removed = True
+        try:
+            log.disk.rename(log.directory, target)
+        except OSError as error:
+            raise StorageError(f"cannot rename {log.directory}: {error}") from error
     log.trash.add_directory(target, log.clock.now_ms() + log.config.file_delete_delay_ms)
     return target

@@ -102,6 +102,20 @@ def test_deleted_logs_leave_in_two_steps(tmp_path: Path) -> None:
     found.close()
 
 
+def test_a_sync_that_a_deletion_overtook_does_no_harm(tmp_path: Path) -> None:
+    found = open_dir(tmp_path)
+    log = found.create_log(A, TOPIC_ID)
+    log.append(batch(), 3, 5)
+    ticket = log.flush_start()
+    found.delete_log(A)
+    ticket.sync(found.disk)
+    found.create_log(A, TOPIC_ID)
+    ticket.sync(found.disk)
+    log.flush_done(ticket)
+    assert "leader-epoch-checkpoint" not in os.listdir(tmp_path / str(A))
+    found.close()
+
+
 def test_deleted_directories_of_last_time_go(tmp_path: Path) -> None:
     (tmp_path / "a-0.0123-delete").mkdir()
     found = open_dir(tmp_path)

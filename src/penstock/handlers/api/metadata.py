@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine, Iterable
-from typing import Any
+from collections.abc import Iterable
 
 from penstock.handlers import authorized
 from penstock.handlers.broker import Broker
@@ -30,10 +29,11 @@ def handle(broker: Broker, request: MetadataRequest, call: Call) -> Answer:
     if _wants_all(request, call.version):
         return _respond(broker, request, map(_described, broker.image.topics))
     wanted = _each_once(request.topics or [])
-    missing = _to_create(broker, request, wanted)
+    topics = [_find(broker, topic, call) for topic in wanted]
+    missing = _to_create(broker, request, topics)
     if missing:
-        return _create_then_respond(broker, request, wanted, missing, call)
-    return _respond(broker, request, [_find(broker, topic, {}, call) for topic in wanted])
+        broker.controller.create_missing_topics(missing)
+    return _respond(broker, request, topics)
 
 
 def _wants_all(request: MetadataRequest, version: int) -> bool:
@@ -47,34 +47,18 @@ def _each_once(topics: list[MetadataRequestTopic]) -> list[MetadataRequestTopic]
 
 
 def _to_create(
-    broker: Broker, request: MetadataRequest, wanted: Iterable[MetadataRequestTopic]
+    broker: Broker, request: MetadataRequest, topics: Iterable[MetadataResponseTopic]
 ) -> list[str]:
     if not request.allow_auto_topic_creation or not broker.config.creates_topics:
         return []
     return [
         topic.name
-        for topic in wanted
-        if topic.name is not None and topic.name not in broker.image.topics
+        for topic in topics
+        if topic.name and topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     ]
 
 
-def _create_then_respond(
-    broker: Broker,
-    request: MetadataRequest,
-    wanted: list[MetadataRequestTopic],
-    missing: list[str],
-    call: Call,
-) -> Coroutine[Any, Any, MetadataResponse]:
-    async def respond() -> MetadataResponse:
-        errors = await broker.controller.create_missing_topics(missing)
-        return _respond(broker, request, [_find(broker, topic, errors, call) for topic in wanted])
-
-    return respond()
-
-
-def _find(
-    broker: Broker, wanted: MetadataRequestTopic, errors: dict[str, ErrorCode], call: Call
-) -> MetadataResponseTopic:
+def _find(broker: Broker, wanted: MetadataRequestTopic, call: Call) -> MetadataResponseTopic:
     if wanted.topic_id != ZERO_ID:
         topic = broker.image.topics.get_by_id(wanted.topic_id)
         if topic is None:
@@ -89,11 +73,11 @@ def _find(
     topic = broker.image.topics.get(wanted.name)
     if topic is not None:
         return _described(topic)
-    code = errors.get(wanted.name)
-    if code is None:
-        code = broker.controller.name_error(wanted.name) or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return MetadataResponseTopic(
-        error_code=code, name=wanted.name, is_internal=wanted.name in INTERNAL_TOPICS
+        error_code=broker.controller.name_error(wanted.name)
+        or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        name=wanted.name,
+        is_internal=wanted.name in INTERNAL_TOPICS,
     )
 
 
