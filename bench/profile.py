@@ -52,6 +52,7 @@ SCALE = replace(
     consume_records=300_000,
     latency_records=5_000,
     idle_consumers=1_000,
+    transactions=1_000,
 )
 
 
