@@ -30,11 +30,11 @@ from tests.conformance.clients.transaction_wire import (
 from tests.conformance.conftest import (
     BROKER_SETTINGS,
     START_SECONDS,
-    _target_name,
     wait_for_leaders,
     wait_until,
 )
 from tests.node.wire_kit import Wire
+from tests.target import target_name
 from tools import apache_kafka
 
 EXPIRY_MS = 1_500
@@ -58,7 +58,7 @@ def broker(
 ) -> Iterator[Any]:
     """A broker of its own, that soon forgets."""
     data_dir = tmp_path_factory.mktemp("expiry") / "data"
-    if _target_name(request.config) == "kafka":
+    if target_name(request.config) == "kafka":
         reason = apache_kafka.missing_prerequisite()
         if reason is not None:
             pytest.skip(reason)
