@@ -31,6 +31,8 @@ from tests.conformance.clients.record import PATIENCE_SECONDS, Client
 from tests.conformance.clients.transaction_set import TransactionSet
 from tests.target import target_name
 from tools import apache_kafka
+from tools.brief_kafka import brief_kafka
+from tools.tool_host import shared_tool_host
 
 if TYPE_CHECKING:
     from tests.conformance.spark_stand import SparkStand
@@ -100,7 +102,7 @@ def _kafka_cluster(data_dir: Path) -> Iterator[Cluster]:
         "transaction.state.log.num.partitions": "1",
         "transaction.abort.timed.out.transaction.cleanup.interval.ms": "100",
     }
-    with apache_kafka.ApacheKafka(data_dir, settings, start_timeout=START_SECONDS) as broker:
+    with brief_kafka(data_dir, settings, start_timeout=START_SECONDS) as broker:
         _broker_output.append(broker.log_file)
         yield Cluster("kafka", broker.bootstrap_servers, data_dir, 1)
 
@@ -194,7 +196,7 @@ def tool(cluster: Cluster) -> Callable[..., str]:
 
     def run(name: str, *args: str, stdin: str | None = None, fails: bool = False) -> str:
         address = ["--bootstrap-server", cluster.bootstrap_servers]
-        done = apache_kafka.run_tool(name, [*address, *args], stdin=stdin)
+        done = shared_tool_host().run(name, [*address, *args], stdin=stdin)
         assert (done.returncode != 0) == fails, f"{name}: {done.stdout}\n{done.stderr}"
         return done.stdout + done.stderr
 

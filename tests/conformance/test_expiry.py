@@ -36,6 +36,7 @@ from tests.conformance.conftest import (
 from tests.node.wire_kit import Wire
 from tests.target import target_name
 from tools import apache_kafka
+from tools.brief_kafka import brief_kafka
 
 EXPIRY_MS = 1_500
 RETENTION_MS = 3_000
@@ -62,7 +63,7 @@ def broker(
         reason = apache_kafka.missing_prerequisite()
         if reason is not None:
             pytest.skip(reason)
-        with apache_kafka.ApacheKafka(data_dir, SETTINGS, start_timeout=START_SECONDS) as kafka:
+        with brief_kafka(data_dir, SETTINGS, start_timeout=START_SECONDS) as kafka:
             yield _with_topics(kafka)
     else:
         with Broker(data_dir, SETTINGS) as penstock:

@@ -24,6 +24,7 @@ from tests.conformance.conftest import (
 )
 from tests.target import target_name
 from tools import apache_kafka
+from tools.brief_kafka import brief_kafka
 
 SETTINGS = BROKER_SETTINGS | {"offsets.topic.num.partitions": "1"}
 
@@ -38,7 +39,7 @@ def broker(
         reason = apache_kafka.missing_prerequisite()
         if reason is not None:
             pytest.skip(reason)
-        with apache_kafka.ApacheKafka(data_dir, SETTINGS, start_timeout=START_SECONDS) as kafka:
+        with brief_kafka(data_dir, SETTINGS, start_timeout=START_SECONDS) as kafka:
             yield kafka
     else:
         with Broker(data_dir, SETTINGS) as penstock:

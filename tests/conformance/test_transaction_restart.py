@@ -27,6 +27,7 @@ from tests.conformance.conftest import START_SECONDS, wait_for_leaders, wait_unt
 from tests.node.wire_kit import Wire, values
 from tests.target import target_name
 from tools import apache_kafka
+from tools.brief_kafka import brief_kafka
 
 SETTINGS = {
     "offsets.topic.num.partitions": "1",
@@ -73,7 +74,7 @@ def scene(
     reason = apache_kafka.missing_prerequisite()
     if reason is not None:
         pytest.skip(reason)
-    with apache_kafka.ApacheKafka(data_dir, SETTINGS, start_timeout=START_SECONDS) as kafka:
+    with brief_kafka(data_dir, SETTINGS, start_timeout=START_SECONDS) as kafka:
         yield from _played(target, kafka, request.param)
 
 
