@@ -21,7 +21,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     with_broker = [item for item in here if "penstock" in getattr(item, "fixturenames", ())]
     for item in with_broker:
         what = item.path.stem.removeprefix("test_pipeline_").replace("_", " ")
-        said = item.name.removeprefix("test_").replace("_", " ")
+        function = getattr(item, "originalname", item.name)
+        said = function.removeprefix("test_").replace("_", " ").capitalize()
         item.add_marker(pytest.mark.feature(said, section=SECTION))
         item.add_marker(pytest.mark.client(what))
     if config.getoption("target") is not None:
