@@ -31,6 +31,17 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         items[:] = [item for item in items if item not in unasked]
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    line = "penstock_only(reason): why this cannot be asked of Apache Kafka"
+    config.addinivalue_line("markers", line)
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    marker = item.get_closest_marker("penstock_only")
+    if marker is not None and target_name(item.config) == "kafka":
+        pytest.skip(marker.args[0])
+
+
 @pytest.fixture
 def penstock_factory(
     request: pytest.FixtureRequest, tmp_path: Path, penstock_factory: Callable[..., Broker]

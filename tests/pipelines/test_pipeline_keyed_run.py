@@ -105,6 +105,7 @@ def _move(broker: Broker, offset: int) -> None:
     consumer.close()
 
 
+@pytest.mark.penstock_only("a killed Kafka 4.3.0 may forget a transaction's markers")
 def test_workers_and_broker_killed_mid_stream_change_no_total(
     penstock: Broker, pipeline_start: Callable[..., Any]
 ) -> None:
