@@ -4,6 +4,8 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 TARGET ?= penstock
+# Tests wait more than they compute: more processes than cores. PYTEST_ARGS="-n 0" runs them in one.
+WORKERS ?= 3
 export PENSTOCK_JAR_CACHE ?= $(CURDIR)/.cache/jars
 
 .DEFAULT_GOAL := help
@@ -28,7 +30,7 @@ demo: $(READY) ## a broker at work, then a fraud detector on Spark, live (two mi
 	@$(BIN)/python -m tools.demo $(DEMO_ARGS)
 
 test: $(READY) ## run all tests (those that need Java or Maven say so when they are missing)
-	@$(BIN)/python -m pytest $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) $(PYTEST_ARGS)
 
 check: $(READY) ## ruff, mypy strict, import-linter
 	@$(BIN)/ruff check .
@@ -45,7 +47,7 @@ generate: $(READY) ## write the generated code and pages anew
 	@$(BIN)/python tools/generate_config_docs.py
 
 conformance: $(READY) ## real clients and Kafka's tools; TARGET=kafka runs them against Apache Kafka
-	@$(BIN)/python -m pytest tests/conformance --target $(TARGET) --conformance-report .cache/conformance/$(TARGET).json $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) tests/conformance tests/pipelines --target $(TARGET) --conformance-report .cache/conformance/$(TARGET).json $(PYTEST_ARGS)
 
 conformance-table: $(READY) ## write docs/conformance.md from the last conformance runs
 	@$(BIN)/python tools/conformance_table.py .cache/conformance/penstock.json .cache/conformance/kafka.json

@@ -14,6 +14,8 @@ os.environ.setdefault(
     "PENSTOCK_JAR_CACHE", str(Path(__file__).resolve().parent.parent / ".cache" / "jars")
 )
 
+pytest_plugins = ["tests.target", "tests.workers"]
+
 REQUIRE_TOOLS = "PENSTOCK_REQUIRE_TOOLS"
 MISSING_TOOL = ": install "
 """How every reason ends that names a tool and how to get it."""

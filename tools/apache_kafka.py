@@ -40,14 +40,14 @@ BROKER_JVM = (
     "-XX:+ExplicitGCInvokesConcurrent",
     "-Djava.awt.headless=true",
 )
-# A tool lives for a second or two: compile little, collect simply, share class data.
-TOOL_JVM = (
+# What lives for a moment only: compile little, collect simply, share class data.
+BRIEF_JVM = (
     "-XX:TieredStopAtLevel=1",
     "-XX:+UseSerialGC",
     "-Xshare:auto",
-    "-Xmx256m",
     "-Djava.awt.headless=true",
 )
+TOOL_JVM = (*BRIEF_JVM, "-Xmx256m")
 
 TOOL_CLASSES = {
     "kafka-broker-api-versions": "org.apache.kafka.tools.BrokerApiVersionsCommand",

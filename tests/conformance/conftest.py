@@ -1,14 +1,8 @@
-"""One broker for the whole suite, Penstock or Apache Kafka, and what every test takes from it.
-
-The same tests run against both: `--target kafka` proves that an expectation is Kafka's own.
-`--conformance-report FILE` writes the results that tools/conformance_table.py makes a page of.
-"""
+"""One broker for the whole suite, Penstock or Apache Kafka, and what every test takes from it."""
 
 from __future__ import annotations
 
 import itertools
-import json
-import os
 import subprocess
 import sys
 import time
@@ -35,7 +29,10 @@ from tests.conformance.clients.membership import Membership
 from tests.conformance.clients.raw import Connection
 from tests.conformance.clients.record import PATIENCE_SECONDS, Client
 from tests.conformance.clients.transaction_set import TransactionSet
+from tests.target import target_name
 from tools import apache_kafka
+from tools.brief_kafka import brief_kafka
+from tools.tool_host import shared_tool_host
 
 if TYPE_CHECKING:
     from tests.conformance.spark_stand import SparkStand
@@ -61,72 +58,15 @@ BROKER_SETTINGS = {
     "group.consumer.max.size": "6",
 }
 
-_results: dict[str, dict[str, Any]] = {}
 _broker_output: list[Path] = []
-
-
-# --- options, markers, report -----------------------------------------------------------------
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--target", choices=["penstock", "kafka"], help="the broker under test")
-    parser.addoption("--conformance-report", metavar="FILE", help="write the results as JSON")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    for line in (
-        "feature(text): what this test shows, a row of docs/conformance.md",
-        "client(name): the client or tool under test, where it is not a parameter",
-    ):
-        config.addinivalue_line("markers", line)
-
-
-def pytest_runtest_setup(item: pytest.Item) -> None:
-    if item.get_closest_marker("java"):
-        reason = apache_kafka.missing_prerequisite()
-        if reason is not None:
-            pytest.skip(reason)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
     report = yield
-    feature = item.get_closest_marker("feature")
-    # Of a test that is tried again, what the last try showed, and which try that was.
-    tries = getattr(item, "execution_count", 1)
-    known = _results.get(item.nodeid)
-    is_failing = known is not None and (known["tries"], known["outcome"]) == (tries, "failed")
-    if feature is not None and (report.when == "call" or not report.passed) and not is_failing:
-        _results[item.nodeid] = {
-            "section": item.module.__doc__.splitlines()[0].rstrip("."),  # type: ignore[attr-defined]
-            "feature": feature.args[0],
-            "client": _client_name(item),
-            "test": item.nodeid,
-            "outcome": report.outcome,
-            "tries": tries,
-        }
+    if report.failed and _broker_output:
+        report.sections.append(("the broker's own output", f"is in {_broker_output[0]}"))
     return report
-
-
-def _client_name(item: pytest.Item) -> str:
-    marker = item.get_closest_marker("client")
-    if marker is not None:
-        return str(marker.args[0])
-    params = item.callspec.params  # type: ignore[attr-defined]
-    return str(params.get("client") or params["admin_client"])
-
-
-def pytest_terminal_summary(terminalreporter: Any) -> None:
-    if _broker_output and terminalreporter.stats.get("failed"):
-        terminalreporter.write_line(f"The broker's own output is in {_broker_output[0]}")
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    path = session.config.getoption("conformance_report", None)
-    if path and _results:
-        content = {"target": _target_name(session.config), "results": list(_results.values())}
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_text(json.dumps(content, indent=1))
 
 
 # --- the broker under test --------------------------------------------------------------------
@@ -140,16 +80,12 @@ class Cluster:
     broker_id: int
 
 
-def _target_name(config: pytest.Config) -> str:
-    return config.getoption("target", None) or os.environ.get("CONFORMANCE_TARGET", "penstock")
-
-
 @pytest.fixture(scope="session")
 def cluster(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Cluster]:
     data_dir = tmp_path_factory.mktemp("conformance") / "data"
-    if _target_name(request.config) == "kafka":
+    if target_name(request.config) == "kafka":
         yield from _kafka_cluster(data_dir)
     else:
         yield from _penstock_cluster(data_dir)
@@ -166,7 +102,7 @@ def _kafka_cluster(data_dir: Path) -> Iterator[Cluster]:
         "transaction.state.log.num.partitions": "1",
         "transaction.abort.timed.out.transaction.cleanup.interval.ms": "100",
     }
-    with apache_kafka.ApacheKafka(data_dir, settings, start_timeout=START_SECONDS) as broker:
+    with brief_kafka(data_dir, settings, start_timeout=START_SECONDS) as broker:
         _broker_output.append(broker.log_file)
         yield Cluster("kafka", broker.bootstrap_servers, data_dir, 1)
 
@@ -260,7 +196,7 @@ def tool(cluster: Cluster) -> Callable[..., str]:
 
     def run(name: str, *args: str, stdin: str | None = None, fails: bool = False) -> str:
         address = ["--bootstrap-server", cluster.bootstrap_servers]
-        done = apache_kafka.run_tool(name, [*address, *args], stdin=stdin)
+        done = shared_tool_host().run(name, [*address, *args], stdin=stdin)
         assert (done.returncode != 0) == fails, f"{name}: {done.stdout}\n{done.stderr}"
         return done.stdout + done.stderr
 

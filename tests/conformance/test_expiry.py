@@ -30,12 +30,13 @@ from tests.conformance.clients.transaction_wire import (
 from tests.conformance.conftest import (
     BROKER_SETTINGS,
     START_SECONDS,
-    _target_name,
     wait_for_leaders,
     wait_until,
 )
 from tests.node.wire_kit import Wire
+from tests.target import target_name
 from tools import apache_kafka
+from tools.brief_kafka import brief_kafka
 
 EXPIRY_MS = 1_500
 RETENTION_MS = 3_000
@@ -58,11 +59,11 @@ def broker(
 ) -> Iterator[Any]:
     """A broker of its own, that soon forgets."""
     data_dir = tmp_path_factory.mktemp("expiry") / "data"
-    if _target_name(request.config) == "kafka":
+    if target_name(request.config) == "kafka":
         reason = apache_kafka.missing_prerequisite()
         if reason is not None:
             pytest.skip(reason)
-        with apache_kafka.ApacheKafka(data_dir, SETTINGS, start_timeout=START_SECONDS) as kafka:
+        with brief_kafka(data_dir, SETTINGS, start_timeout=START_SECONDS) as kafka:
             yield _with_topics(kafka)
     else:
         with Broker(data_dir, SETTINGS) as penstock:

@@ -19,11 +19,12 @@ from tests.conformance.clients.record import Record
 from tests.conformance.conftest import (
     BROKER_SETTINGS,
     START_SECONDS,
-    _target_name,
     wait_for_leaders,
     wait_until,
 )
+from tests.target import target_name
 from tools import apache_kafka
+from tools.brief_kafka import brief_kafka
 
 SETTINGS = BROKER_SETTINGS | {"offsets.topic.num.partitions": "1"}
 
@@ -34,11 +35,11 @@ def broker(
 ) -> Iterator[Any]:
     """A broker of its own, to be ended."""
     data_dir = tmp_path_factory.mktemp("restarted") / "data"
-    if _target_name(request.config) == "kafka":
+    if target_name(request.config) == "kafka":
         reason = apache_kafka.missing_prerequisite()
         if reason is not None:
             pytest.skip(reason)
-        with apache_kafka.ApacheKafka(data_dir, SETTINGS, start_timeout=START_SECONDS) as kafka:
+        with brief_kafka(data_dir, SETTINGS, start_timeout=START_SECONDS) as kafka:
             yield kafka
     else:
         with Broker(data_dir, SETTINGS) as penstock:

@@ -11,7 +11,7 @@ import pytest
 from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.record import numbered
 from tests.conformance.conftest import Cluster
-from tools import apache_kafka
+from tools.tool_host import shared_tool_host
 
 pytestmark = pytest.mark.java
 Tool = Callable[..., str]
@@ -72,6 +72,6 @@ def test_broker_api_versions(tool: Tool, cluster: Cluster) -> None:
 @pytest.mark.client("kafka-cluster")
 def test_cluster(cluster: Cluster) -> None:
     where = ["--bootstrap-server", cluster.bootstrap_servers]
-    done = apache_kafka.run_tool("kafka-cluster", ["list-endpoints", *where])
+    done = shared_tool_host().run("kafka-cluster", ["list-endpoints", *where])
     host, port = cluster.bootstrap_servers.split(":")
     assert done.stdout.splitlines()[1].split()[:3] == [str(cluster.broker_id), host, port]

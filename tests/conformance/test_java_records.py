@@ -12,7 +12,7 @@ import pytest
 from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.record import Record, numbered, read
 from tests.conformance.conftest import Cluster
-from tools import apache_kafka
+from tools.tool_host import shared_tool_host
 
 pytestmark = pytest.mark.java
 Tool = Callable[..., str]
@@ -175,7 +175,7 @@ def test_dump_log(
         segments.append(str(cluster.data_dir / f"{topic}-0" / f"{0:020}.log"))
         expected.append(stored)
     args = ["--deep-iteration", "--files", ",".join(segments)]
-    done = apache_kafka.run_tool("kafka-dump-log", args)
+    done = shared_tool_host().run("kafka-dump-log", args)
     assert done.returncode == 0, done.stderr
     batches = re.findall(
         r"^baseOffset: .* compresscodec: (\w+) .* isvalid: (\w+)", done.stdout, re.M

@@ -23,9 +23,11 @@ from tests.conformance.clients.transaction_wire import (
 )
 from tests.conformance.clients.transactor import Transacting
 from tests.conformance.clients.transactor_confluent import ConfluentTransactor
-from tests.conformance.conftest import START_SECONDS, _target_name, wait_for_leaders, wait_until
+from tests.conformance.conftest import START_SECONDS, wait_for_leaders, wait_until
 from tests.node.wire_kit import Wire, values
+from tests.target import target_name
 from tools import apache_kafka
+from tools.brief_kafka import brief_kafka
 
 SETTINGS = {
     "offsets.topic.num.partitions": "1",
@@ -64,7 +66,7 @@ def scene(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Scene]:
     data_dir = tmp_path_factory.mktemp("restart") / "data"
-    target = _target_name(request.config)
+    target = target_name(request.config)
     if target == "penstock":
         with Broker(data_dir, SETTINGS) as broker:
             yield from _played(target, broker, request.param)
@@ -72,7 +74,7 @@ def scene(
     reason = apache_kafka.missing_prerequisite()
     if reason is not None:
         pytest.skip(reason)
-    with apache_kafka.ApacheKafka(data_dir, SETTINGS, start_timeout=START_SECONDS) as kafka:
+    with brief_kafka(data_dir, SETTINGS, start_timeout=START_SECONDS) as kafka:
         yield from _played(target, kafka, request.param)
 
 

@@ -16,8 +16,8 @@ from tests.interop.load_kit import (
     open_transaction,
     write_everything,
 )
-from tests.interop.test_directory_of_kafka import HEAP
 from tools.apache_kafka import ApacheKafka, free_port
+from tools.brief_kafka import brief_kafka
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(300)]
 
@@ -35,7 +35,7 @@ def kafka_on(data: Path) -> ApacheKafka:
         "broker.session.timeout.ms": "2000",
         "broker.heartbeat.interval.ms": "200",
     }
-    return ApacheKafka(data, settings, heap=HEAP, port=broker)
+    return brief_kafka(data, settings, port=broker)
 
 
 @pytest.mark.parametrize("how", ["stopped", "killed"])

@@ -18,7 +18,7 @@ from tests.interop.load_kit import (
     open_transaction,
     write_everything,
 )
-from tools.apache_kafka import ApacheKafka
+from tools.brief_kafka import brief_kafka
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(300)]
 
@@ -33,7 +33,6 @@ SETTINGS = {
     "offsets.topic.num.partitions": "4",
     "transaction.state.log.num.partitions": "4",
 }
-HEAP = ("-Xmx512m", "-Xms256m")
 
 
 @dataclass
@@ -47,7 +46,7 @@ class Written:
 def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Written]]:
     """One life of a Kafka broker: killed, copied, started again, stopped in order."""
     home = tmp_path_factory.mktemp("kafka")
-    kafka = ApacheKafka(home / "data", SETTINGS, heap=HEAP)
+    kafka = brief_kafka(home / "data", SETTINGS)
     kafka.start()
     try:
         servers = kafka.bootstrap_servers

@@ -13,7 +13,7 @@ import pytest
 from confluent_kafka import Producer
 
 from tests.interop.load_kit import CODECS, write_everything
-from tools.apache_kafka import run_tool
+from tools.tool_host import shared_tool_host
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(300)]
 
@@ -116,7 +116,7 @@ def dump(files: list[str], *options: str) -> list[str]:
     complaints: list[str] = []
     for start in range(0, len(files), FILES_AT_ONCE):
         some = ",".join(files[start : start + FILES_AT_ONCE])
-        answer = run_tool("kafka-dump-log", ["--files", some, *options], timeout=200)
+        answer = shared_tool_host().run("kafka-dump-log", ["--files", some, *options], timeout=200)
         assert answer.returncode == 0, answer.stderr
         complaints += complaints_in(answer.stdout.splitlines() + answer.stderr.splitlines())
     return complaints
@@ -175,7 +175,9 @@ def test_committed_offsets(directory: Path) -> None:
     logs = [each for each in files if each.endswith(".log")]
     assert dump(logs, "--offsets-decoder") == []
     assert dump(files, "--index-sanity-check") == []
-    answer = run_tool("kafka-dump-log", ["--files", ",".join(logs), "--offsets-decoder"])
+    answer = shared_tool_host().run(
+        "kafka-dump-log", ["--files", ",".join(logs), "--offsets-decoder"]
+    )
     assert '"eleven"' in answer.stdout or "eleven" in answer.stdout
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import select
 import socket
 import time
 from collections.abc import Iterable
@@ -60,6 +61,10 @@ class Wire:
     def call(self, request: Entity, version: int) -> Any:
         self.send(request, version)
         return self.receive()
+
+    def has_answer(self, timeout_s: float) -> bool:
+        """Whether something arrives within that time, an end included; it is not taken."""
+        return bool(select.select([self.sock], [], [], timeout_s)[0])
 
     def is_closed(self) -> bool:
         """Whether the other side hangs up, within the timeout."""

@@ -16,6 +16,8 @@ from typing import Any
 
 import pytest
 
+from tools.detector import descendants, wait_gone
+
 PIPELINE = """
 from penstock.pipelines import decode, pipeline, sinks, sources
 
@@ -97,11 +99,14 @@ def test_run_status_kill_resume_and_stop(penstock: Any, terminal: Terminal) -> N
         f"penstock: big-orders runs already in penstock-pipelines/big-orders (process {first.pid}):"
         " stop it with `penstock pipeline stop big-orders`\n"
     )
+    children = descendants(first.pid)
     os.kill(first.pid, signal.SIGKILL)
     assert first.stdout is not None
     assert json.loads(first.stdout.readline())["pipeline"] == "big-orders"
     first.wait()
     assert terminal.status()["state"] == "killed"
+    # Spark's JVM outlives its driver for a moment, and would work off what comes now.
+    assert wait_gone(children, 60)
 
     penstock.produce("orders", [order(each) for each in range(3, 6)])
     second = terminal.start("run", "orders.py:big_orders")

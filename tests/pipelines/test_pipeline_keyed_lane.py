@@ -192,6 +192,7 @@ def test_an_output_that_was_not_declared_stops_the_run(broker: Broker) -> None:
         lane.feed(rows(0, ("a", "1")), {})
 
 
+@pytest.mark.penstock_only("a killed Kafka 4.3.0 may forget a transaction's markers")
 def test_a_broker_killed_between_feed_and_commit_costs_nothing(broker: Broker) -> None:
     lane = Lane(spec(broker), 0)
     for number in range(4):

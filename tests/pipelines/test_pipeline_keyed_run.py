@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import time
@@ -104,6 +105,7 @@ def _move(broker: Broker, offset: int) -> None:
     consumer.close()
 
 
+@pytest.mark.penstock_only("a killed Kafka 4.3.0 may forget a transaction's markers")
 def test_workers_and_broker_killed_mid_stream_change_no_total(
     penstock: Broker, pipeline_start: Callable[..., Any]
 ) -> None:
@@ -153,16 +155,23 @@ def test_a_table_that_changes_takes_effect_while_it_runs(
         return state, [("totals", event.key, str(number * factor))]
 
     running = pipeline_start(times)
-    penstock.produce("numbers", [("a", "1")])
-    assert totals(penstock, 1) == {b"a": [10]}
+    counts = itertools.count(1)
+
+    def send() -> int:
+        penstock.produce("numbers", [("a", "1")])
+        return totals(penstock, next(counts))[b"a"][-1]
+
+    def send_until(before: int, after: int) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while (found := send()) != after:
+            assert found == before
+            assert time.monotonic() < deadline
+
+    assert send() == 10
     penstock.produce("factors", [("x", '{"factor": 20}')])
-    time.sleep(2)
-    penstock.produce("numbers", [("a", "2")])
-    assert totals(penstock, 2) == {b"a": [10, 40]}
+    send_until(10, 20)
     penstock.produce("factors", [("x", None)])
-    time.sleep(2)
-    penstock.produce("numbers", [("a", "3")])
-    assert totals(penstock, 3) == {b"a": [10, 40, 0]}
+    send_until(20, 0)
     with pytest.raises(AlreadyRunningError):
         pipeline_start(times)
     running.stop()

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tools import apache_kafka
+from tools.brief_kafka import brief_kafka
 
 TARGETS = [pytest.param("penstock"), pytest.param("kafka", marks=pytest.mark.java)]
 SETTINGS = {
@@ -32,7 +32,7 @@ def bootstrap_servers(target: str) -> str:
 
 def _kafka(data_dir: Path) -> str:
     settings = SETTINGS | {"offsets.topic.num.partitions": "1"}
-    broker = apache_kafka.ApacheKafka(data_dir, settings, heap=("-Xmx512m",))
+    broker = brief_kafka(data_dir, settings)
     atexit.register(broker.kill)
     broker.start()
     return broker.bootstrap_servers
