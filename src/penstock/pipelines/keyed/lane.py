@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from confluent_kafka import KafkaException, Producer, TopicPartition
@@ -48,8 +48,18 @@ class LaneSpec:
     decode_state: Callable[[bytes], Any]
     client: Mapping[str, Any]
     retry: Retry
-    partitions: int = 0
-    """How many a worker should expect to get; it opens their lanes before the first rows come."""
+    partitions: int = 1
+    """How many the source has."""
+    slots: int = 1
+    """How many workers share them: slot i has i, i + slots, and so on."""
+    starting: Mapping[int, int] = field(default_factory=dict)
+    """Where partitions begin that have no position yet, if not at their beginning."""
+    epoch_s: float = 2.0
+    """How long one task follows the source; its figures are told afterwards."""
+    to_end: bool = False
+    """A task ends when it has reached what is the end at its start, rather than by time."""
+    halt: str = ""
+    """Tasks end as soon as there is a file of this name."""
     outage_s: float = 60.0
     """How long a lane tries to get through to the broker before its task fails."""
 
@@ -100,8 +110,12 @@ class Lane:
             self._recover(error, self._work_pending)
 
     def open(self) -> None:
+        """With the patience that an outage of the broker needs."""
         if self._producer is None:
-            self._open()
+            try:
+                self._open()
+            except KafkaException as error:
+                self._recover(error, lambda: None)
 
     def commit(self) -> Counter[str]:
         """Commit what was fed since the last commit; what it came to."""
