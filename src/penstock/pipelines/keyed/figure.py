@@ -11,7 +11,8 @@ from typing import Any
 
 from penstock.pipelines.keyed.lane import DEAD_LETTERS, EVENTS, SKIPPED, WAIT, WAIT_MAX
 from penstock.pipelines.keyed.query import OBSERVATION
-from penstock.pipelines.keyed.task import BATCH, COMMITS, LONGEST, POSITIONS, TIMES
+from penstock.pipelines.keyed.slot import BATCH, COMMITS, LONGEST
+from penstock.pipelines.keyed.task import POSITIONS, TIMES
 from penstock.pipelines.run.progress import PartitionProgress, Progress
 
 WINDOW_S = 10.0
@@ -47,11 +48,11 @@ class Figures:
             batch = int(document["batchId"])
             if batch <= self._last_batch:
                 return False
-            self._last_batch = batch
             figures, positions = _observed(document)
             self._positions.update(positions)
             if not figures.get(EVENTS, 0) + figures.get(SKIPPED, 0):
                 return False
+            self._last_batch = batch
             for name, count in figures.items():
                 if name not in LONGEST:
                     self._totals[name] += count

@@ -56,6 +56,8 @@ class LaneSpec:
     """Where partitions begin that have no position yet, if not at their beginning."""
     epoch_s: float = 2.0
     """How long one task follows the source; its figures are told afterwards."""
+    overtime_s: float = 0.0
+    """How long a slot goes on without a task."""
     to_end: bool = False
     """A task ends when it has reached what is the end at its start, rather than by time."""
     halt: str = ""

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock.pipelines.keyed.lane import LaneSpec
-from penstock.pipelines.keyed.task import LONGEST, POSITIONS, figures, task
+from penstock.pipelines.keyed.slot import LONGEST
+from penstock.pipelines.keyed.task import POSITIONS, figures, task
 from penstock.pipelines.run.spark_setting import configured
 from penstock.pipelines.sinks.worker import own_workers, worker_slot
 from penstock.pipelines.sources.table import portable
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
 OBSERVATION = "lanes"
 HALT = "halt"
 EPOCH_S = 2.0
-# On a cluster a slot's next task may run in another executor, which has to open its lanes anew.
+OVERTIME_S = 5.0
+# On a cluster a slot's next task may run in another executor, which has to open its lanes anew;
+# so there tasks are longer, and between two of them the slot rests.
 CLUSTER_EPOCH_S = 30.0
 _MEMORY = Path("/dev/shm")
 # A batch's end need not wait for Spark's own log of it: the positions are in the state topic.
@@ -65,6 +68,7 @@ def lane_spec(
         partitions=partitions,
         starting=starting,
         epoch_s=EPOCH_S if local else CLUSTER_EPOCH_S,
+        overtime_s=OVERTIME_S if local else 0.0,
         to_end=bool(settings.trigger),
     )
 
