@@ -15,11 +15,11 @@ from confluent_kafka import TopicPartition
 from penstock.pipelines.error import DeclarationError, RunError, TransientError
 from penstock.pipelines.keyed import task as task_module
 from penstock.pipelines.keyed.event import Event
-from penstock.pipelines.keyed.failure import Retry
 from penstock.pipelines.keyed.kafka import admin
 from penstock.pipelines.keyed.lane import Lane, LaneSpec, Rows
 from penstock.pipelines.keyed.state import POSITION_KEY
 from penstock.pipelines.keyed.task import run_task
+from penstock.pipelines.retry import Retry
 from penstock.pipelines.topic_making import ensure_topic
 from penstock.testing.broker import Broker
 

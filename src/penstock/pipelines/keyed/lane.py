@@ -19,10 +19,11 @@ from confluent_kafka import KafkaException, Producer, TopicPartition
 
 from penstock.pipelines.error import DeclarationError, RunError, TransientError
 from penstock.pipelines.keyed.event import Event, Headers
-from penstock.pipelines.keyed.failure import Failure, Retry, dead_letter_headers, try_again
+from penstock.pipelines.keyed.failure import dead_letter_headers
 from penstock.pipelines.keyed.group import group_metadata
 from penstock.pipelines.keyed.kafka import CALL_TIMEOUT_S, failures, producer_settings
 from penstock.pipelines.keyed.state import POSITION_KEY, PartitionState, Stored, encode_position
+from penstock.pipelines.retry import Failure, Retry, try_again
 from penstock.pipelines.transforms.dead_letter import POISON
 
 EVENTS, SKIPPED, DEAD_LETTERS, STATES = "events", "skipped", "dead_letters", "states"
