@@ -132,6 +132,16 @@ def test_the_table(penstock: Any, pipeline_run: Callable[..., Any]) -> None:
     assert [each.key for each in penstock.read("over-limit")] == [b"o1"]
 
 
+def test_the_function_for_each_record(penstock: Any, pipeline_run: Callable[..., Any]) -> None:
+    told: dict[str, Any] = {"__name__": "__main__", "look_up": {"ann": 2, "bob": 0}.__getitem__}
+    exec(python_block("def shares"), told)
+    penstock.create_topic("orders")
+    said = [{"id": who, "customer": who, "amount": 250} for who in ("ann", "bob", "eve")]
+    penstock.produce("orders", [json.dumps(each) for each in said])
+    assert pipeline_run(told["shares"]).dead_letters == 2
+    assert [(each.key, each.value) for each in penstock.read("shares")] == [(b"ann", b"125.0")]
+
+
 def test_from_python(
     penstock: Any, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:

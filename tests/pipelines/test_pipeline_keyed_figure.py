@@ -9,14 +9,11 @@ from penstock.pipelines.keyed.figure import Figures
 
 
 def document(batch: int, rows: int, end: int, **observed: int) -> dict[str, Any]:
+    figures = {"events": rows, "commits": 2, "batch_ms": 120, **observed}
     return {
         "batchId": batch,
-        "numInputRows": rows,
-        "durationMs": {"triggerExecution": 120},
-        "observedMetrics": {"lanes": {"events": rows, **observed}},
-        "sources": [
-            {"endOffset": json.dumps({"t": {"0": end}}), "latestOffset": {"t": {"0": end + 5}}}
-        ],
+        "durationMs": {"triggerExecution": 2120},
+        "observedMetrics": {"lanes": {**figures, "positions": [json.dumps({"0": end})]}},
     }
 
 
@@ -27,8 +24,9 @@ def test_batches_add_up_and_are_counted_once() -> None:
     assert not figures.add(document(0, 10, 10, out=9))
     assert not figures.add(document(1, 0, 10))
     assert figures.add(document(1, 5, 15, out=5, wait_ms=60))
+    figures.ends({("t", 0): 20})
     progress = figures.progress(restarts=3)
-    assert (progress.input_rows, progress.output_rows, progress.batches) == (15, 14, 2)
+    assert (progress.input_rows, progress.output_rows, progress.batches) == (15, 14, 4)
     assert (progress.dead_letters, progress.late, progress.restarts) == (1, 2, 3)
     assert progress.batch_ms_p50 == 120
     assert progress.latency_ms_p50 == 60

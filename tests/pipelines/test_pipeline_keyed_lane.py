@@ -5,20 +5,21 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 import orjson
-import pyarrow
 import pytest
+from confluent_kafka import TopicPartition
 
 from penstock.pipelines.error import DeclarationError, RunError, TransientError
 from penstock.pipelines.keyed import task as task_module
 from penstock.pipelines.keyed.event import Event
-from penstock.pipelines.keyed.failure import Retry
 from penstock.pipelines.keyed.kafka import admin
 from penstock.pipelines.keyed.lane import Lane, LaneSpec, Rows
 from penstock.pipelines.keyed.state import POSITION_KEY
-from penstock.pipelines.keyed.task import run_task, split
+from penstock.pipelines.keyed.task import run_task
+from penstock.pipelines.retry import Retry
 from penstock.pipelines.topic_making import ensure_topic
 from penstock.testing.broker import Broker
 
@@ -74,9 +75,10 @@ def broker(penstock: Broker) -> Broker:
 
 
 @pytest.fixture(autouse=True)
-def no_lanes_left() -> Iterator[None]:
+def no_slots_left() -> Iterator[None]:
     yield
-    task_module._lanes.clear()
+    for slot in list(task_module._slots.values()):
+        task_module.drop(slot)
 
 
 def totals(broker: Broker, count: int | None = None) -> list[tuple[str, str]]:
@@ -206,44 +208,66 @@ def test_a_broker_killed_between_feed_and_commit_costs_nothing(broker: Broker) -
     assert lane.position == 200
 
 
-def batch(*events: tuple[int, int, str, str]) -> pyarrow.RecordBatch:
-    header = pyarrow.list_(pyarrow.struct([("key", pyarrow.string()), ("value", pyarrow.binary())]))
-    return pyarrow.RecordBatch.from_arrays(
-        [
-            pyarrow.array([each[2].encode() for each in events], pyarrow.binary()),
-            pyarrow.array([each[3].encode() for each in events], pyarrow.binary()),
-            pyarrow.array([None for _ in events], header),
-            pyarrow.array([each[0] for each in events], pyarrow.int32()),
-            pyarrow.array([each[1] for each in events], pyarrow.int64()),
-            pyarrow.array([1_700_000_000_000 for _ in events], pyarrow.int64()),
-        ],
-        ["key", "value", "headers", "partition", "offset", "timestamp_ms"],
-    )
+def produce(broker: Broker, partition: int, *events: tuple[str, str]) -> None:
+    broker.produce("numbers", list(events), partition=partition)
 
 
-def test_rows_are_split_where_the_partition_changes() -> None:
-    whole = batch((0, 5, "a", "1"), (0, 6, "a", "2"), (1, 0, "b", "3"))
-    parts = [(partition, part.offsets, part.values) for partition, part in split(whole)]
-    assert parts == [(0, [5, 6], [b"1", b"2"]), (1, [0], [b"3"])]
+def look_in(own: LaneSpec) -> dict[str, Any]:
+    (told,) = run_task(own, {}, 0, [])
+    row: dict[str, Any] = told.to_pylist()[0]
+    return row
 
 
-def test_a_task_commits_all_its_lanes_and_tells_what_it_did(broker: Broker) -> None:
-    own = spec(broker)
-    batches = [batch((0, 0, "a", "1"), (1, 0, "b", "2")), batch((1, 1, "b", "3"))]
-    (summary,) = run_task(own, {}, batches)
-    told = summary.to_pylist()[0]
+def test_a_slot_works_off_its_partitions_and_tells_what_it_did(broker: Broker) -> None:
+    own = spec(broker, partitions=2, to_end=True)
+    produce(broker, 0, ("a", "1"))
+    produce(broker, 1, ("b", "2"), ("b", "3"))
+    told = look_in(own)
     assert (told["events"], told["totals"], told["states"], told["skipped"]) == (3, 3, 2, 0)
-    (again,) = run_task(own, {}, batches)
-    assert again.to_pylist()[0]["skipped"] == 3
+    assert orjson.loads(told["positions"]) == {"0": 1, "1": 2}
+    assert look_in(own)["events"] == 0
     assert sorted(totals(broker, 3)) == [("a", "1"), ("b", "2"), ("b", "5")]
 
 
-def test_a_failed_task_leaves_no_half_done_lane(broker: Broker) -> None:
-    def halting() -> Iterator[pyarrow.RecordBatch]:
-        yield batch((0, 0, "a", "1"))
-        raise OSError("the worker's pipe broke")
+def test_slots_share_the_partitions(broker: Broker) -> None:
+    own = spec(broker, partitions=2, slots=2, to_end=True)
+    produce(broker, 0, ("a", "1"))
+    produce(broker, 1, ("b", "2"), ("b", "3"))
+    (told,) = run_task(own, {}, 1, [])
+    assert orjson.loads(told.to_pylist()[0]["positions"]) == {"1": 2}
+    assert sorted(totals(broker, 2)) == [("b", "2"), ("b", "5")]
 
-    with pytest.raises(OSError, match="pipe broke"):
-        list(run_task(spec(broker), {}, halting()))
-    list(run_task(spec(broker), {}, [batch((0, 0, "a", "1"), (0, 1, "a", "2"))]))
-    assert totals(broker, 2) == [("a", "1"), ("a", "3")]
+
+def test_a_slot_goes_on_without_a_task_until_it_is_told_to_halt(
+    broker: Broker, tmp_path: Path
+) -> None:
+    own = spec(broker, epoch_s=0.1, overtime_s=300.0, halt=str(tmp_path / "halt"))
+    look_in(own)
+    produce(broker, 0, ("a", "1"))
+    assert totals(broker, 1) == [("a", "1")]
+    (tmp_path / "halt").touch()
+    assert look_in(own)["events"] == 1
+    produce(broker, 0, ("a", "2"))
+    assert look_in(own)["events"] == 0
+
+
+def test_a_failed_slot_begins_anew_from_what_was_committed(broker: Broker) -> None:
+    produce(broker, 0, ("a", "1"))
+    look_in(spec(broker, to_end=True))
+    produce(broker, 0, ("a", "2"), ("a", "4"))
+    undeclared = spec(broker, to_end=True, run_ms=2, outputs={})
+    with pytest.raises(DeclarationError, match="none of its outputs"):
+        look_in(undeclared)
+    assert look_in(spec(broker, to_end=True, run_ms=3))["events"] == 2
+    assert totals(broker, 3) == [("a", "1"), ("a", "3"), ("a", "7")]
+
+
+def test_records_that_were_deleted_unread_stop_the_run(broker: Broker) -> None:
+    produce(broker, 0, ("a", "1"))
+    look_in(spec(broker, to_end=True))
+    produce(broker, 0, ("a", "2"), ("a", "4"))
+    client = admin({"bootstrap.servers": broker.bootstrap_servers})
+    for done in client.delete_records([TopicPartition("numbers", 0, 2)]).values():
+        done.result(20)
+    with pytest.raises(RunError, match="data loss"):
+        look_in(spec(broker, to_end=True, run_ms=2))

@@ -45,7 +45,7 @@ class Watch:
         """Of the batches that Spark still remembers, which are the last hundred."""
         first = self._marks.get(str(query.id), -1)
         everything = [json.loads(one.json) for one in query.recentProgress]
-        mine = [one for one in everything if one["batchId"] > first and one["numInputRows"]]
+        mine = [one for one in everything if one["batchId"] > first and rows(one)]
         parts: dict[str, list[float]] = {}
         for progress in mine:
             for part, took in durations(progress).items():
@@ -53,10 +53,16 @@ class Watch:
         return {
             "name": query.name or "query",
             "batches": len(mine),
-            "rows": sum(one["numInputRows"] for one in mine),
+            "rows": sum(rows(one) for one in mine),
             "median_ms": {part: median(took) for part, took in parts.items()},
             "longest_ms": max(parts.get("triggerExecution", [0])),
         }
+
+
+def rows(progress: Mapping[str, Any]) -> int:
+    """Records of a batch: a keyed pipeline reads them itself and tells; else Spark knows."""
+    told = [each.get("events") for each in (progress.get("observedMetrics") or {}).values()]
+    return int(next((each for each in told if each is not None), progress["numInputRows"]))
 
 
 def durations(progress: Mapping[str, Any]) -> dict[str, float]:

@@ -18,11 +18,13 @@ if TYPE_CHECKING:
     from penstock.pipelines.run.settings import RunSettings
     from penstock.pipelines.session import session
     from penstock.pipelines.transforms import decode
+    from penstock.pipelines.transforms.each import each
 
 __all__ = [
     "Pipeline",
     "RunSettings",
     "decode",
+    "each",
     "keyed",
     "pipeline",
     "session",
@@ -35,6 +37,7 @@ _HOMES = {
     "Pipeline": "declare",
     "RunSettings": "run.settings",
     "decode": "transforms.decode",
+    "each": "transforms.each",
     "keyed": "keyed",
     "pipeline": "declare",
     "session": "session",

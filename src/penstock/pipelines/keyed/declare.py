@@ -10,7 +10,7 @@ import orjson
 
 from penstock.pipelines.error import DeclarationError
 from penstock.pipelines.keyed.event import Event, Output, Step
-from penstock.pipelines.keyed.failure import Retry
+from penstock.pipelines.retry import Retry
 from penstock.pipelines.transforms.dead_letter import dead_letter_topic
 
 if TYPE_CHECKING:
@@ -78,6 +78,8 @@ def keyed(
     """Decorate a step: `(state, event, tables) -> (new state, [(output, key, value), ...])`."""
     if source.pattern is not None or len(source.topics) != 1:
         raise DeclarationError("a keyed pipeline has one source topic: name just one")
+    if source.each is not None:
+        raise DeclarationError("a keyed pipeline calls its step for each event: leave out each=")
 
     def declare(step: Step) -> KeyedPipeline:
         own = name or getattr(step, "__name__", "keyed").replace("_", "-")

@@ -9,9 +9,10 @@ from collections import Counter, deque
 from collections.abc import Mapping
 from typing import Any
 
-from penstock.pipelines.keyed.lane import DEAD_LETTERS, EVENTS, WAIT, WAIT_MAX
+from penstock.pipelines.keyed.lane import DEAD_LETTERS, EVENTS, SKIPPED, WAIT, WAIT_MAX
 from penstock.pipelines.keyed.query import OBSERVATION
-from penstock.pipelines.keyed.task import LONGEST, TIMES
+from penstock.pipelines.keyed.slot import BATCH, COMMITS, LONGEST
+from penstock.pipelines.keyed.task import POSITIONS, TIMES
 from penstock.pipelines.run.progress import PartitionProgress, Progress
 
 WINDOW_S = 10.0
@@ -24,8 +25,7 @@ class Figures:
         self._topic = topic
         self._outputs = outputs
         self._totals: Counter[str] = Counter()
-        self._recent: deque[tuple[float, dict[str, int], int]] = deque(maxlen=2000)
-        self._batches = 0
+        self._recent: deque[tuple[float, dict[str, int]]] = deque(maxlen=2000)
         self._last_batch = -1
         self._positions: dict[int, int] = {}
         self._ends: dict[int, int] = {}
@@ -46,20 +46,18 @@ class Figures:
         """Count one of Spark's progress documents; False for one that says nothing new."""
         with self._lock:
             batch = int(document["batchId"])
-            if batch <= self._last_batch or not document.get("numInputRows"):
+            if batch <= self._last_batch:
+                return False
+            figures, positions = _observed(document)
+            self._positions.update(positions)
+            if not figures.get(EVENTS, 0) + figures.get(SKIPPED, 0):
                 return False
             self._last_batch = batch
-            figures = _observed(document)
             for name, count in figures.items():
                 if name not in LONGEST:
                     self._totals[name] += count
-            duration_ms = int(document["durationMs"].get("triggerExecution", 0))
-            self._recent.append((time.monotonic(), figures, duration_ms))
-            self._batches += 1
+            self._recent.append((time.monotonic(), figures))
             self._durations = document["durationMs"]
-            source = document["sources"][0]
-            self._positions.update(_offsets(source.get("endOffset"), self._topic))
-            self._ends.update(_offsets(source.get("latestOffset"), self._topic))
             return True
 
     def progress(self, restarts: int) -> Progress:
@@ -74,9 +72,9 @@ class Figures:
                 output_rate=written / span_s,
                 input_rows=self._totals[EVENTS],
                 output_rows=sum(self._totals[name] for name in self._outputs),
-                batches=self._batches,
-                batch_ms_p50=_share([each[2] for each in recent], 0.5),
-                batch_ms_p99=_share([each[2] for each in recent], 0.99),
+                batches=self._totals[COMMITS],
+                batch_ms_p50=_share([each[1].get(BATCH, 0) for each in recent], 0.5),
+                batch_ms_p99=_share([each[1].get(BATCH, 0) for each in recent], 0.99),
                 latency_ms_p50=_share([each[1].get(WAIT, 0) for each in recent], 0.5),
                 latency_ms_p99=_share([each[1].get(WAIT_MAX, 0) for each in recent], 0.99),
                 dead_letters=self._totals[DEAD_LETTERS],
@@ -93,15 +91,12 @@ class Figures:
             )
 
 
-def _observed(document: dict[str, Any]) -> dict[str, int]:
-    row = document.get("observedMetrics", {}).get(OBSERVATION) or {}
-    return {name: int(count or 0) for name, count in dict(row).items()}
-
-
-def _offsets(said: Any, topic: str) -> dict[int, int]:
-    """Spark gives offsets as an object, or as JSON in a string."""
-    found: Any = json.loads(said) if isinstance(said, str) else said
-    return {int(each): int(offset) for each, offset in (found or {}).get(topic, {}).items()}
+def _observed(document: dict[str, Any]) -> tuple[dict[str, int], dict[int, int]]:
+    """Counts, and the positions of all partitions: each slot tells its own as JSON."""
+    row = dict(document.get("observedMetrics", {}).get(OBSERVATION) or {})
+    told = [json.loads(each) for each in row.pop(POSITIONS, None) or []]
+    positions = {int(each): offset for part in told for each, offset in part.items()}
+    return {name: int(count or 0) for name, count in row.items()}, positions
 
 
 def _share(values: list[int], share: float) -> float:

@@ -11,7 +11,14 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
-from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
+from confluent_kafka import (
+    OFFSET_BEGINNING,
+    OFFSET_END,
+    Consumer,
+    KafkaException,
+    Producer,
+    TopicPartition,
+)
 
 from penstock.pipelines.error import RunError
 from penstock.pipelines.keyed.group import group_metadata
@@ -19,6 +26,7 @@ from penstock.pipelines.keyed.kafka import (
     CALL_TIMEOUT_S,
     admin,
     consumer_settings,
+    end_offsets,
     ensure_partitions,
     partition_count,
     producer_settings,
@@ -32,6 +40,7 @@ if TYPE_CHECKING:
     from penstock.pipelines.run.settings import RunSettings
 
 _log = get_logger("pipelines.keyed")
+_FROM_SPARK = {-2: OFFSET_BEGINNING, -1: OFFSET_END}
 
 
 def ensure_topics(pipeline: KeyedPipeline, settings: RunSettings) -> int:
@@ -73,13 +82,30 @@ def positions(pipeline: KeyedPipeline, settings: RunSettings, count: int) -> dic
     return {partition: offset for partition, offset in found.items() if offset is not None}
 
 
-def starting_offsets(pipeline: KeyedPipeline, starting: str, known: Mapping[int, int]) -> str:
-    """Spark's `startingOffsets`: known positions, and for the rest what the settings say."""
-    if not known:
-        return starting
-    rest = {"earliest": -2, "latest": -1}.get(starting, -2)
-    every = {each: known.get(each, rest) for each in range(max(known) + 1)}
-    return json.dumps({pipeline.topic: {str(each): offset for each, offset in every.items()}})
+def starting_offsets(pipeline: KeyedPipeline, settings: RunSettings, count: int) -> dict[int, int]:
+    """Where partitions begin that were never read, as the settings say; those not named begin at
+    their beginning.
+
+    The end is looked up now, and not when a worker begins: what comes between is to be read.
+    """
+    places = [(pipeline.topic, each) for each in range(count)]
+    if settings.starting == "earliest":
+        return {}
+    if settings.starting == "latest":
+        asked = dict.fromkeys(range(count), OFFSET_END)
+    else:
+        said = json.loads(settings.starting).get(pipeline.topic, {})
+        asked = {int(partition): _FROM_SPARK.get(at, at) for partition, at in said.items()}
+    try:
+        ends = end_offsets(admin(settings.client()), places)
+    except KafkaException as error:
+        raise RunError(
+            f"the end of {pipeline.topic} is not known: {error.args[0].str()}"
+        ) from error
+    return {
+        partition: ends.get((pipeline.topic, partition), 0) if at == OFFSET_END else at
+        for partition, at in asked.items()
+    }
 
 
 def follow_group(

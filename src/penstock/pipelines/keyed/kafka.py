@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
-from confluent_kafka import KafkaError, KafkaException, TopicCollection
-from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions
+from confluent_kafka import (
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    TopicCollection,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, OffsetSpec
 
 from penstock.pipelines.patience import SILENT
 from penstock.pipelines.topic_making import wait_known
@@ -74,6 +80,22 @@ def ensure_partitions(client: AdminClient, topic: str, partitions: int) -> None:
         if error.args[0].code() != KafkaError.INVALID_PARTITIONS:
             raise
     wait_known(client, topic, partitions)
+
+
+def end_offsets(
+    client: AdminClient, places: Collection[tuple[str, int]], timeout_s: float = CALL_TIMEOUT_S
+) -> dict[tuple[str, int], int]:
+    """Where committed records of these partitions end now, asked in one request."""
+    latest: Any = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+    answers = client.list_offsets(
+        {TopicPartition(*each): latest for each in places},
+        isolation_level=IsolationLevel.READ_COMMITTED,
+        request_timeout=timeout_s,
+    )
+    return {
+        (place.topic, place.partition): int(answer.result(timeout_s).offset)
+        for place, answer in answers.items()
+    }
 
 
 def is_compacted(client: AdminClient, topic: str) -> bool:

@@ -12,17 +12,18 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from confluent_kafka import KafkaException, Producer, TopicPartition
 
 from penstock.pipelines.error import DeclarationError, RunError, TransientError
 from penstock.pipelines.keyed.event import Event, Headers
-from penstock.pipelines.keyed.failure import Failure, Retry, dead_letter_headers, try_again
+from penstock.pipelines.keyed.failure import dead_letter_headers
 from penstock.pipelines.keyed.group import group_metadata
 from penstock.pipelines.keyed.kafka import CALL_TIMEOUT_S, failures, producer_settings
 from penstock.pipelines.keyed.state import POSITION_KEY, PartitionState, Stored, encode_position
+from penstock.pipelines.retry import Failure, Retry, try_again
 from penstock.pipelines.transforms.dead_letter import POISON
 
 EVENTS, SKIPPED, DEAD_LETTERS, STATES = "events", "skipped", "dead_letters", "states"
@@ -48,8 +49,20 @@ class LaneSpec:
     decode_state: Callable[[bytes], Any]
     client: Mapping[str, Any]
     retry: Retry
-    partitions: int = 0
-    """How many a worker should expect to get; it opens their lanes before the first rows come."""
+    partitions: int = 1
+    """How many the source has."""
+    slots: int = 1
+    """How many workers share them: slot i has i, i + slots, and so on."""
+    starting: Mapping[int, int] = field(default_factory=dict)
+    """Where partitions begin that have no position yet, if not at their beginning."""
+    epoch_s: float = 2.0
+    """How long one task follows the source; its figures are told afterwards."""
+    overtime_s: float = 0.0
+    """How long a slot goes on without a task."""
+    to_end: bool = False
+    """A task ends when it has reached what is the end at its start, rather than by time."""
+    halt: str = ""
+    """Tasks end as soon as there is a file of this name."""
     outage_s: float = 60.0
     """How long a lane tries to get through to the broker before its task fails."""
 
@@ -100,8 +113,12 @@ class Lane:
             self._recover(error, self._work_pending)
 
     def open(self) -> None:
+        """With the patience that an outage of the broker needs."""
         if self._producer is None:
-            self._open()
+            try:
+                self._open()
+            except KafkaException as error:
+                self._recover(error, lambda: None)
 
     def commit(self) -> Counter[str]:
         """Commit what was fed since the last commit; what it came to."""

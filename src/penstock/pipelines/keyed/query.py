@@ -1,16 +1,23 @@
-"""The Spark query of a keyed pipeline: source, lanes, figures. Its checkpoint is only scratch."""
+"""The Spark query of a keyed pipeline: a clock, slots, figures. Its checkpoint is only scratch.
+
+Spark says when a task begins, where it runs, and that it failed; the rows themselves go from the
+broker to the worker, not through the JVM (`docs/decisions/0008`). A micro-batch is an epoch: each
+slot follows its partitions for so long, in as many transactions as come to be.
+"""
 
 from __future__ import annotations
 
 import tempfile
-from dataclasses import replace
+from collections.abc import Mapping
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock.pipelines.keyed.lane import LaneSpec
-from penstock.pipelines.keyed.task import COLUMNS, LONGEST, figures, task
+from penstock.pipelines.keyed.slot import LONGEST
+from penstock.pipelines.keyed.task import POSITIONS, figures, task
 from penstock.pipelines.run.spark_setting import configured
-from penstock.pipelines.sinks.worker import own_workers
+from penstock.pipelines.sinks.worker import own_workers, worker_slot
 from penstock.pipelines.sources.table import portable
 
 if TYPE_CHECKING:
@@ -21,14 +28,13 @@ if TYPE_CHECKING:
     from penstock.pipelines.run.settings import RunSettings
 
 OBSERVATION = "lanes"
-OFFSETS_PER_TRIGGER = "200000"
+HALT = "halt"
+EPOCH_S = 2.0
+OVERTIME_S = 5.0
+# On a cluster a slot's next task may run in another executor, which has to open its lanes anew;
+# so there tasks are longer, and between two of them the slot rests.
+CLUSTER_EPOCH_S = 30.0
 _MEMORY = Path("/dev/shm")
-# Small enough that the worker has something to do while the JVM still reads.
-_SETTINGS = {
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",
-    # Any other bound makes the JVM measure the Arrow batch after every row.
-    "spark.sql.execution.arrow.maxBytesPerBatch": "2147483647",
-}
 # A batch's end need not wait for Spark's own log of it: the positions are in the state topic.
 _ASYNCHRONOUS = {
     "asyncProgressTrackingEnabled": "true",
@@ -38,8 +44,13 @@ _ASYNCHRONOUS = {
 
 
 def lane_spec(
-    pipeline: KeyedPipeline, settings: RunSettings, run_ms: int, partitions: int = 0
+    pipeline: KeyedPipeline,
+    settings: RunSettings,
+    run_ms: int,
+    partitions: int,
+    starting: Mapping[int, int],
 ) -> LaneSpec:
+    local = settings.master.startswith("local")
     return LaneSpec(
         pipeline=pipeline.name,
         run_ms=run_ms,
@@ -54,8 +65,17 @@ def lane_spec(
         decode_state=pipeline.decode_state,
         client=settings.client(),
         retry=pipeline.retry,
-        partitions=partitions if _one_task(settings) else 0,
+        partitions=partitions,
+        starting=starting,
+        epoch_s=EPOCH_S if local else CLUSTER_EPOCH_S,
+        overtime_s=OVERTIME_S if local else 0.0,
+        to_end=bool(settings.trigger),
     )
+
+
+def scratch_directory(pipeline: KeyedPipeline) -> Path:
+    memory = _MEMORY if _MEMORY.is_dir() else None
+    return Path(tempfile.mkdtemp(prefix=f"penstock-{pipeline.name}-", dir=memory))
 
 
 def start_query(
@@ -63,46 +83,44 @@ def start_query(
     spark: SparkSession,
     settings: RunSettings,
     spec: LaneSpec,
-    starting: str,
-) -> tuple[StreamingQuery, Path]:
-    """A running query and its scratch directory."""
-    scratch = Path(
-        tempfile.mkdtemp(
-            prefix=f"penstock-{pipeline.name}-", dir=_MEMORY if _MEMORY.is_dir() else None
-        )
-    )
-    bound = {"maxOffsetsPerTrigger": OFFSETS_PER_TRIGGER}
-    source = replace(pipeline.source, options={**bound, **pipeline.source.options})
-    rows = source.stream(spark, settings, starting=starting)
-    wanted = {**_SETTINGS, **pipeline.options, **settings.options}
+    scratch: Path,
+) -> StreamingQuery:
+    wanted = {**pipeline.options, **settings.options}
     with configured(spark, wanted), own_workers(spark) as keep:
-        writer = through_lanes(pipeline, settings, spec, rows).writeStream.format("noop")
+        writer = through_slots(pipeline, spark, settings, spec).writeStream.format("noop")
         writer = writer.queryName(pipeline.name).option("checkpointLocation", str(scratch))
         if settings.trigger:
             writer = writer.trigger(**settings.trigger)
         else:
             writer = writer.options(**_ASYNCHRONOUS)
-        return keep(writer.start()), scratch
+        return keep(writer.start())
 
 
-def through_lanes(
-    pipeline: KeyedPipeline, settings: RunSettings, spec: LaneSpec, rows: DataFrame
+def through_slots(
+    pipeline: KeyedPipeline, spark: SparkSession, settings: RunSettings, spec: LaneSpec
 ) -> DataFrame:
-    schema = ", ".join(f"`{name}` long" for name in figures(spec))
+    """One task and one worker process for each slot, which keeps its lanes from task to task."""
+    schema = ", ".join([*(f"`{name}` long" for name in figures(spec)), f"{POSITIONS} string"])
     tables = {name: source.open(settings) for name, source in pipeline.tables.items()}
-    narrow = rows.selectExpr(*COLUMNS)
-    if _one_task(settings):
-        # One task, so one worker process, which then keeps every lane from batch to batch. On a
-        # cluster each partition goes to the same executor each time, and lanes stay apart.
-        narrow = narrow.coalesce(1)
-    return narrow.mapInArrow(task(spec, tables), schema).observe(OBSERVATION, *_sums(spec))
+    parts = []
+    for slot in range(spec.slots):
+        with worker_slot(spark, slot):
+            parts.append(_clock(spark).mapInArrow(task(spec, tables, slot), schema))
+    return reduce(_union, parts).observe(OBSERVATION, *_sums(spec))
 
 
-def _one_task(settings: RunSettings) -> bool:
-    return settings.master.startswith("local")
+def _clock(spark: SparkSession) -> DataFrame:
+    """One row in each batch, to wake one task."""
+    reader = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", "1")
+    return reader.option("numPartitions", "1").load()
+
+
+def _union(one: DataFrame, other: DataFrame) -> DataFrame:
+    return one.union(other)
 
 
 def _sums(spec: LaneSpec) -> list[Column]:
     from pyspark.sql import functions as F
 
-    return [(F.max(name) if name in LONGEST else F.sum(name)).alias(name) for name in figures(spec)]
+    sums = [(F.max(name) if name in LONGEST else F.sum(name)).alias(name) for name in figures(spec)]
+    return [*sums, F.collect_list(POSITIONS).alias(POSITIONS)]

@@ -10,14 +10,15 @@ import json
 import shutil
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import DeclarationError, PipelineError, RunError
 from penstock.pipelines.keyed import ground
 from penstock.pipelines.keyed.figure import Figures
-from penstock.pipelines.keyed.query import lane_spec, start_query
+from penstock.pipelines.keyed.query import HALT, lane_spec, scratch_directory, start_query
 from penstock.pipelines.run.failure import one_line
 from penstock.pipelines.run.lag import EndWatch
 from penstock.pipelines.run.lock import RunLock
@@ -36,15 +37,15 @@ _log = get_logger("pipelines.keyed")
 _WATCH_S = 1
 _BOUNDARY_S = 20.0
 _BACKOFF_MAX_S = 10.0
-# These would hand parts of one partition to several tasks at once, and events would overtake.
-_SPLITTING = ("minPartitions", "maxRecordsPerPartition")
-_HOPELESS = ("DeclarationError", "has taken over partition", "KAFKA_DATA_LOSS")
+_HOPELESS = ("DeclarationError", "has taken over partition", "(data loss)")
 
 
 def start_keyed(pipeline: KeyedPipeline, spark: SparkSession, settings: RunSettings) -> KeyedRun:
-    for option in _SPLITTING:
-        if option in pipeline.source.options:
-            raise DeclarationError(f"{pipeline.name}: a keyed pipeline cannot take {option}")
+    if pipeline.source.options:
+        raise DeclarationError(
+            f"{pipeline.name}: a keyed pipeline reads its topic itself, and takes no option of"
+            f" Spark's source: leave out {', '.join(pipeline.source.options)}"
+        )
     run = KeyedRun(pipeline, spark, settings)
     run.start()
     return run
@@ -60,6 +61,7 @@ class KeyedRun:
         self._ends = EndWatch(settings)
         self._figures = Figures(pipeline.topic, tuple(pipeline.outputs))
         self._partitions = 0
+        self._starting: Mapping[int, int] = {}
         self._run_ms = int(time.time() * 1000)
         self._query: StreamingQuery | None = None
         self._scratch: Path | None = None
@@ -113,11 +115,14 @@ class KeyedRun:
         if first:
             group = self._presence.committed()
             known = ground.follow_group(pipeline, settings, known, group, run_ms)
-        starting = ground.starting_offsets(pipeline, settings.starting, known)
-        spec = lane_spec(pipeline, settings, run_ms, self._partitions)
-        begun = {each: known.get(each, 0) for each in range(self._partitions)}
-        self._figures.new_query(begun if settings.starting == "earliest" else known)
-        self._query, self._scratch = start_query(pipeline, self._spark, settings, spec, starting)
+            self._starting = ground.starting_offsets(pipeline, settings, self._partitions)
+        begun = {each: self._starting.get(each, 0) for each in range(self._partitions)}
+        self._figures.new_query({**begun, **known})
+        self._scratch = scratch_directory(pipeline)
+        spec = lane_spec(pipeline, settings, run_ms, self._partitions, self._starting)
+        cores = self._spark.sparkContext.defaultParallelism
+        spec = replace(spec, slots=min(self._partitions, cores), halt=str(self._scratch / HALT))
+        self._query = start_query(pipeline, self._spark, settings, spec, self._scratch)
 
     def _watch(self) -> None:
         try:
@@ -151,6 +156,7 @@ class KeyedRun:
             if hopeless or self._failures > self._settings.retries_max:
                 raise RunError(f"{self._pipeline.name} has stopped: {line}") from reason
             _log.warning("starting again", pipeline=self._pipeline.name, after=line)
+            self._halt()
             wait_s = self._settings.retry_backoff_s * 2 ** (self._failures - 1)
             self._stopping.wait(min(wait_s, _BACKOFF_MAX_S))
             self._sweep()
@@ -173,6 +179,7 @@ class KeyedRun:
     def _end(self) -> None:
         query = self._query
         if query is not None and query.isActive:
+            self._halt()
             self._to_boundary(query)
             query.stop()
             self._collect()
@@ -182,8 +189,13 @@ class KeyedRun:
         self._lock.release()
         self._ended.set()
 
+    def _halt(self) -> None:
+        """Have tasks end after the transaction under way, also one that Spark has given up."""
+        if self._scratch is not None:
+            (self._scratch / HALT).touch()
+
     def _to_boundary(self, query: StreamingQuery) -> None:
-        """Let the batch under way end; what the next one has begun by then is taken back whole."""
+        """Let the tasks under way end; what one on another machine does by then is taken back."""
         before = (query.lastProgress or {"batchId": -1})["batchId"]
         deadline = time.monotonic() + _BOUNDARY_S
         while time.monotonic() < deadline and query.status["isTriggerActive"]:

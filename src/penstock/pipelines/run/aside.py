@@ -9,7 +9,7 @@ without such rows pays for the metric alone.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,6 +44,8 @@ class Sought:
 
     poison: frozenset[str] = frozenset()
     late: frozenset[str] = frozenset()
+    failed: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    """What the input's function failed for, as the batch told it; else it is called again."""
 
 
 @dataclass(slots=True)
@@ -103,11 +105,13 @@ class Aside:
                 continue
             rows = self._rows(source, start, end)
             if name in sought.poison:
-                for row in _rows(dead_letters(rows, self.pipeline.name)):
+                failed = _failed(rows, source, sought.failed.get(name))
+                for row in _rows(dead_letters(failed, self.pipeline.name)):
                     found.dead_letters += 1
                     yield self.pipeline.dead_letters, row
             if name in sought.late and batch.watermark_ms > 0:
-                for row in _rows(self._late(rows, source, batch)):
+                made = rows if source.each is None else source.each.apply(rows)
+                for row in _rows(self._late(made, source, batch)):
                     found.late += 1
                     yield self.pipeline.late, row
 
@@ -188,6 +192,15 @@ class Aside:
             admin = AdminClient(self.settings.client(error_cb=lambda _: None), logger=SILENT)
             ensure_topic(admin, topic, timeout_s=_TIMEOUT_S)
         self._made.add(topic)
+
+
+def _failed(
+    rows: DataFrame, source: TopicSource, told: Sequence[Mapping[str, Any]] | None
+) -> DataFrame:
+    """Decoded rows with what went wrong after that, too."""
+    if source.each is None:
+        return rows
+    return source.each.apply(rows) if told is None else source.each.known(rows, told)
 
 
 def _rows(frame: DataFrame) -> Iterator[Any]:

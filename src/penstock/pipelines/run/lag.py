@@ -6,9 +6,10 @@ import time
 from collections.abc import Collection
 from typing import Any
 
-from confluent_kafka import IsolationLevel, KafkaException, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
 
+from penstock.pipelines.keyed.kafka import end_offsets
 from penstock.pipelines.patience import SILENT
 from penstock.pipelines.run.settings import RunSettings
 
@@ -30,15 +31,7 @@ class EndWatch:
         if self._admin is None:
             own = self._settings.client(error_cb=lambda _: None)
             self._admin = AdminClient(own, logger=SILENT)
-        latest: Any = OffsetSpec.latest()  # type: ignore[no-untyped-call]
-        asked = {TopicPartition(*each): latest for each in places}
-        answers = self._admin.list_offsets(
-            asked, isolation_level=IsolationLevel.READ_COMMITTED, request_timeout=_TIMEOUT_S
-        )
-        found = {}
-        for place, answer in answers.items():
-            try:
-                found[place.topic, place.partition] = int(answer.result(_TIMEOUT_S).offset)
-            except (KafkaException, TimeoutError):
-                return found
-        return found
+        try:
+            return end_offsets(self._admin, places, _TIMEOUT_S)
+        except (KafkaException, TimeoutError):
+            return {}

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import DeclarationError
 from penstock.pipelines.transforms import decode
+from penstock.pipelines.transforms.each import failed_column
 from penstock.pipelines.transforms.late import event_time_of
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from penstock.pipelines.sources.topic import TopicSource
 
 INPUT_METRIC = "penstock.input."
-"""Before an input's name: an observed metric with `poison`, a count, and `oldest_ms`."""
+"""Before an input's name: an observed metric with `poison`, a count, `failed`, and `oldest_ms`."""
 
 
 def output_frames(
@@ -41,10 +42,12 @@ def input_frame(
     name: str, source: TopicSource, spark: SparkSession, settings: RunSettings, starting: str | None
 ) -> DataFrame:
     rows = source.decode.apply(source.stream(spark, settings, starting=starting))
+    if source.each is not None:
+        rows = source.each.apply(rows)
     if "realTime" not in settings.trigger:
         # Real-time mode takes no observed metrics; there every batch is looked through.
         rows = _observed(rows, name, source)
-    frame = decode.good(rows, source.decode)
+    frame = decode.good(rows, source.decode, source.each.schema if source.each else None)
     if source.event_time is not None:
         _require_time(name, source.event_time, frame)
         frame = frame.withWatermark(source.event_time, source.lateness)
@@ -55,11 +58,13 @@ def _observed(rows: DataFrame, name: str, source: TopicSource) -> DataFrame:
     """Also keeps Spark from decoding twice: it would push the filter that follows below it."""
     from pyspark.sql import functions as F
 
-    poison = F.count(F.col(decode.ERROR)).alias("poison")
-    if source.event_time is None:
-        return rows.observe(INPUT_METRIC + name, poison)
-    oldest = F.min(F.unix_millis(event_time_of(source.event_time))).alias("oldest_ms")
-    return rows.observe(INPUT_METRIC + name, poison, oldest)
+    told = [F.count(F.col(decode.ERROR)).alias("poison")]
+    if source.each is not None:
+        told.append(failed_column())
+    if source.event_time is not None:
+        oldest = F.min(F.unix_millis(event_time_of(source.event_time)))
+        told.append(oldest.alias("oldest_ms"))
+    return rows.observe(INPUT_METRIC + name, *told)
 
 
 def _require_time(name: str, column: str, frame: DataFrame) -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.pipelines.run.aside import Aside, Sought
 from penstock.pipelines.run.batch_log import as_positions
 from penstock.pipelines.run.plan import INPUT_METRIC
+from penstock.pipelines.transforms.each import FAILED
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -46,15 +47,18 @@ class Slot:
         observed = progress.get("observedMetrics") or {}
         watermark = _millis((progress.get("eventTime") or {}).get("watermark"))
         poison, late = set(), set()
+        failed: dict[str, list[dict[str, Any]]] = {}
         for name in set(self.aside.inputs):
             told = observed.get(INPUT_METRIC + name)
             if name in self.owns_poison and (told is None or (told.get("poison") or 0) > 0):
                 poison.add(name)
+                if told is not None and told.get(FAILED) is not None:
+                    failed[name] = told[FAILED]
             if self.pipeline.inputs[name].event_time is not None:
                 oldest = None if told is None else told.get("oldest_ms")
                 if told is None or (oldest is not None and oldest < watermark):
                     late.add(name)
-        return Sought(frozenset(poison), frozenset(late))
+        return Sought(frozenset(poison), frozenset(late), failed)
 
     def everything(self) -> Sought:
         timed = {n for n, each in self.pipeline.inputs.items() if each.event_time is not None}

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
 _VARIABLE = "PENSTOCK_WORKERS"
+_SLOT = "PENSTOCK_SLOT"
 _holders: dict[int, StreamingQuery] = {}
 _lock = threading.Lock()
 
@@ -41,6 +42,17 @@ def own_workers(
             yield keep
         finally:
             environment.pop(_VARIABLE, None)
+
+
+@contextmanager
+def worker_slot(spark: SparkSession, slot: int) -> Iterator[None]:
+    """Python functions made inside run in a worker that no other slot's functions run in."""
+    environment = spark.sparkContext.environment
+    environment[_SLOT] = str(slot)
+    try:
+        yield
+    finally:
+        environment.pop(_SLOT, None)
 
 
 def _is_free(number: int) -> bool:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.transforms.each import Each
 
 RAW_COLUMNS = ("key", "value", "headers", "topic", "partition", "offset", "timestamp")
 
@@ -30,6 +31,8 @@ class TopicSource:
     topics: tuple[str, ...]
     pattern: str | None = None
     decode: Decoder = field(default_factory=raw)
+    each: Each | None = None
+    """A Python function for each decoded record; what it returns takes the record's place."""
     event_time: str | None = None
     """A timestamp column of the decoded rows, or `_timestamp` for the record's own."""
     lateness: str = "0 seconds"
@@ -69,6 +72,7 @@ def topic(
     *names: str,
     pattern: str | None = None,
     decode: Decoder | None = None,
+    each: Each | None = None,
     event_time: str | None = None,
     lateness: str = "0 seconds",
     options: Mapping[str, str] | None = None,
@@ -79,6 +83,7 @@ def topic(
         topics=names,
         pattern=pattern,
         decode=decode or raw(),
+        each=each,
         event_time=event_time,
         lateness=lateness,
         options=dict(options or {}),

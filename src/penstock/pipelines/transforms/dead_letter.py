@@ -48,16 +48,20 @@ def dead_letters(rows: DataFrame, pipeline: str) -> DataFrame:
     """Of rows that a decoder was applied to, those that failed, as key, value and headers."""
     from pyspark.sql import functions as F
 
-    from penstock.pipelines.transforms import decode
+    from penstock.pipelines.transforms import decode, each
 
     failed = rows.where(F.col(decode.ERROR).isNotNull())
+    kind, tries = F.lit(POISON), F.lit(1)
+    if each.CLASS in rows.columns:
+        kind = F.coalesce(F.col(each.CLASS), kind)
+        tries = F.coalesce(F.col(each.TRIES), tries)
     said = {
         **origin_headers(),
         ERROR: F.col(decode.ERROR),
         MESSAGE: F.col(decode.MESSAGE),
-        ATTEMPT: _attempt(),
+        ATTEMPT: _sent_back() + tries,
         PIPELINE: F.lit(pipeline),
-        CLASS: F.lit(POISON),
+        CLASS: kind,
     }
     return failed.select("key", "value", with_headers(said).alias("headers"))
 
@@ -86,10 +90,10 @@ def with_headers(said: dict[str, Column]) -> Column:
     return F.concat(kept, F.array(*added))
 
 
-def _attempt() -> Column:
-    """One more than it was sent back; `penstock dlq redrive` has put the rest in the history."""
+def _sent_back() -> Column:
+    """How often; `penstock dlq redrive` has put the rest in the history."""
     from pyspark.sql import functions as F
 
     counts = F.filter("headers", lambda header: header["key"] == REDRIVEN)
     times = F.try_element_at(counts, F.lit(-1))["value"].cast("string")
-    return F.coalesce(times.try_cast("int"), F.lit(0)) + 1
+    return F.coalesce(times.try_cast("int"), F.lit(0))

@@ -45,14 +45,19 @@ class Decoder(Protocol):
         """One value in plain Python; raises ValueError for one that does not decode."""
 
 
-def good(rows: DataFrame, decoder: Decoder) -> DataFrame:
-    """Of applied rows those to work on: the record's fields, and where it came from."""
+def good(rows: DataFrame, decoder: Decoder, schema: StructType | None = None) -> DataFrame:
+    """Of applied rows those to work on: the record's fields, and where it came from.
+
+    `schema` is the record's where something was done to it after it was decoded.
+    """
     from pyspark.sql import functions as F
 
     kept = F.col(ERROR).isNull()
     if decoder.tombstones != "keep":
         kept = kept & F.col(RECORD).isNotNull()
-    fields = [F.col(RECORD).getField(each.name).alias(each.name) for each in decoder.schema]
+    fields = [
+        F.col(RECORD).getField(each.name).alias(each.name) for each in schema or decoder.schema
+    ]
     return rows.where(kept).select(*fields, *(F.col(each).alias(f"_{each}") for each in ORIGIN))
 
 

@@ -1,0 +1,64 @@
+"""Trying again what may pass, with growing pauses, and what it came to. Writes nothing."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TypeVar
+
+from penstock.pipelines.error import TransientError
+from penstock.pipelines.transforms.dead_letter import POISON, TRANSIENT
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """How often a transient failure is tried again, and how long it waits before each time."""
+
+    attempts_max: int = 5
+    backoff_s: float = 0.1
+    backoff_max_s: float = 2.0
+
+    def waits(self) -> Iterable[float]:
+        for attempt in range(self.attempts_max - 1):
+            yield min(self.backoff_s * 2**attempt, self.backoff_max_s)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    error: Exception
+    tries: int
+    kind: str
+
+
+def try_again(
+    call: Callable[[], Result],
+    first: TransientError,
+    retry: Retry,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Result | Failure:
+    """Call until it works, after a first transient failure; or why it never did."""
+    error: Exception = first
+    tries = 1
+    for wait_s in retry.waits():
+        sleep(wait_s)
+        tries += 1
+        try:
+            return call()
+        except TransientError as again:
+            error = again
+        except Exception as poison:
+            return Failure(poison, tries, POISON)
+    return Failure(error, tries, TRANSIENT)
+
+
+def attempt(call: Callable[[], Result], retry: Retry) -> Result | Failure:
+    """What the call returns, at once or when tried again; or why it never did."""
+    try:
+        return call()
+    except TransientError as error:
+        return try_again(call, error, retry)
+    except Exception as error:
+        return Failure(error, 1, POISON)
