@@ -14,7 +14,7 @@ def assigned_partition(
     image: ClusterImage, index: int, replicas: Sequence[int], replication_factor: int | None
 ) -> PartitionImage:
     """`replication_factor` is that of the partitions before this one, None for the first."""
-    _check_replicas(image, replicas, replication_factor)
+    check_replicas(image, replicas, replication_factor)
     partition = new_partition(image, replicas)
     if partition is None:
         raise invalid_assignment(
@@ -24,7 +24,7 @@ def assigned_partition(
     return partition
 
 
-def _check_replicas(
+def check_replicas(
     image: ClusterImage, replicas: Sequence[int], replication_factor: int | None
 ) -> None:
     if not replicas:

@@ -18,6 +18,10 @@ from penstock.controller.config import ConfigSchema, ControllerConfig, Controlle
 from penstock.controller.leader_election import decide_elect_leaders
 from penstock.controller.outcome import Outcome
 from penstock.controller.partition_creation import decide_create_partitions
+from penstock.controller.reassignment import (
+    decide_alter_reassignments,
+    decide_list_reassignments,
+)
 from penstock.controller.topic_creation import decide_create_topics
 from penstock.controller.topic_deletion import decide_delete_topics
 from penstock.machine.decision import Decision
@@ -30,6 +34,10 @@ from penstock.protocol.messages.allocate_producer_ids import (
     AllocateProducerIdsResponse,
 )
 from penstock.protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
+from penstock.protocol.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    AlterPartitionReassignmentsResponse,
+)
 from penstock.protocol.messages.broker_registration import (
     BrokerRegistrationRequest,
     BrokerRegistrationResponse,
@@ -48,6 +56,10 @@ from penstock.protocol.messages.elect_leaders import ElectLeadersRequest, ElectL
 from penstock.protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsRequest,
     IncrementalAlterConfigsResponse,
+)
+from penstock.protocol.messages.list_partition_reassignments import (
+    ListPartitionReassignmentsRequest,
+    ListPartitionReassignmentsResponse,
 )
 
 _DASH = 62
@@ -126,6 +138,16 @@ class ControllerShard:
         self, request: IncrementalAlterConfigsRequest, receiver_id: int | None = None
     ) -> Outcome[IncrementalAlterConfigsResponse]:
         return config_change.decide_incremental_alter_configs(self._context, request, receiver_id)
+
+    def decide_alter_reassignments(
+        self, request: AlterPartitionReassignmentsRequest
+    ) -> Outcome[AlterPartitionReassignmentsResponse]:
+        return decide_alter_reassignments(self.image, request)
+
+    def decide_list_reassignments(
+        self, request: ListPartitionReassignmentsRequest
+    ) -> Outcome[ListPartitionReassignmentsResponse]:
+        return decide_list_reassignments(self.image, request)
 
     def decide_elect_leaders(self, request: ElectLeadersRequest) -> Outcome[ElectLeadersResponse]:
         return decide_elect_leaders(self._context, request)

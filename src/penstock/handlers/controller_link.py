@@ -20,6 +20,9 @@ from penstock.network.later import Later
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from penstock.protocol.messages.alter_configs import AlterConfigsRequest
+from penstock.protocol.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+)
 from penstock.protocol.messages.create_partitions import CreatePartitionsRequest
 from penstock.protocol.messages.create_topics import (
     CreatableTopic,
@@ -30,6 +33,9 @@ from penstock.protocol.messages.create_topics import (
 from penstock.protocol.messages.delete_topics import DeleteTopicsRequest
 from penstock.protocol.messages.elect_leaders import ElectLeadersRequest
 from penstock.protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest
+from penstock.protocol.messages.list_partition_reassignments import (
+    ListPartitionReassignmentsRequest,
+)
 from penstock.runtime.driver import Runtime
 from penstock.telemetry.log import get_logger
 
@@ -130,6 +136,16 @@ class ControllerLink:
 
     def elect_leaders(self, request: ElectLeadersRequest) -> Awaitable[Entity]:
         return self._submit(lambda shard: shard.decide_elect_leaders(request))
+
+    def alter_partition_reassignments(
+        self, request: AlterPartitionReassignmentsRequest
+    ) -> Awaitable[Entity]:
+        return self._submit(lambda shard: shard.decide_alter_reassignments(request))
+
+    def list_partition_reassignments(
+        self, request: ListPartitionReassignmentsRequest
+    ) -> Awaitable[Entity]:
+        return self._submit(lambda shard: shard.decide_list_reassignments(request))
 
     def _submit(self, decide: Callable[[ControllerShard], Outcome[ReplyT]]) -> Awaitable[ReplyT]:
         return self._runtime.submit(decide)
