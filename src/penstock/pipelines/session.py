@@ -48,6 +48,7 @@ LAKE_SETTINGS = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
+WORKER_PYTHON = "spark.pyspark.python"
 CLASS_PATH = "spark.driver.extraClassPath"
 JARS = "spark.jars"
 LISTS = (JAVA_OPTIONS, CLASS_PATH, JARS)
@@ -146,9 +147,12 @@ def _start(
     kind: type[SparkSession], java: str, settings: dict[str, str], *, quiet: bool
 ) -> SparkSession:
     local = settings["spark.master"].startswith("local")
-    # Spark would take the first python3 on PATH, which may lack everything installed here.
+    # Spark would take the first python3 on PATH, which may lack everything installed here. On the
+    # machines of a cluster it may stand elsewhere, and only the user can say where.
     if local:
         os.environ["PYSPARK_PYTHON"] = os.environ["PYSPARK_DRIVER_PYTHON"] = sys.executable
+    else:
+        os.environ.setdefault("PYSPARK_PYTHON", settings.get(WORKER_PYTHON, sys.executable))
     try:
         ensure_gateway(
             settings,

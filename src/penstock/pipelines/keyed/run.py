@@ -19,7 +19,7 @@ from penstock.pipelines.error import DeclarationError, PipelineError, RunError
 from penstock.pipelines.keyed import ground
 from penstock.pipelines.keyed.figure import Figures
 from penstock.pipelines.keyed.query import HALT, lane_spec, scratch_directory, start_query
-from penstock.pipelines.run.failure import one_line
+from penstock.pipelines.run.failure import LACKING, one_line
 from penstock.pipelines.run.lag import EndWatch
 from penstock.pipelines.run.lock import RunLock
 from penstock.pipelines.run.presence import Presence
@@ -37,7 +37,7 @@ _log = get_logger("pipelines.keyed")
 _WATCH_S = 1
 _BOUNDARY_S = 20.0
 _BACKOFF_MAX_S = 10.0
-_HOPELESS = ("DeclarationError", "has taken over partition", "(data loss)")
+_HOPELESS = ("DeclarationError", "has taken over partition", "(data loss)", *LACKING)
 
 
 def start_keyed(pipeline: KeyedPipeline, spark: SparkSession, settings: RunSettings) -> KeyedRun:

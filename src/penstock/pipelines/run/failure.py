@@ -32,6 +32,14 @@ _TRANSIENT_CODES = (
     "NOT_LEADER_FOR_PARTITION",
     "NETWORK_EXCEPTION",
 )
+_ADVICE = {
+    "No module named": ": install it on every worker of the cluster, and set PYSPARK_PYTHON to the"
+    " Python that has it there",
+    "Cannot run program": ": set PYSPARK_PYTHON to a Python that every worker of the cluster has,"
+    " with penstock[spark] installed",
+}
+LACKING = tuple(_ADVICE)
+"""Signs of a worker that will not do, however often it is tried."""
 _CODE = re.compile(r"KafkaError\{code=(\w+)")
 _NOISE = re.compile(r"^\[?(STREAM_FAILED|FOREACH_BATCH_USER_FUNCTION_ERROR)")
 _SAYING = re.compile(r"^\s*(?:Caused by: )?([\w.$]*(?:Error|Exception)): (.+)$")
@@ -53,7 +61,11 @@ def one_line(error: BaseException) -> str:
         return _short(str(error).strip().partition("\n")[0] or repr(error))
     # Python workers put the user's own exception last in their traceback, Java the cause.
     last = named[-1]
-    return _short(f"{last[1].rpartition('.')[2]}: {last[2]}")
+    return _short(f"{last[1].rpartition('.')[2]}: {last[2]}") + _advice(last[2])
+
+
+def _advice(said: str) -> str:
+    return next((what for sign, what in _ADVICE.items() if sign in said), "")
 
 
 def _short(text: str) -> str:
