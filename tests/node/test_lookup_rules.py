@@ -36,12 +36,13 @@ def wire(penstock: Any) -> Iterator[Wire]:
 
 def ask(wire: Wire, timestamp: int, version: int = 11, **more: Any) -> Any:
     isolation = more.pop("isolation_level", 0)
+    topic = more.pop("topic", "a")
     asked = ListOffsetsPartition(partition_index=0, timestamp=timestamp, **more)
     request = ListOffsetsRequest(
         replica_id=-1,
         isolation_level=isolation,
         timeout_ms=1000,
-        topics=[ListOffsetsTopic(name="a", partitions=[asked])],
+        topics=[ListOffsetsTopic(name=topic, partitions=[asked])],
     )
     return wire.call(request, version).topics[0].partitions[0]
 
@@ -139,6 +140,15 @@ def test_topics_come_into_being_when_asked_for(wire: Wire) -> None:
     assert topic.topic_id != ZERO_ID
     assert {each.leader_id for each in topic.partitions} == {1}
     assert {tuple(each.replica_nodes) for each in topic.partitions} == {(1,)}
+
+
+def test_a_topic_that_was_told_is_there(wire: Wire) -> None:
+    for number in range(20):
+        asked = [MetadataRequestTopic(name=f"fresh-{number}")]
+        describe(wire, 12, asked)
+        (topic,) = describe(wire, 12, asked).topics
+        assert len(topic.partitions) == 3
+        assert found(ask(wire, LATEST, topic=topic.name)) == (-1, 0)
 
 
 @pytest.mark.penstock(settings={"auto.create.topics.enable": False})

@@ -14,6 +14,7 @@ from penstock.controller.outcome import Outcome
 from penstock.controller.shard import ControllerShard
 from penstock.controller.topic_name import check_topic_name
 from penstock.handlers.coordinator_topic import CoordinatorTopic
+from penstock.machine.decision import Decision
 from penstock.metadata.record import MetadataRecord
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.network.later import Later
@@ -70,6 +71,15 @@ class ControllerLink:
         except ApiError as error:
             return error.code
         return None
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether all that the image shows is committed, and its partitions are there."""
+        return not self._runtime.pending_count
+
+    async def wait_settled(self) -> None:
+        """Who is told of a topic may write to it at once, so it must not be told too early."""
+        await self._runtime.submit(lambda _: Decision((), None))
 
     def create_missing_topics(self, names: Sequence[str]) -> None:
         """Begin to create topics that were used before they were made; nobody waits for it.
