@@ -82,8 +82,7 @@ def _feed(bootstrap: str, records: int) -> tuple[list[Row], int]:
     producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 20})
     sent = [(f"k{number % KEYS}", str(number)) for number in range(records)]
     for key, value in sent:
-        producer.produce(SOURCE, value, key)
-        producer.poll(0)
+        _hand_over(producer, key, value)
     producer.flush()
     # The watermark of a batch counts in the next one, so there must be two, and then one more.
     for step in range(1, 4):
@@ -93,6 +92,17 @@ def _feed(bootstrap: str, records: int) -> tuple[list[Row], int]:
             sent.append((f"end{partition}", late))
         producer.flush()
     return sent, records // WINDOW_S * WINDOW_S
+
+
+def _hand_over(producer: Producer, key: str, value: str) -> None:
+    """Waits where the queue is full: on a busy machine the broker is slower than this loop."""
+    while True:
+        try:
+            producer.produce(SOURCE, value, key)
+            producer.poll(0)
+            return
+        except BufferError:
+            producer.poll(0.1)
 
 
 class _Reader:

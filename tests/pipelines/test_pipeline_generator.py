@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 from penstock.pipelines.jobs.fraud.generator import LABELS, Generator, ensure_topics
-from penstock.pipelines.jobs.fraud.habit import partition_of
 from penstock.pipelines.jobs.fraud.incident import KINDS, UNDECODABLE, Mix
 from penstock.pipelines.jobs.fraud.model import PAYMENTS, Payment, PaymentError, decode_payment
 from penstock.pipelines.jobs.fraud.place import distance_km
 from penstock.pipelines.jobs.fraud.traffic import Label, Message, Traffic
+from penstock.pipelines.keyed.partitioner import murmur2
 from penstock.testing.broker import Broker
 
 START_MS = 1_760_000_000_000
@@ -83,7 +83,7 @@ def test_every_payment_has_its_own_id_and_its_accounts_partition(
 
 def test_keys_fall_where_kafkas_own_producer_puts_them() -> None:
     # Taken from Kafka's murmur2 of these keys.
-    assert [partition_of(key, 1000) for key in (b"21", b"foobar", b"a-little-bit-long-string")] == [
+    assert [murmur2(key, 1000) for key in (b"21", b"foobar", b"a-little-bit-long-string")] == [
         (-973932308 & 0x7FFFFFFF) % 1000,
         (-790332482 & 0x7FFFFFFF) % 1000,
         (-985981536 & 0x7FFFFFFF) % 1000,

@@ -100,7 +100,7 @@ def test_outputs_states_position_and_offset_come_with_one_commit(broker: Broker)
     assert {each.key: each.value for each in written} == {
         b"a": b"4",
         b"b": b"2",
-        POSITION_KEY: b'{"position":3,"run":1}',
+        POSITION_KEY: b'{"position":3,"run":1,"partitions":1}',
     }
     assert broker.read("adder.state", partition=0) == []
 

@@ -14,6 +14,7 @@ from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from penstock.pipelines.error import AlreadyRunningError, DeclarationError, RunError
 from penstock.pipelines.keyed import Event, KeyedPipeline, keyed
+from penstock.pipelines.keyed.kafka import admin, ensure_partitions
 from penstock.pipelines.run.settings import RunSettings
 from penstock.pipelines.sources.table import table
 from penstock.pipelines.sources.topic import topic
@@ -103,6 +104,43 @@ def _move(broker: Broker, offset: int) -> None:
             assert time.monotonic() < deadline
             time.sleep(0.5)
     consumer.close()
+
+
+def grow(broker: Broker, partitions: int) -> None:
+    ensure_partitions(admin({"bootstrap.servers": broker.bootstrap_servers}), "numbers", partitions)
+
+
+def test_states_follow_their_keys_when_the_source_grows(
+    penstock: Broker, pipeline_run: Callable[..., Any], pipeline_start: Callable[..., Any]
+) -> None:
+    penstock.create_topic("numbers", partitions=2)
+    once = [(f"k{key}", "1") for key in range(20)]
+    penstock.produce("numbers", once)
+    pipeline_run(adder())
+    grow(penstock, 3)
+    penstock.produce("numbers", once)
+    pipeline_run(adder())
+    assert totals(penstock, 40) == {key.encode(): [1, 2] for key, _ in once}
+    running = pipeline_start(adder())
+    penstock.produce("numbers", once)
+    assert totals(penstock, 60) == {key.encode(): [1, 2, 3] for key, _ in once}
+    grow(penstock, 6)
+    penstock.produce("numbers", once)
+    assert totals(penstock, 80) == {key.encode(): [1, 2, 3, 4] for key, _ in once}
+    running.stop()
+
+
+def test_states_that_cannot_follow_stop_the_run_with_one_line(
+    penstock: Broker, pipeline_run: Callable[..., Any]
+) -> None:
+    penstock.create_topic("numbers", partitions=2)
+    for partition in range(2):
+        penstock.produce("numbers", [("a", "1"), ("b", "1")], partition=partition)
+    pipeline_run(adder())
+    grow(penstock, 3)
+    with pytest.raises(RunError, match="grown from 2 to 3 partitions"):
+        pipeline_run(adder())
+    assert len(penstock.read("totals", settings=COMMITTED)) == 4
 
 
 @pytest.mark.penstock_only("a killed Kafka 4.3.0 may forget a transaction's markers")

@@ -10,6 +10,7 @@ import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -17,9 +18,13 @@ from typing import Any
 from pyspark.sql.streaming.query import StreamingQuery
 
 from bench.pipelines.child import Handler, Spec, serve
-from bench.pipelines.process import stateless
-from penstock.pipelines import RunSettings, session
+from penstock.pipelines import Pipeline, RunSettings, session
 from penstock.pipelines.jobs.fraud.job import fraud
+from penstock.pipelines.jobs.fraud.stateless import fraud_stateless
+from penstock.pipelines.keyed import KeyedPipeline
+
+# Verdicts stall at the boundary between two real-time batches.
+REAL_TIME_BATCH = "60 seconds"
 
 
 class Watch:
@@ -83,36 +88,23 @@ def stream(spec: Spec) -> Iterator[Handler]:
     settings = RunSettings(
         bootstrap_servers=spec["bootstrap"], directory=Path(spec["folder"]) / "pipelines"
     )
-    run = _stateless if spec["kind"] == "stateless" else _detector
-    with run(settings) as watch:
+    kind = spec["kind"]
+    pipeline = fraud if kind == "detector" else fraud_stateless
+    if kind != "detector":
+        settings = replace(settings, trigger={"realTime": REAL_TIME_BATCH})
+    with _running(pipeline, settings) as watch:
         yield watch.handle
 
 
 @contextmanager
-def _stateless(settings: RunSettings) -> Iterator[Watch]:
-    spark = session(name="bench")
-    query = stateless.start(spark, settings)
-
-    def check() -> None:
-        if (error := query.exception()) is not None:
-            raise RuntimeError(str(error)[:500])
-
-    try:
-        yield Watch(lambda: [query], check)
-    finally:
-        query.stop()
-        spark.stop()
-
-
-@contextmanager
-def _detector(settings: RunSettings) -> Iterator[Watch]:
-    """Started as `penstock pipeline run fraud` starts it."""
-    spark = session(name="bench", options=fraud.options)
-    running = fraud.start(spark, settings)
+def _running(pipeline: Pipeline | KeyedPipeline, settings: RunSettings) -> Iterator[Watch]:
+    """Started as `penstock pipeline run` starts it."""
+    spark = session(name="bench", options=pipeline.options)
+    running = pipeline.start(spark, settings)
 
     def check() -> None:
         if running.wait(0):
-            raise RuntimeError("the detector has ended by itself")
+            raise RuntimeError(f"{pipeline.name} has ended by itself")
 
     try:
         yield Watch(lambda: running.queries, check)

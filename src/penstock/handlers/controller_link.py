@@ -87,13 +87,17 @@ class ControllerLink:
         As in Kafka, who asked is told that the topic is unknown and asks again: a test that deletes
         a topic and looks whether it is gone must not be shown the one that its look has made.
         """
+
+        def failed(error: Exception) -> None:
+            log.warning("topics not created", topics=list(names), reason=str(error))
+
         try:
             answer = self._runtime.ask(lambda shard: shard.decide_auto_create_topics(names))
         except (ApiError, StorageError) as error:
-            log.warning("topics not created", topics=list(names), reason=str(error))
+            failed(error)
         else:
             if isinstance(answer, Later):
-                answer.listen(_log_uncreated)
+                answer.listen(_log_uncreated, failed)
             else:
                 _log_uncreated(answer)
 

@@ -60,6 +60,10 @@ class Figures:
             self._durations = document["durationMs"]
             return True
 
+    def has_reached(self, offsets: Mapping[int, int]) -> bool:
+        with self._lock:
+            return all(self._positions.get(each, 0) >= offset for each, offset in offsets.items())
+
     def progress(self, restarts: int) -> Progress:
         with self._lock:
             now = time.monotonic()

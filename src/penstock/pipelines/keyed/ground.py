@@ -31,7 +31,12 @@ from penstock.pipelines.keyed.kafka import (
     partition_count,
     producer_settings,
 )
-from penstock.pipelines.keyed.state import POSITION_KEY, encode_position, read_position
+from penstock.pipelines.keyed.state import (
+    POSITION_KEY,
+    Position,
+    encode_position,
+    read_position,
+)
 from penstock.pipelines.topic_making import ensure_topic
 from penstock.telemetry.log import get_logger
 
@@ -67,7 +72,21 @@ def ensure_topics(pipeline: KeyedPipeline, settings: RunSettings) -> int:
     return count
 
 
-def positions(pipeline: KeyedPipeline, settings: RunSettings, count: int) -> dict[int, int]:
+def ends_if_grown(
+    pipeline: KeyedPipeline, settings: RunSettings, count: int
+) -> dict[int, int] | None:
+    """Where the first `count` partitions end, if there are more by now; None if there are not."""
+    client = admin(settings.client())
+    try:
+        if partition_count(client, pipeline.topic) <= count:
+            return None
+        ends = end_offsets(client, [(pipeline.topic, each) for each in range(count)])
+    except KafkaException:
+        return None  # the broker is away; there is another look
+    return {partition: end for (_, partition), end in ends.items()}
+
+
+def positions(pipeline: KeyedPipeline, settings: RunSettings, count: int) -> dict[int, Position]:
     """Where each partition goes on; those that were never read are not named."""
     client = settings.client()
     consumer = Consumer(consumer_settings(client, f"{pipeline.name}.restore"))
@@ -79,7 +98,7 @@ def positions(pipeline: KeyedPipeline, settings: RunSettings, count: int) -> dic
         ) from error
     finally:
         consumer.close()
-    return {partition: offset for partition, offset in found.items() if offset is not None}
+    return {partition: each for partition, each in found.items() if each is not None}
 
 
 def starting_offsets(pipeline: KeyedPipeline, settings: RunSettings, count: int) -> dict[int, int]:
@@ -114,6 +133,7 @@ def follow_group(
     own: dict[int, int],
     group: Mapping[tuple[str, int], int],
     run_ms: int,
+    count: int,
 ) -> dict[int, int]:
     """The positions to begin at, after a look at where the group stands."""
     moved = {
@@ -133,21 +153,21 @@ def follow_group(
         )
         return own
     for partition, offset in moved.items():
-        write_position(pipeline, settings.client(), partition, offset, run_ms)
+        write_position(pipeline, settings.client(), partition, Position(offset, run_ms, count))
     return {**own, **moved}
 
 
 def write_position(
-    pipeline: KeyedPipeline, client: Mapping[str, Any], partition: int, offset: int, run_ms: int
+    pipeline: KeyedPipeline, client: Mapping[str, Any], partition: int, position: Position
 ) -> None:
     """Move a partition's position; its states stay what they are."""
     producer = Producer(producer_settings(client, f"penstock.{pipeline.name}.{partition}"))
     producer.init_transactions(CALL_TIMEOUT_S)
     producer.begin_transaction()
-    value = encode_position(offset, run_ms)
+    value = encode_position(position)
     producer.produce(pipeline.state, value, POSITION_KEY, partition=partition)
     producer.send_offsets_to_transaction(
-        [TopicPartition(pipeline.topic, partition, offset)],
+        [TopicPartition(pipeline.topic, partition, position.offset)],
         group_metadata(client, pipeline.name),
         CALL_TIMEOUT_S,
     )

@@ -14,7 +14,7 @@ from confluent_kafka import Consumer
 
 from penstock.pipelines.keyed.kafka import consumer_settings
 
-_consumers: dict[tuple[str, str], Consumer] = {}
+_known: dict[tuple[str, str], tuple[Consumer, Any]] = {}
 _lock = threading.Lock()
 
 
@@ -23,6 +23,8 @@ def group_metadata(client: Mapping[str, Any], group: str) -> Any:
     # Only a consumer can be asked for it, and it must live as long as the answer is used.
     key = (str(client.get("bootstrap.servers")), group)
     with _lock:
-        if key not in _consumers:
-            _consumers[key] = Consumer(consumer_settings(client, group))
-        return _consumers[key].consumer_group_metadata()
+        if key not in _known:
+            consumer = Consumer(consumer_settings(client, group))
+            # Without a member it never changes, and each question waits for the client's thread.
+            _known[key] = consumer, consumer.consumer_group_metadata()
+        return _known[key][1]

@@ -9,6 +9,7 @@ from confluent_kafka import (
     IsolationLevel,
     KafkaError,
     KafkaException,
+    Producer,
     TopicCollection,
     TopicPartition,
 )
@@ -102,6 +103,26 @@ def is_compacted(client: AdminClient, topic: str) -> bool:
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
     found = client.describe_configs([resource])[resource].result(CALL_TIMEOUT_S)
     return "compact" in str(found["cleanup.policy"].value)
+
+
+def produce_all(
+    producer: Producer, topic: str, messages: list[dict[str, Any]], partition: int = -1
+) -> None:
+    """Hand over every message, waiting where the queue is full."""
+    while True:
+        taken = producer.produce_batch(topic, messages, partition=partition)
+        if taken == len(messages):
+            producer.poll(0)
+            return
+        messages = _left(producer, messages)
+
+
+def _left(producer: Producer, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    for error in failures(messages):
+        if error.code() != KafkaError._QUEUE_FULL:
+            raise KafkaException(error)
+    producer.poll(0.05)
+    return [{"key": each["key"], "value": each["value"]} for each in messages if "_error" in each]
 
 
 def failures(messages: Iterable[Mapping[str, Any]]) -> list[Any]:

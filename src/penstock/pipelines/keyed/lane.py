@@ -21,8 +21,14 @@ from penstock.pipelines.error import DeclarationError, RunError, TransientError
 from penstock.pipelines.keyed.event import Event, Headers
 from penstock.pipelines.keyed.failure import dead_letter_headers
 from penstock.pipelines.keyed.group import group_metadata
-from penstock.pipelines.keyed.kafka import CALL_TIMEOUT_S, failures, producer_settings
-from penstock.pipelines.keyed.state import POSITION_KEY, PartitionState, Stored, encode_position
+from penstock.pipelines.keyed.kafka import CALL_TIMEOUT_S, produce_all, producer_settings
+from penstock.pipelines.keyed.state import (
+    POSITION_KEY,
+    PartitionState,
+    Position,
+    Stored,
+    encode_position,
+)
 from penstock.pipelines.retry import Failure, Retry, try_again
 from penstock.pipelines.transforms.dead_letter import POISON
 
@@ -96,7 +102,9 @@ class Lane:
 
     @property
     def position(self) -> int | None:
-        return self._state.position
+        """Offset of the next event; None before the first one ever."""
+        position = self._state.position
+        return None if position is None else position.offset
 
     @property
     def states(self) -> Mapping[bytes, Any]:
@@ -156,7 +164,8 @@ class Lane:
         )
         producer.init_transactions(CALL_TIMEOUT_S)
         self._state.restore(spec.client, f"{spec.pipeline}.restore")
-        if self._state.run_ms > spec.run_ms:
+        position = self._state.position
+        if position is not None and position.run_ms > spec.run_ms:
             raise RunError(
                 f"a newer run of {spec.pipeline} has taken over partition {self.partition}:"
                 " stop one of the two"
@@ -189,7 +198,7 @@ class Lane:
     def _work(self, rows: Rows, tables: Mapping[str, Any]) -> None:
         spec, partition = self.spec, self.partition
         step, decode, decode_state = spec.step, spec.decode, spec.decode_state
-        changed, states, position = self._changed, self._state.states, self._state.position or 0
+        changed, states, position = self._changed, self._state.states, self.position or 0
         written: dict[str, list[dict[str, Any]]] = {name: [] for name in spec.outputs}
         written.update({name: [] for name in spec.counters})
         make = tuple.__new__  # as Event(...), without the call
@@ -265,7 +274,7 @@ class Lane:
         for name, messages in written.items():
             self.counts[name] += len(messages)
             if messages and name in self.spec.outputs:
-                _produce(producer, self.spec.outputs[name], messages)
+                produce_all(producer, self.spec.outputs[name], messages)
         for index, failure in dead:
             self._bury(producer, rows, index, failure)
 
@@ -300,8 +309,9 @@ class Lane:
             {"key": key, "value": None if state is None else encode(state)}
             for key, state in self._changed.items()
         ]
-        messages.append({"key": POSITION_KEY, "value": encode_position(self._next, spec.run_ms)})
-        _produce(producer, spec.state, messages, self.partition)
+        position = Position(self._next, spec.run_ms, spec.partitions)
+        messages.append({"key": POSITION_KEY, "value": encode_position(position)})
+        produce_all(producer, spec.state, messages, self.partition)
         producer.send_offsets_to_transaction(
             [TopicPartition(spec.topic, self.partition, self._next)],
             group_metadata(spec.client, spec.pipeline),
@@ -310,34 +320,12 @@ class Lane:
         producer.commit_transaction(CALL_TIMEOUT_S)
         self.counts[STATES] += len(self._changed)
         self._begun = False
-        self._keep()
+        self._keep(position)
 
-    def _keep(self) -> None:
+    def _keep(self, position: Position) -> None:
         states = self._state.states
         states.update(self._changed)
         for key in [key for key, state in self._changed.items() if state is None]:
             del states[key]
         self._changed.clear()
-        self._state.position, self._state.run_ms = self._next, self.spec.run_ms
-
-
-def _produce(
-    producer: Producer, topic: str, messages: list[dict[str, Any]], partition: int = -1
-) -> None:
-    """Hand over every message, waiting where the queue is full."""
-    while True:
-        taken = producer.produce_batch(topic, messages, partition=partition)
-        if taken == len(messages):
-            producer.poll(0)
-            return
-        messages = _left(producer, messages)
-
-
-def _left(producer: Producer, messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    from confluent_kafka import KafkaError
-
-    for error in failures(messages):
-        if error.code() != KafkaError._QUEUE_FULL:
-            raise KafkaException(error)
-    producer.poll(0.05)
-    return [{"key": each["key"], "value": each["value"]} for each in messages if "_error" in each]
+        self._state.position = position

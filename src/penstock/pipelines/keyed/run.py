@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import DeclarationError, PipelineError, RunError
 from penstock.pipelines.keyed import ground
+from penstock.pipelines.keyed.deal import deal_anew, dealt_over
 from penstock.pipelines.keyed.figure import Figures
 from penstock.pipelines.keyed.query import HALT, lane_spec, scratch_directory, start_query
 from penstock.pipelines.run.failure import LACKING, one_line
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 _log = get_logger("pipelines.keyed")
 _WATCH_S = 1
+_GROWTH_S = 5.0
 _BOUNDARY_S = 20.0
 _BACKOFF_MAX_S = 10.0
 _HOPELESS = ("DeclarationError", "has taken over partition", "(data loss)", *LACKING)
@@ -62,6 +64,8 @@ class KeyedRun:
         self._figures = Figures(pipeline.topic, tuple(pipeline.outputs))
         self._partitions = 0
         self._starting: Mapping[int, int] = {}
+        self._next_look = time.monotonic() + _GROWTH_S
+        self._drain: Mapping[int, int] | None = None
         self._run_ms = int(time.time() * 1000)
         self._query: StreamingQuery | None = None
         self._scratch: Path | None = None
@@ -111,11 +115,17 @@ class KeyedRun:
         pipeline, settings = self._pipeline, self._settings
         run_ms = self._run_ms
         self._partitions = ground.ensure_topics(pipeline, settings)
-        known = ground.positions(pipeline, settings, self._partitions)
+        found = ground.positions(pipeline, settings, self._partitions)
+        if dealt_over(found) not in (None, self._partitions):
+            ground.end_transactions(pipeline, settings.client(), self._partitions)
+            found = deal_anew(pipeline, settings, found, self._partitions, run_ms)
+        known = {partition: each.offset for partition, each in found.items()}
         if first:
             group = self._presence.committed()
-            known = ground.follow_group(pipeline, settings, known, group, run_ms)
-            self._starting = ground.starting_offsets(pipeline, settings, self._partitions)
+            known = ground.follow_group(pipeline, settings, known, group, run_ms, self._partitions)
+            # A partition that came up since the last run is read from its beginning.
+            if not known:
+                self._starting = ground.starting_offsets(pipeline, settings, self._partitions)
         begun = {each: self._starting.get(each, 0) for each in range(self._partitions)}
         self._figures.new_query({**begun, **known})
         self._scratch = scratch_directory(pipeline)
@@ -130,6 +140,8 @@ class KeyedRun:
                 pass
         except PipelineError as error:
             self._failure = error
+        except Exception as error:
+            self._failure = RunError(f"{self._pipeline.name} has stopped: {one_line(error)}")
         finally:
             self._end()
 
@@ -141,6 +153,8 @@ class KeyedRun:
         try:
             ended = self._query.awaitTermination(_WATCH_S)
             self._collect()
+            if not ended and self._has_grown():
+                self._begin_anew()
             return not ended
         except StreamingQueryException as error:
             self._collect()
@@ -176,7 +190,28 @@ class KeyedRun:
         places = [(self._pipeline.topic, each) for each in range(self._partitions)]
         self._figures.ends(self._ends.look(places))
 
+    def _has_grown(self) -> bool:
+        """Whether the source has more partitions now, and all that was in the old ones is done."""
+        if self._drain is None and time.monotonic() >= self._next_look:
+            self._next_look = time.monotonic() + _GROWTH_S
+            self._drain = ground.ends_if_grown(self._pipeline, self._settings, self._partitions)
+        return self._drain is not None and self._figures.has_reached(self._drain)
+
+    def _begin_anew(self) -> None:
+        """States have to follow their keys, while no task is at work."""
+        self._end_query()
+        self._sweep()
+        self._drain = None
+        self._begin()
+
     def _end(self) -> None:
+        self._end_query()
+        self._sweep()
+        self._presence.leave()
+        self._lock.release()
+        self._ended.set()
+
+    def _end_query(self) -> None:
         query = self._query
         if query is not None and query.isActive:
             self._halt()
@@ -184,10 +219,6 @@ class KeyedRun:
             query.stop()
             self._collect()
             ground.end_transactions(self._pipeline, self._settings.client(), self._partitions)
-        self._sweep()
-        self._presence.leave()
-        self._lock.release()
-        self._ended.set()
 
     def _halt(self) -> None:
         """Have tasks end after the transaction under way, also one that Spark has given up."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
@@ -27,15 +27,21 @@ class Stored(bytes):
     """A state as it stands in the topic: most keys never come up again, so none is decoded yet."""
 
 
+class Position(NamedTuple):
+    offset: int
+    """Of the next event."""
+    run_ms: int
+    """When the run began that wrote it."""
+    partitions: int
+    """How many the source had: states stand where keys of so many go."""
+
+
 class PartitionState:
     def __init__(self, topic: str, partition: int) -> None:
         self.topic = topic
         self.partition = partition
         self.states: dict[bytes, Any] = {}
-        self.position: int | None = None
-        """Offset of the next event; None before the first one ever."""
-        self.run_ms = 0
-        """When the run began that wrote the position."""
+        self.position: Position | None = None
         self._next_offset = OFFSET_BEGINNING
 
     def restore(self, client: Mapping[str, Any], group: str) -> int:
@@ -67,25 +73,28 @@ class PartitionState:
 
     def _take(self, key: bytes, value: bytes | None) -> None:
         if key == POSITION_KEY:
-            self.position, self.run_ms = decode_position(value)
+            self.position = decode_position(value)
         elif value is None:
             self.states.pop(key, None)
         else:
             self.states[key] = Stored(value)
 
 
-def encode_position(position: int, run_ms: int) -> bytes:
-    return orjson.dumps({"position": position, "run": run_ms})
+def encode_position(position: Position) -> bytes:
+    offset, run_ms, partitions = position
+    return orjson.dumps({"position": offset, "run": run_ms, "partitions": partitions})
 
 
-def decode_position(value: bytes | None) -> tuple[int | None, int]:
+def decode_position(value: bytes | None) -> Position | None:
     if value is None:
-        return None, 0
+        return None
     fields = orjson.loads(value)
-    return int(fields["position"]), int(fields["run"])
+    return Position(int(fields["position"]), int(fields["run"]), int(fields["partitions"]))
 
 
-def read_position(consumer: Consumer, topic: str, partition: int, chunk: int = 50) -> int | None:
+def read_position(
+    consumer: Consumer, topic: str, partition: int, chunk: int = 50
+) -> Position | None:
     """The last committed position in a partition of the state topic, looked for from its end.
 
     Every transaction ends with one, so it is near the end unless aborted records follow it.
@@ -104,8 +113,8 @@ def read_position(consumer: Consumer, topic: str, partition: int, chunk: int = 5
     return None
 
 
-def _last_position(consumer: Consumer, topic: str, partition: int, start: int) -> int | None:
-    found: int | None = None
+def _last_position(consumer: Consumer, topic: str, partition: int, start: int) -> Position | None:
+    found: Position | None = None
     consumer.assign([TopicPartition(topic, partition, start)])
     deadline = time.monotonic() + _RESTORE_SILENCE_S
     while time.monotonic() < deadline:
@@ -113,7 +122,7 @@ def _last_position(consumer: Consumer, topic: str, partition: int, start: int) -
             error = message.error()
             if error is None:
                 if message.key() == POSITION_KEY:
-                    found, _ = decode_position(message.value())
+                    found = decode_position(message.value())
             elif error.code() == KafkaError._PARTITION_EOF:
                 return found
     raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"{topic}-{partition} cannot be read"))

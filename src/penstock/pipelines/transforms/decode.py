@@ -45,6 +45,17 @@ class Decoder(Protocol):
         """One value in plain Python; raises ValueError for one that does not decode."""
 
 
+def as_struct(schema: str | StructType) -> StructType:
+    """A schema as Spark has it, from its own words too; these need a JVM that runs."""
+    from pyspark.sql.types import StructType
+
+    if isinstance(schema, StructType):
+        return schema
+    made = StructType.fromDDL(schema)
+    assert isinstance(made, StructType)
+    return made
+
+
 def good(rows: DataFrame, decoder: Decoder, schema: StructType | None = None) -> DataFrame:
     """Of applied rows those to work on: the record's fields, and where it came from.
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import PoisonError
 from penstock.pipelines.retry import Failure, Retry, attempt
-from penstock.pipelines.transforms.decode import ERROR, MESSAGE, RECORD
+from penstock.pipelines.transforms.decode import ERROR, MESSAGE, RECORD, as_struct
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -51,13 +51,7 @@ class Each:
     @property
     def schema(self) -> StructType:
         """The fields that the function returns."""
-        from pyspark.sql.types import StructType
-
-        if isinstance(self.declared, StructType):
-            return self.declared
-        parsed = StructType.fromDDL(self.declared)
-        assert isinstance(parsed, StructType)
-        return parsed
+        return as_struct(self.declared)
 
     def apply(self, rows: DataFrame) -> DataFrame:
         """Decoded rows with what the function made of them, and how it failed."""
@@ -65,9 +59,7 @@ class Each:
         from pyspark.sql.pandas.functions import arrow_udf
         from pyspark.sql.types import StructType
 
-        why = StructType.fromDDL(_WHY)
-        assert isinstance(why, StructType)
-        outcome = StructType([*why.fields]).add("record", self.schema)
+        outcome = StructType([*as_struct(_WHY).fields]).add("record", self.schema)
         make: Any = arrow_udf
         # Not deterministic, so Spark calls it once for each row, and never for a filter's sake.
         call = make(_call(self, outcome), returnType=outcome).asNondeterministic()

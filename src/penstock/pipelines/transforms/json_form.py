@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from penstock.pipelines.transforms.decode import as_struct
 from penstock.pipelines.transforms.verdict import Fault, with_verdict
 
 if TYPE_CHECKING:
@@ -32,13 +33,7 @@ class JsonDecoder:
 
     @property
     def schema(self) -> StructType:
-        from pyspark.sql.types import StructType
-
-        if isinstance(self.declared, StructType):
-            return self.declared
-        declared = StructType.fromDDL(self.declared)
-        assert isinstance(declared, StructType)
-        return declared
+        return as_struct(self.declared)
 
     def apply(self, rows: DataFrame) -> DataFrame:
         from pyspark.sql import functions as F

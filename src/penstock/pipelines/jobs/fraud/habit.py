@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from penstock.pipelines.jobs.fraud.model import EURO_PER_UNIT
+from penstock.pipelines.keyed.partitioner import murmur2
 
 HOMES = {
     "DE": "EUR",
@@ -49,7 +50,8 @@ class Habits:
         dice = np.random.default_rng([seed, 1])
         self.count = accounts
         self.keys = [f"a{seed:x}-{number}" for number in range(accounts)]
-        self.partitions = [partition_of(key.encode(), partitions) for key in self.keys]
+        # Where Kafka's own producer puts them, so that payments from others land beside ours.
+        self.partitions = [murmur2(key.encode(), partitions) for key in self.keys]
         names = list(HOMES)
         self.homes = [names[one] for one in dice.integers(0, len(names), accounts)]
         self.currencies = [HOMES[home] for home in self.homes]
@@ -83,22 +85,3 @@ class Habits:
             for account in range(self.count)
             for number in range(DEVICES)
         ]
-
-
-def partition_of(key: bytes, partitions: int) -> int:
-    """Where Kafka's own producer puts a key, so that payments from others land beside ours."""
-    return (_murmur2(key) & 0x7FFFFFFF) % partitions
-
-
-def _murmur2(key: bytes) -> int:
-    mask, mix = 0xFFFFFFFF, 0x5BD1E995
-    hashed = (0x9747B28C ^ len(key)) & mask
-    whole = len(key) & ~3
-    for start in range(0, whole, 4):
-        word = int.from_bytes(key[start : start + 4], "little") * mix & mask
-        word = (word ^ word >> 24) * mix & mask
-        hashed = (hashed * mix & mask) ^ word
-    if whole < len(key):
-        hashed = (hashed ^ int.from_bytes(key[whole:], "little")) * mix & mask
-    hashed = (hashed ^ hashed >> 13) * mix & mask
-    return hashed ^ hashed >> 15
