@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from tools.apache_kafka import missing_prerequisite
 
@@ -13,6 +15,14 @@ from tools.apache_kafka import missing_prerequisite
 os.environ.setdefault(
     "PENSTOCK_JAR_CACHE", str(Path(__file__).resolve().parent.parent / ".cache" / "jars")
 )
+
+# A shell's background job ignores Ctrl-C, and so would all that tests start to interrupt it.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# No test asserts a time, on a busy machine least of all.
+settings.register_profile("penstock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("penstock")
 
 pytest_plugins = ["tests.target", "tests.workers"]
 

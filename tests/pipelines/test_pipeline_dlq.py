@@ -143,14 +143,17 @@ def test_an_interrupted_run_goes_on_where_it_was(penstock: Broker) -> None:
 
     with pytest.raises(Interrupted):
         Redrive(client(penstock), DEAD, rate=30.0, on_sent=interrupt).run()
-    # Three parcels of three letters went; now one dies with its transaction open.
+    # Three parcels went, of three letters each unless it was slow; now one dies with its
+    # transaction open.
+    left = 12 - sum(sent)
+    assert 3 <= left <= 9
     half = Redrive(client(penstock), DEAD, rate=30.0)
     producer = half._producer()
     producer.begin_transaction()
     for letter in half._walk():
         half._produce(producer, letter)
     producer.flush(10)
-    assert Redrive(client(penstock), DEAD).run().sent == 3
+    assert Redrive(client(penstock), DEAD).run().sent == left
     assert sorted(values(penstock)) == sorted(f"broken {number}" for number in range(12))
 
 

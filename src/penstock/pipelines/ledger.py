@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 GROUP_SUFFIX = ".redrive"
 _METADATA_LIMIT = 4_000
@@ -55,6 +55,9 @@ class Ledger:
         return ledger
 
     def _load(self, place: Any) -> None:
+        # Without an answer for a partition its letters would all count as unsent.
+        if place.error is not None:
+            raise KafkaException(place.error)
         if place.offset >= 0:
             self._positions[place.partition] = place.offset
             self._beyond[place.partition] = decode_ranges(place.metadata or "", place.offset)
