@@ -23,6 +23,16 @@ from penstock.protocol.messages.alter_configs import (
     AlterConfigsRequest,
     AlterConfigsResource,
 )
+from penstock.protocol.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from penstock.protocol.messages.alter_replica_log_dirs import (
+    AlterReplicaLogDir,
+    AlterReplicaLogDirsRequest,
+    AlterReplicaLogDirTopic,
+)
 from penstock.protocol.messages.api_versions import ApiVersionsRequest
 from penstock.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from penstock.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
@@ -78,6 +88,9 @@ from penstock.protocol.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsRequest,
     ListOffsetsTopic,
+)
+from penstock.protocol.messages.list_partition_reassignments import (
+    ListPartitionReassignmentsRequest,
 )
 from penstock.protocol.messages.list_transactions import ListTransactionsRequest
 from penstock.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
@@ -215,6 +228,13 @@ def requests(version: int, topic_id: bytes) -> dict[int, Entity]:
                 )
             ],
         ),
+        34: AlterReplicaLogDirsRequest(
+            dirs=[
+                AlterReplicaLogDir(
+                    path="/absent", topics=[AlterReplicaLogDirTopic(name=TOPIC, partitions=[0])]
+                )
+            ]
+        ),
         35: DescribeLogDirsRequest(topics=None),
         37: CreatePartitionsRequest(
             topics=[CreatePartitionsTopic(name=TOPIC, count=1, assignments=None)]
@@ -283,6 +303,14 @@ def group_requests(version: int, topic_id: bytes) -> dict[int, Entity]:
         15: DescribeGroupsRequest(groups=["every-version"]),
         16: ListGroupsRequest(),
         42: DeleteGroupsRequest(groups_names=["absent"]),
+        45: AlterPartitionReassignmentsRequest(
+            topics=[
+                ReassignableTopic(
+                    name=TOPIC, partitions=[ReassignablePartition(partition_index=0, replicas=[1])]
+                )
+            ]
+        ),
+        46: ListPartitionReassignmentsRequest(topics=None),
         47: OffsetDeleteRequest(group_id="absent"),
         68: ConsumerGroupHeartbeatRequest(
             group_id="every-version-new",
@@ -349,6 +377,7 @@ EXPECTED_ERRORS = {
     69: {ErrorCode.GROUP_ID_NOT_FOUND},
     19: {ErrorCode.TOPIC_ALREADY_EXISTS},
     20: {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION},
+    34: {ErrorCode.LOG_DIR_NOT_FOUND},
     37: {ErrorCode.INVALID_PARTITIONS},
     43: {ErrorCode.ELECTION_NOT_NEEDED},
 }

@@ -72,14 +72,14 @@ class ControllerLink:
             return error.code
         return None
 
-    @property
-    def is_settled(self) -> bool:
-        """Whether all that the image shows is committed, and its partitions are there."""
-        return not self._runtime.pending_count
+    def when_settled(self, answer: Callable[[], ReplyT]) -> ReplyT | Awaitable[ReplyT]:
+        """Answer once all that the image shows is committed and its partitions are there: who is
+        told of a topic may write to it at once."""
+        return self._wait_settled(answer) if self._runtime.pending_count else answer()
 
-    async def wait_settled(self) -> None:
-        """Who is told of a topic may write to it at once, so it must not be told too early."""
+    async def _wait_settled(self, answer: Callable[[], ReplyT]) -> ReplyT:
         await self._runtime.submit(lambda _: Decision((), None))
+        return answer()
 
     def create_missing_topics(self, names: Sequence[str]) -> None:
         """Begin to create topics that were used before they were made; nobody waits for it.

@@ -26,16 +26,7 @@ TOPIC_ID_ALONE_FROM = 12
 
 
 def handle(broker: Broker, request: MetadataRequest, call: Call) -> Answer:
-    if broker.controller.is_settled:
-        return _answer(broker, request, call)
-    return _answer_when_settled(broker, request, call)
-
-
-async def _answer_when_settled(
-    broker: Broker, request: MetadataRequest, call: Call
-) -> MetadataResponse:
-    await broker.controller.wait_settled()
-    return _answer(broker, request, call)
+    return broker.controller.when_settled(lambda: _answer(broker, request, call))
 
 
 def _answer(broker: Broker, request: MetadataRequest, call: Call) -> MetadataResponse:
