@@ -79,7 +79,9 @@ def _create(bootstrap: str, names: Sequence[str]) -> None:
 
 def _feed(bootstrap: str, records: int) -> tuple[list[Row], int]:
     """Values are seconds of event time; the last one in each partition ends all windows before."""
-    producer = Producer({"bootstrap.servers": bootstrap, "linger.ms": 20})
+    # Idempotent: what is sent again keeps its place, and the order below is what was sent.
+    settings = {"bootstrap.servers": bootstrap, "linger.ms": 20, "enable.idempotence": True}
+    producer = Producer(settings)
     sent = [(f"k{number % KEYS}", str(number)) for number in range(records)]
     for key, value in sent:
         _hand_over(producer, key, value)

@@ -15,6 +15,8 @@ from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
+from penstock.pipelines.patience import NO_COORDINATOR_YET, patiently
+
 GROUP_SUFFIX = ".redrive"
 _METADATA_LIMIT = 4_000
 
@@ -47,7 +49,10 @@ class Ledger:
         consumer = Consumer(dict(client) | own | {"enable.auto.commit": False})
         try:
             asked = [TopicPartition(topic, each) for each in partitions]
-            for place in consumer.committed(asked, timeout=timeout_s):
+            places = patiently(
+                lambda: consumer.committed(asked, timeout=timeout_s), NO_COORDINATOR_YET, timeout_s
+            )
+            for place in places:
                 ledger._load(place)
             ledger.group_metadata = consumer.consumer_group_metadata()
         finally:
