@@ -18,7 +18,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from penstock.pipelines.jobs.fraud.checker import Checker, Report, wait_until_judged
 from penstock.pipelines.jobs.fraud.generator import ensure_topics
 from penstock.pipelines.jobs.fraud.model import DEAD_LETTERS, PAYMENTS, VERDICTS
-from tools.demonstration.process import Broker, Command, run_command
+from tools.demonstration.process import Broker, Command, interrupts_wait, run_command
 from tools.demonstration.table import LiveTable, Row
 from tools.demonstration.telling import ClaimError, chapter, check, say
 from tools.demonstration.watch import QUIET, Analytics, Audit, Lags, Reader, count_records
@@ -50,8 +50,9 @@ class Show:
             ensure_topics(self._client, PARTITIONS)
             _ensure_verdicts(self._client)
             chapter("5  A fraud detector on Spark")
-            generator = self._generate()
-            ending.callback(generator.stop)
+            with interrupts_wait():
+                generator = self._generate()
+                ending.callback(generator.stop)
             ending.callback(self._detector.stop)
             began = self._start_detector()
             for reader in (self._paid, self._audit_reader, self._analytics_reader):
@@ -71,7 +72,8 @@ class Show:
 
     def _start_detector(self) -> float:
         say("$ penstock pipeline run fraud", "Spark takes ten seconds or so to start")
-        self._detector.start()
+        with interrupts_wait():
+            self._detector.start()
         return time.monotonic()
 
     def _wait_for_verdicts(self, began: float) -> None:

@@ -8,9 +8,24 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from tools.demonstration.telling import ClaimError
+
+
+@contextmanager
+def interrupts_wait() -> Iterator[None]:
+    """Ctrl-C takes effect at the end: a child just started is in somebody's hands by then."""
+    came: list[int] = []
+    before = signal.signal(signal.SIGINT, lambda number, _: came.append(number))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if came:
+        raise KeyboardInterrupt
 
 
 class Broker:
@@ -33,7 +48,7 @@ class Broker:
         # Kafka lets a new group wait three seconds for more members; a demo has them at hand.
         command += ["--set", "group.initial.rebalance.delay.ms=0"]
         began = time.perf_counter()
-        with open(self.log, "ab") as log:
+        with open(self.log, "ab") as log, interrupts_wait():
             self._process = subprocess.Popen(
                 command,
                 pass_fds=[writing],
