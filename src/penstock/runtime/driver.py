@@ -241,11 +241,16 @@ class Runtime(Generic[MachineT, RecordT]):
     def _apply_timers(self, changes: Sequence[TimerChange]) -> None:
         """An alarm that rings early finds nothing due and is set anew. So only a deadline before
         it moves it: heartbeats put theirs off, thousands of times a second."""
-        self._timers.apply(changes)
+        timers, sooner = self._timers, False
         for change in changes:
-            if isinstance(change, TimerSet) and change.deadline_ms < self._alarm_ms:
-                self._set_alarm()
-                return
+            if isinstance(change, TimerSet):
+                key, deadline_ms = change
+                timers.schedule(key, deadline_ms)
+                sooner = sooner or deadline_ms < self._alarm_ms
+            else:
+                timers.cancel(change.key)
+        if sooner:
+            self._set_alarm()
 
     def _set_alarm(self) -> None:
         if self._alarm is not None:

@@ -18,6 +18,10 @@ from penstock.machine import Decision, TimerSet
 from penstock.model.error import ErrorCode
 from penstock.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 
+# The answers of nearly all heartbeats, made once: nobody changes a response that was decided.
+_ALL_WELL = HeartbeatResponse(error_code=ErrorCode.NONE)
+_REJOIN = HeartbeatResponse(error_code=ErrorCode.REBALANCE_IN_PROGRESS)
+
 
 def heartbeat(
     group: ClassicGroup, request: HeartbeatRequest, now_ms: int
@@ -28,10 +32,9 @@ def heartbeat(
     )
     if error is not None:
         return Decision((), HeartbeatResponse(error_code=error))
-    preparing = group.state is GroupState.PREPARING_REBALANCE
-    code = ErrorCode.REBALANCE_IN_PROGRESS if preparing else ErrorCode.NONE
+    response = _REJOIN if group.state is GroupState.PREPARING_REBALANCE else _ALL_WELL
     timer = renewed_session(group, request.member_id, now_ms)
-    return Decision((), HeartbeatResponse(error_code=code), (timer,))
+    return Decision((), response, (timer,))
 
 
 def renewed_session(group: ClassicGroup, member_id: str, now_ms: int) -> TimerSet:
