@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from heapq import heapify, heappop, heappush, heapreplace
+from math import inf
 
 from penstock.machine.decision import TimerCancel, TimerChange
 
@@ -44,12 +45,18 @@ class Timers:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def apply(self, changes: Iterable[TimerChange]) -> None:
+    def apply(self, changes: Iterable[TimerChange]) -> float:
+        """The earliest deadline among those set, infinity if none was."""
+        earliest = inf
         for change in changes:
             if isinstance(change, TimerCancel):
                 self.cancel(change.key)
             else:
-                self.schedule(change.key, change.deadline_ms)
+                key, deadline_ms = change
+                self.schedule(key, deadline_ms)
+                if deadline_ms < earliest:
+                    earliest = deadline_ms
+        return earliest
 
     def schedule(self, key: TimerKey, deadline_ms: int) -> None:
         entry = self._entries.get(key)

@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Callable, Hashable, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from penstock.machine.decision import Decision, Parked, TimerChange, TimerSet
+from penstock.machine.decision import Decision, Parked, TimerChange
 from penstock.machine.journal import Journal
 from penstock.machine.state import StateMachine
 from penstock.machine.timers import TimerKey, Timers
@@ -241,15 +241,7 @@ class Runtime(Generic[MachineT, RecordT]):
     def _apply_timers(self, changes: Sequence[TimerChange]) -> None:
         """An alarm that rings early finds nothing due and is set anew. So only a deadline before
         it moves it: heartbeats put theirs off, thousands of times a second."""
-        timers, sooner = self._timers, False
-        for change in changes:
-            if isinstance(change, TimerSet):
-                key, deadline_ms = change
-                timers.schedule(key, deadline_ms)
-                sooner = sooner or deadline_ms < self._alarm_ms
-            else:
-                timers.cancel(change.key)
-        if sooner:
+        if self._timers.apply(changes) < self._alarm_ms:
             self._set_alarm()
 
     def _set_alarm(self) -> None:
