@@ -35,17 +35,23 @@ def last_of_each_key(
 ) -> Iterator[tuple[int, GroupEntry]]:
     """Entries in the order of the log go in; what a shard needs to replay comes out, in an order
     that leads to the same state. Transactions are kept as they are, since what they hold counts
-    only with their markers."""
+    only with their markers; and so is a tombstone of what one of them wrote, since it takes back
+    what waits for its marker too."""
     last: dict[bytes, RawRecord] = {}
+    in_transactions: set[bytes] = set()
     for entry in entries:
         if isinstance(entry, RawRecord):
             # Taken out first, so that the dict's order is that of the last occurrences.
             last.pop(entry.key, None)
             last[entry.key] = entry
+            if entry.value is None and entry.key in in_transactions:
+                yield from _decoded(last)
+                last = {}
             continue
         yield from _decoded(last)
         last = {}
         if isinstance(entry, RawTxnRecord):
+            in_transactions.add(entry.key)
             record = decode_record(entry.key, entry.value, entry.producer_id, entry.producer_epoch)
             if record is not None:
                 yield entry.offset, record

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from penstock.group import (
@@ -59,6 +59,13 @@ def state(log: list[tuple[int, GroupEntry]]) -> object:
 
 
 @given(st.lists(entries, max_size=30))
+@example(
+    [
+        offset_commit_record("h", "t", 2, OffsetCommitValue(offset=0), 7),
+        offset_tombstone("h", "t", 2),
+        offset_commit_record("h", "t", 2, OffsetCommitValue(offset=0)),
+    ]
+)
 def test_the_same_state(log: list[GroupEntry]) -> None:
     numbered = list(enumerate(log))
     short = list(last_of_each_key(raw(offset, entry) for offset, entry in numbered))
