@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import time
 from pathlib import Path
-from typing import Any
 
 from penstock.model.error import RETRIABLE, ErrorCode
 from penstock.protocol.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from penstock.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from penstock.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from penstock.protocol.messages.incremental_alter_configs import (
     AlterableConfig,
@@ -20,16 +17,7 @@ from penstock.protocol.messages.incremental_alter_configs import (
 )
 from penstock.protocol.messages.init_producer_id import InitProducerIdRequest
 from penstock.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
-from penstock.protocol.messages.offset_commit import (
-    OffsetCommitRequest,
-    OffsetCommitRequestPartition,
-    OffsetCommitRequestTopic,
-)
-from penstock.protocol.messages.offset_fetch import (
-    OffsetFetchRequest,
-    OffsetFetchRequestGroup,
-    OffsetFetchRequestTopics,
-)
+from tests.node.commit_kit import TOPIC, commit, commit_error, committed, create, wait_zero
 from tests.node.node_kit import FailingDisk, running
 from tests.node.wire_kit import (
     FETCH_VERSION,
@@ -44,38 +32,6 @@ from tests.node.wire_kit import (
     values,
 )
 
-TOPIC = "t"
-GROUP = "g"
-
-
-def create(name: str) -> CreateTopicsRequest:
-    return CreateTopicsRequest(
-        topics=[CreatableTopic(name=name, num_partitions=1, replication_factor=1)]
-    )
-
-
-def commit(offset: int) -> OffsetCommitRequest:
-    position = OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
-    return OffsetCommitRequest(
-        group_id=GROUP,
-        generation_id_or_member_epoch=-1,
-        topics=[OffsetCommitRequestTopic(name=TOPIC, partitions=[position])],
-    )
-
-
-def commit_error(response: Any) -> int:
-    code: int = response.topics[0].partitions[0].error_code
-    return code
-
-
-def committed(wire: Wire) -> int:
-    group = OffsetFetchRequestGroup(
-        group_id=GROUP, topics=[OffsetFetchRequestTopics(name=TOPIC, partition_indexes=[0])]
-    )
-    response = wire.call(OffsetFetchRequest(groups=[group]), 8)
-    offset: int = response.groups[0].topics[0].partitions[0].committed_offset
-    return offset
-
 
 def read_all(wire: Wire, topic: str = TOPIC) -> list[bytes | None]:
     found: list[bytes | None] = []
@@ -88,14 +44,6 @@ def read_all(wire: Wire, topic: str = TOPIC) -> list[bytes | None]:
         if not more:
             return found
         found += more
-
-
-def wait_zero(ask: Any, timeout_s: float = 5.0) -> None:
-    deadline = time.monotonic() + timeout_s
-    while (code := ask()) != 0:
-        assert code in RETRIABLE, ErrorCode(code)
-        assert time.monotonic() < deadline, ErrorCode(code)
-        time.sleep(0.05)
 
 
 def test_producers_are_told_readers_go_on_and_space_heals_it(tmp_path: Path) -> None:

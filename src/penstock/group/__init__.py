@@ -10,11 +10,12 @@ from penstock.group.config import GroupConfig
 from penstock.group.consumer.topic import FixedTopics, Topic, TopicView
 from penstock.group.load import RawRecord, RawTxnRecord, last_of_each_key
 from penstock.group.offset.fetch_form import fetch_response, fetched_groups
-from penstock.group.record import GroupEntry, GroupRecord, TxnMarker
+from penstock.group.record import NO_PRODUCER, GroupEntry, GroupRecord, TxnMarker
 from penstock.group.shard import GroupShard
 from penstock.group.wire import RecordBytes, decode_record, encode_record
 
 __all__ = [
+    "NO_PRODUCER",
     "Caller",
     "FixedTopics",
     "GroupConfig",

@@ -15,6 +15,7 @@ class ClientState:
     __slots__ = (
         "address",
         "client_id",
+        "host",
         "parked_produces",
         "produce_gate",
         "software_name",
@@ -23,6 +24,8 @@ class ClientState:
 
     def __init__(self, address: str) -> None:
         self.address = address
+        self.host = "/" + address.rpartition(":")[0]
+        """As Kafka writes it in group descriptions: `/127.0.0.1`."""
         self.client_id: str | None = None
         self.software_name = ""
         self.software_version = ""

@@ -16,8 +16,8 @@ ResponseT = TypeVar("ResponseT")
 
 
 def caller_of(call: Call) -> Caller:
-    host = call.client.address.rpartition(":")[0]
-    return Caller(call.version, call.client.client_id or "", f"/{host}")
+    client = call.client
+    return Caller(call.version, client.client_id or "", client.host)
 
 
 async def ask(

@@ -13,14 +13,15 @@ from penstock.handlers.coordinator_topic import (
     CoordinatorTopic,
     consumer_offsets,
 )
-from penstock.handlers.group_journal import decode_entries, encode_entries
+from penstock.handlers.gathering_journal import GatheringJournal
+from penstock.handlers.group_journal import decode_entries, encode_commits, encode_entries
 from penstock.handlers.group_topic import ImageTopics, changed_topics
-from penstock.handlers.partition_journal import PartitionJournal
 from penstock.metadata.config import ResourceType
 from penstock.metadata.delta import MetadataDelta
 from penstock.metadata.image import ClusterImage
 from penstock.model.clock import Clock
 from penstock.model.id import TopicId
+from penstock.network.held import HeldWrites
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
 from penstock.runtime.driver import Runtime
@@ -40,11 +41,13 @@ class GroupHost(CoordinatorHost[GroupShard, GroupEntry]):
         partitions: PartitionSet,
         controller: ControllerLink,
         new_uuid: Callable[[], str],
+        held: HeldWrites,
     ) -> None:
         super().__init__(image, partitions, controller)
         self._config = config
         self._clock = clock
         self._new_uuid = new_uuid
+        self._held = held
 
     def apply(self, delta: MetadataDelta) -> Coroutine[Any, Any, None]:
         """To be awaited: groups learn of topics that came, went or grew."""
@@ -73,8 +76,12 @@ class GroupHost(CoordinatorHost[GroupShard, GroupEntry]):
             ImageTopics(self._image),
             lambda group_id: self._image.configs.of(ResourceType.GROUP, group_id),
         )
-        journal = PartitionJournal(partition, self._clock, encode_entries, decode_entries)
-        return Runtime(shard, journal, self._clock)
+        journal = GatheringJournal(
+            partition, self._clock, encode_entries, decode_entries, self._held, encode_commits
+        )
+        runtime = Runtime(shard, journal, self._clock)
+        journal.on_lost = runtime.fail
+        return runtime
 
     async def _begin(self, runtime: GroupRuntime) -> None:
         await runtime.submit(lambda shard: shard.decide_loaded(self._clock.now_ms()))

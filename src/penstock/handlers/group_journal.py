@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 
 from penstock.group import (
+    NO_PRODUCER,
     GroupEntry,
     GroupRecord,
     RawRecord,
@@ -15,6 +16,7 @@ from penstock.group import (
     last_of_each_key,
 )
 from penstock.handlers.partition_journal import Batch
+from penstock.protocol.messages.records.offset_commit import OffsetCommitKey
 from penstock.records.control import build_end_marker, parse_end_marker
 from penstock.records.plain import Pair, build_plain_batch, iter_pairs
 from penstock.records.record import iter_records
@@ -33,6 +35,21 @@ def encode_entries(entries: Sequence[GroupEntry], now_ms: int) -> list[bytearray
     ):
         batches += _encode_of_producer(list(group), producer_id, epoch, now_ms)
     return batches
+
+
+def encode_commits(entries: Sequence[GroupEntry]) -> list[Pair] | None:
+    """Commits of offsets outside transactions, on which nothing depends but their own replies and
+    later reads of them. Whatever else there is may move members or end transactions."""
+    pairs: list[Pair] = []
+    for entry in entries:
+        if (
+            isinstance(entry, TxnMarker)
+            or type(entry.key) is not OffsetCommitKey
+            or entry.producer_id != NO_PRODUCER
+        ):
+            return None
+        pairs.append(encode_record(entry))
+    return pairs
 
 
 def _encode_of_producer(

@@ -43,7 +43,7 @@ class PartitionJournal(Generic[RecordT]):
         return self._partition.log.end_offset
 
     def append(self, records: Sequence[RecordT]) -> int:
-        base_offset = self.end_offset
+        base_offset = self._partition.log.end_offset
         now_ms = self._clock.now_ms()
         for batch in self._encode(records, now_ms):
             self._partition.append(memoryview(batch), now_ms, Origin.COORDINATOR)

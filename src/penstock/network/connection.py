@@ -48,6 +48,7 @@ class Connection:
 
     __slots__ = (
         "_corked",
+        "_held",
         "_listener",
         "_loop",
         "_paused",
@@ -82,6 +83,7 @@ class Connection:
         self.state = state
         self._listener = listener
         self._loop = listener.loop
+        self._held = listener.held
         self._serve = serve
         self._reader = FrameReader(budget, frame_bytes_max)
         self._writer = PartWriter(sock)
@@ -164,7 +166,12 @@ class Connection:
     def _handle_all(self, frames: Iterable[memoryview]) -> None:
         """What can be answered at once is sent together: to the system a reply costs more than
         the bytes in it. A lone frame, as of a client that waits for its answers, goes straight."""
-        self._corked = type(frames) is not tuple
+        if type(frames) is tuple:
+            self._handle(frames[0])
+            return
+        held = self._held
+        held.begin()
+        self._corked = True
         try:
             for frame in frames:
                 self._handle(frame)
@@ -172,8 +179,10 @@ class Connection:
                     return
         finally:
             # Also behind a frame that could not be read: those before it have their answers.
-            if self._corked:
+            if held.end():
                 self._uncork()
+            else:
+                self.close("what its requests wrote could not be kept")
 
     def _uncork(self) -> None:
         self._corked = False
@@ -257,6 +266,8 @@ class Connection:
             if self._corked:
                 self._writer.hold(parts)
                 return
+            if self._held.waiting:
+                self._held.settle()
             done = self._writer.write(parts)
         except OSError:
             self.close()

@@ -15,6 +15,7 @@ from typing import Any
 from penstock.model.error import PenstockError
 from penstock.network.budget import FrameBudget
 from penstock.network.connection import Connection, Serve
+from penstock.network.held import HeldWrites
 from penstock.telemetry.log import get_logger
 
 RECEIVE_BUFFER_BYTES = 1024 * 1024
@@ -47,6 +48,7 @@ class Listener:
     ) -> None:
         self.loop = loop
         self.budget = FrameBudget(limits.total_frame_bytes_max)
+        self.held = HeldWrites()
         self.receive_buffer = memoryview(bytearray(RECEIVE_BUFFER_BYTES))
         self.connections: set[Connection] = set()
         self.accepted_count = 0

@@ -208,6 +208,7 @@ class Node:
             self._partitions,
             self._metadata.controller,
             lambda: str(UUID(bytes=self._new_id(), version=4)),
+            self._listener.held,
         )
 
     def _build_transactions(self) -> TransactionHost:

@@ -8,7 +8,7 @@ parts of their own between the joined chunks.
 from __future__ import annotations
 
 from collections.abc import Callable, Sized
-from struct import error, pack
+from struct import calcsize, error, pack
 from typing import TypeVar, cast
 
 from penstock.protocol.entity import Entity, Field
@@ -35,9 +35,10 @@ _NAMES: dict[str, object] = {
 }
 
 
-def compile_encoder(cls: type[T], version: int) -> Callable[[T], bytes]:
-    """For entities without records; see compile_parts_encoder for the others."""
-    writer = EncoderWriter(cls, version, parts=False)
+def compile_encoder(cls: type[T], version: int, prefix: int | None = None) -> Callable[[T], bytes]:
+    """For entities without records; see compile_parts_encoder for the others. `prefix` is an int16
+    that stands before every one of them."""
+    writer = EncoderWriter(cls, version, parts=False, prefix=prefix)
     function = writer.code.build("encode", f"encode {cls.__name__} v{version}")
     return cast(Callable[[T], bytes], function)
 
@@ -49,15 +50,19 @@ def compile_parts_encoder(cls: type[T], version: int) -> Callable[[T], list[Size
 
 
 class EncoderWriter:
-    def __init__(self, cls: type[Entity], version: int, *, parts: bool) -> None:
+    def __init__(
+        self, cls: type[Entity], version: int, *, parts: bool, prefix: int | None = None
+    ) -> None:
         self.version = version
         self.flexible = is_flexible(cls, version)
         self.code = Code(dict(_NAMES))
         self._tag_writers = 0
-        self._write_entry(cls, parts)
+        self._write_entry(cls, parts, prefix)
 
-    def _write_entry(self, cls: type[Entity], parts: bool) -> None:
+    def _write_entry(self, cls: type[Entity], parts: bool, prefix: int | None) -> None:
         function = Function("encode(o)")
+        if prefix is not None:
+            function.run.append(("h", str(prefix)))
         function.line("out = []")
         function.line("add = out.append")
         if parts:
@@ -138,9 +143,23 @@ class EncoderWriter:
         if not tagged:
             function.run.append(("B", "0"))
             return
+        if len(tagged) == 1 and tagged[0].type in FIXED and not tagged[0].array:
+            self._write_fixed_tag(function, owner, tagged[0])
+            return
         name = self._write_tag_writer(sorted(tagged, key=lambda field: field.tag or 0))
         tests = [f"({self._is_default(field, f'{owner}.{field.name}')})" for field in tagged]
         self._flush_with_byte(function, " and ".join(tests), "0", f"{name}({owner})")
+
+    def _write_fixed_tag(self, function: Function, owner: str, field: Field) -> None:
+        """The only one there can be, and its size is known: the section is part of the run."""
+        assert isinstance(field.type, str)
+        value, form = f"{owner}.{field.name}", FIXED[field.type]
+        formats, values = function.take_run()
+        with function.block(f"if {self._is_default(field, value)}:"):
+            self._add_run(function, formats + "B", [*values, "0"])
+        with function.block("else:"):
+            section = ["1", str(field.tag), str(calcsize(">" + form)), value]
+            self._add_run(function, f"{formats}BBB{form}", [*values, *section])
 
     def _write_tag_writer(self, tagged: list[Field]) -> str:
         self._tag_writers += 1

@@ -6,11 +6,14 @@ Coordinator logs: a key is its type as int16 and a body, a value is its version 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import Enum
 from struct import Struct, error
+from typing import Any
 
 from penstock.model.error import ProtocolError
-from penstock.protocol.codec import decode, encode
+from penstock.protocol.codec import check_version, decode, encode
+from penstock.protocol.encoder import compile_encoder
 from penstock.protocol.entity import Entity
 from penstock.protocol.record_table import (
     GROUP_KEYS,
@@ -29,6 +32,9 @@ METADATA_FRAME_VERSION = 1
 _int16 = Struct(">h")
 
 RecordTable = dict[int, RecordType]
+
+_key_encoders: dict[type[Entity], Callable[[Any], bytes]] = {}
+_value_encoders: dict[tuple[type[Entity], int], Callable[[Any], bytes]] = {}
 
 
 def _by_number(rows: tuple[RecordType, ...]) -> RecordTable:
@@ -79,7 +85,14 @@ def decode_metadata_record(data: Buffer) -> Entity:
 
 
 def encode_coordinator_key(key: Entity) -> bytes:
-    return _int16.pack(_number_of(key)) + encode(key, key.VERSIONS[1])
+    encoder = _key_encoders.get(type(key)) or _compile_key(key)
+    return encoder(key)
+
+
+def _compile_key(key: Entity) -> Callable[[Any], bytes]:
+    cls = type(key)
+    encoder = compile_encoder(cls, cls.VERSIONS[1], prefix=_number_of(key))
+    return _key_encoders.setdefault(cls, encoder)
 
 
 def decode_coordinator_key(log: CoordinatorLog, data: Buffer) -> Entity:
@@ -92,9 +105,17 @@ def decode_coordinator_key(log: CoordinatorLog, data: Buffer) -> Entity:
 
 
 def encode_coordinator_value(value: Entity, version: int | None = None) -> bytes:
+    cls = type(value)
     if version is None:
-        version = value.VERSIONS[1]
-    return _int16.pack(version) + encode(value, version)
+        version = cls.VERSIONS[1]
+    encoder = _value_encoders.get((cls, version)) or _compile_value(cls, version)
+    return encoder(value)
+
+
+def _compile_value(cls: type[Entity], version: int) -> Callable[[Any], bytes]:
+    check_version(cls, version)
+    encoder = compile_encoder(cls, version, prefix=version)
+    return _value_encoders.setdefault((cls, version), encoder)
 
 
 def decode_coordinator_value(log: CoordinatorLog, key: Entity | int, data: Buffer) -> Entity:

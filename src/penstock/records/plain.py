@@ -31,6 +31,10 @@ _NO_TIME_DELTA: Final = b"\x00\x00"
 _NULL: Final = b"\x01"
 _NO_HEADERS: Final = b"\x00"
 
+_SMALL: Final = 512
+_VARINT: Final = tuple(write_varint(number) for number in range(2 * _SMALL + 16))
+"""Looked up rather than computed: four for every record."""
+
 Pair = tuple[bytes, bytes | None]
 
 
@@ -39,7 +43,10 @@ def build_plain_batch(
 ) -> bytearray:
     """With a producer the batch is part of its transaction."""
     count = len(pairs)
-    body = b"".join([_encode(delta, key, value) for delta, (key, value) in enumerate(pairs)])
+    if count == 1:
+        body = _encode(0, *pairs[0])
+    else:
+        body = b"".join([_encode(delta, key, value) for delta, (key, value) in enumerate(pairs)])
     out = bytearray(
         HEADER.pack(
             0,
@@ -63,6 +70,15 @@ def build_plain_batch(
 
 
 def _encode(delta: int, key: bytes, value: bytes | None) -> bytes:
+    size, key_size = 0 if value is None else len(value), len(key)
+    if size >= _SMALL or key_size >= _SMALL or delta >= _SMALL:
+        return _encode_large(delta, key, value)
+    shown = _NULL if value is None else _VARINT[size] + value
+    record = b"".join((_NO_TIME_DELTA, _VARINT[delta], _VARINT[key_size], key, shown, _NO_HEADERS))
+    return _VARINT[len(record)] + record
+
+
+def _encode_large(delta: int, key: bytes, value: bytes | None) -> bytes:
     shown = _NULL if value is None else write_varint(len(value)) + value
     record = b"".join(
         (_NO_TIME_DELTA, write_varint(delta), write_varint(len(key)), key, shown, _NO_HEADERS)

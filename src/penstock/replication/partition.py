@@ -91,6 +91,11 @@ class Partition:
     def high_watermark(self) -> int:
         return self.log.high_watermark
 
+    @property
+    def commits_on_write(self) -> bool:
+        """Whether a record counts as soon as it is written, without waiting for the disk."""
+        return not _acks_wait(self._log or self.log)
+
     def check_epoch(self, epoch: int) -> None:
         """-1 means that the client does not know and does not care."""
         if epoch == -1 or epoch == self.leader_epoch:

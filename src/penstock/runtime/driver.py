@@ -124,23 +124,24 @@ class Runtime(Generic[MachineT, RecordT]):
         """Let what was written be committed and answered, then take nothing more."""
         while self._committer is not None:
             await asyncio.wait([self._committer])
-        self._fail(JournalError("stopped"))
+        self.fail(JournalError("stopped"))
 
     # --- taking a decision ---
 
     def _take(self, decision: Decision[RecordT, ReplyT]) -> Later[ReplyT] | None:
         """None when all of it is settled already."""
-        records = decision.records
+        records, _, timers, answers, adopt = decision
         if records:
             base_offset = self._append(records)
             self._replay(records, base_offset)
-        if decision.adopt is not None:
-            self._adopt(decision.adopt)
-        if decision.timers:
-            self._apply_timers(decision.timers)
+        if adopt is not None:
+            self._adopt(adopt)
+        if timers:
+            self._apply_timers(timers)
         if not records:
             if not self._pending:
-                self._answer(decision.answers)
+                if answers:
+                    self._answer(answers)
                 return None
             base_offset = self._journal.end_offset
         return self._settle_or_wait(decision, base_offset)
@@ -151,8 +152,10 @@ class Runtime(Generic[MachineT, RecordT]):
         end_offset = base_offset + len(decision.records)
         if not self._pending and self._journal.is_committed(end_offset):
             # Already, as where nobody asks for a flush.
-            self._tell(decision.records, base_offset)
-            self._answer(decision.answers)
+            if self._on_commit is not None:
+                self._tell(decision.records, base_offset)
+            if decision.answers:
+                self._answer(decision.answers)
             return None
         later: Later[ReplyT] = Later()
         self._pending.append(_Pending(base_offset, end_offset, decision, later))
@@ -166,7 +169,7 @@ class Runtime(Generic[MachineT, RecordT]):
         try:
             self._on_commit(records, base_offset)
         except Exception as error:
-            self._fail(error)
+            self.fail(error)
             raise
 
     def _append(self, records: Sequence[RecordT]) -> int:
@@ -176,22 +179,23 @@ class Runtime(Generic[MachineT, RecordT]):
         except ApiError:
             raise
         except Exception as error:
-            self._fail(error)
+            self.fail(error)
             raise
 
     def _replay(self, records: Sequence[RecordT], base_offset: int) -> None:
         try:
+            replay = self.machine.replay
             for offset, record in enumerate(records, base_offset):
-                self.machine.replay(record, offset)
+                replay(record, offset)
         except Exception as error:
-            self._fail(error)
+            self.fail(error)
             raise
 
     def _adopt(self, adopt: Callable[[], None]) -> None:
         try:
             adopt()
         except Exception as error:
-            self._fail(error)
+            self.fail(error)
             raise
 
     # --- committing ---
@@ -206,7 +210,7 @@ class Runtime(Generic[MachineT, RecordT]):
                     self._settle(self._pending[0])
                     self._pending.popleft()
         except Exception as error:
-            self._fail(error)
+            self.fail(error)
         finally:
             self._committer = None
 
@@ -222,7 +226,8 @@ class Runtime(Generic[MachineT, RecordT]):
             if waiting is not None:
                 waiting.settle(reply)
 
-    def _fail(self, error: BaseException) -> None:
+    def fail(self, error: BaseException) -> None:
+        """Nothing more is taken, and who waits hears why."""
         if self._failure is not None:
             return
         self._failure = error
@@ -270,7 +275,7 @@ class Runtime(Generic[MachineT, RecordT]):
             # The disk had no room for it: the machine is as before, and is asked again.
             self._timers.schedule(key, now_ms + _TIMER_RETRY_MS)
         except Exception as error:
-            self._fail(error)
+            self.fail(error)
 
 
 def _with_own_answer(decision: Decision[RecordT, Any], key: Hashable) -> Decision[RecordT, Any]:

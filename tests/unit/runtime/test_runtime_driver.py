@@ -441,7 +441,7 @@ def test_who_waits_when_the_journal_fails_is_told() -> None:
 
 async def runtime_fails(runtime: Runtime[Counter, int]) -> None:
     await settle()
-    runtime._fail(OSError("no disk"))
+    runtime.fail(OSError("no disk"))
     await settle()
 
 

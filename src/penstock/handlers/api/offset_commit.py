@@ -7,7 +7,6 @@ from penstock.handlers.call import Answer, Call
 from penstock.handlers.coordinator_call import mapped
 from penstock.handlers.group_call import answer, caller_of
 from penstock.model.error import ErrorCode
-from penstock.model.id import ZERO_ID
 from penstock.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestTopic,
@@ -27,19 +26,13 @@ def handle(broker: Broker, request: OffsetCommitRequest, call: Call) -> Answer:
         lambda shard, now_ms: shard.offsets.decide_commit(request, caller_of(call), now_ms),
         lambda code: _refused(request.topics, code),
     )
-    return mapped(committed, lambda response: _finish(response, unknown, call.version))
+    return mapped(committed, lambda response: _with(response, unknown)) if unknown else committed
 
 
-def _finish(
-    response: OffsetCommitResponse, unknown: list[OffsetCommitResponseTopic], version: int
+def _with(
+    response: OffsetCommitResponse, unknown: list[OffsetCommitResponseTopic]
 ) -> OffsetCommitResponse:
     response.topics += unknown
-    if version >= TOPIC_IDS_FROM:
-        for topic in response.topics:
-            topic.name = ""
-    else:
-        for topic in response.topics:
-            topic.topic_id = ZERO_ID
     return response
 
 

@@ -1,0 +1,49 @@
+"""Writes that are put off while several requests of one read are served, so that they share one.
+
+A client that sends its requests without waiting for answers gets all of these answers at once, in
+one send. What its requests have to write before that may then be written once as well. Owns when:
+nothing leaves on any connection before what is held is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+Write = Callable[[], bool]
+"""Writes now, and says whether that succeeded."""
+
+
+class HeldWrites:
+    __slots__ = ("_lost", "_writes", "holding")
+
+    def __init__(self) -> None:
+        self.holding = False
+        """Whether a write may be put off at all."""
+        self._lost = False
+        self._writes: list[Write] = []
+
+    def begin(self) -> None:
+        self.holding = True
+        self._lost = False
+
+    def add(self, write: Write) -> None:
+        """To be called before the next reply leaves, whoever's it is."""
+        self._writes.append(write)
+
+    @property
+    def waiting(self) -> bool:
+        return bool(self._writes)
+
+    def settle(self) -> None:
+        writes, self._writes = self._writes, []
+        for write in writes:
+            if not write():
+                self._lost = True
+
+    def end(self) -> bool:
+        """False where something held since `begin` was not written: replies that were made in the
+        belief that it would be must not leave."""
+        if self._writes:
+            self.settle()
+        self.holding = False
+        return not self._lost

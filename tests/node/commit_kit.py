@@ -1,0 +1,66 @@
+"""Offset commits over raw requests, and waiting until they are taken."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from penstock.model.error import RETRIABLE, ErrorCode
+from penstock.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from penstock.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from penstock.protocol.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
+)
+from tests.node.wire_kit import Wire
+
+TOPIC = "t"
+GROUP = "g"
+
+
+def create(name: str) -> CreateTopicsRequest:
+    return CreateTopicsRequest(
+        topics=[CreatableTopic(name=name, num_partitions=1, replication_factor=1)]
+    )
+
+
+def commit(offset: int) -> OffsetCommitRequest:
+    position = OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
+    return OffsetCommitRequest(
+        group_id=GROUP,
+        generation_id_or_member_epoch=-1,
+        topics=[OffsetCommitRequestTopic(name=TOPIC, partitions=[position])],
+    )
+
+
+def commit_error(response: Any) -> int:
+    code: int = response.topics[0].partitions[0].error_code
+    return code
+
+
+def committed(wire: Wire) -> int:
+    group = OffsetFetchRequestGroup(
+        group_id=GROUP, topics=[OffsetFetchRequestTopics(name=TOPIC, partition_indexes=[0])]
+    )
+    response = wire.call(OffsetFetchRequest(groups=[group]), 8)
+    offset: int = response.groups[0].topics[0].partitions[0].committed_offset
+    return offset
+
+
+def fetch_error(wire: Wire) -> int:
+    request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=GROUP, topics=None)])
+    code: int = wire.call(request, 8).groups[0].error_code
+    return code
+
+
+def wait_zero(ask: Any, timeout_s: float = 5.0) -> None:
+    deadline = time.monotonic() + timeout_s
+    while (code := ask()) != 0:
+        assert code in RETRIABLE, ErrorCode(code)
+        assert time.monotonic() < deadline, ErrorCode(code)
+        time.sleep(0.05)
