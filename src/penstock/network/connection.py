@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 QUEUED_BYTES_MAX = 4 * 1024 * 1024
 PENDING_REPLIES_MAX = 256
 READS_PER_EVENT = 4
+_READS = range(READS_PER_EVENT)
 
 log = get_logger("network")
 
@@ -51,8 +52,10 @@ class Connection:
         "_held",
         "_listener",
         "_loop",
+        "_now",
         "_paused",
         "_reader",
+        "_recv_into",
         "_sending",
         "_serve",
         "_slots",
@@ -92,7 +95,9 @@ class Connection:
         self._writing = False
         self._corked = False
         self._sending = False
-        self.active_at = self._loop.time()
+        self._recv_into = sock.recv_into
+        self._now = self._loop.time
+        self.active_at = self._now()
         self.closed = False
         self.draining = False
         self._loop.add_reader(self.fd, self._on_readable)
@@ -138,15 +143,20 @@ class Connection:
         reader, listener = self._reader, self._listener
         shared = listener.receive_buffer
         try:
-            for _ in range(READS_PER_EVENT):
+            for _ in _READS:
                 target = reader.target(shared)
-                count = self._sock.recv_into(target)
+                count = self._recv_into(target)
                 if not count:
                     self.close()
                     return
                 listener.received_bytes += count
-                self.active_at = self._loop.time()
-                self._handle_all(reader.feed(shared, count))
+                self.active_at = self._now()
+                frames = reader.feed(shared, count)
+                if type(frames) is tuple:
+                    # Of a client that waits for its answers: this one goes straight.
+                    self._handle(frames[0])
+                else:
+                    self._handle_all(frames)
                 if self.closed:
                     return
                 if self._must_pause():
@@ -165,10 +175,7 @@ class Connection:
 
     def _handle_all(self, frames: Iterable[memoryview]) -> None:
         """What can be answered at once is sent together: to the system a reply costs more than
-        the bytes in it. A lone frame, as of a client that waits for its answers, goes straight."""
-        if type(frames) is tuple:
-            self._handle(frames[0])
-            return
+        the bytes in it."""
         held = self._held
         held.begin()
         self._corked = True
@@ -233,7 +240,7 @@ class Connection:
             _release(parts)
             return
         slot.parts, slot.ready = parts, True
-        self.active_at = self._loop.time()
+        self.active_at = self._now()
         if len(self._slots) == 1:
             self._send_ready()
         elif not self._sending:
@@ -266,7 +273,7 @@ class Connection:
             if self._corked:
                 self._writer.hold(parts)
                 return
-            if self._held.waiting:
+            if self._held.writes:
                 self._held.settle()
             done = self._writer.write(parts)
         except OSError:
@@ -282,7 +289,7 @@ class Connection:
         except OSError:
             self.close()
             return
-        self.active_at = self._loop.time()
+        self.active_at = self._now()
         if done:
             self._writing = False
             self._loop.remove_writer(self.fd)

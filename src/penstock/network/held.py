@@ -14,13 +14,14 @@ Write = Callable[[], bool]
 
 
 class HeldWrites:
-    __slots__ = ("_lost", "_writes", "holding")
+    __slots__ = ("_lost", "holding", "writes")
 
     def __init__(self) -> None:
         self.holding = False
         """Whether a write may be put off at all."""
+        self.writes: list[Write] = []
+        """Put off so far: whoever sends looks here first, and has them settled."""
         self._lost = False
-        self._writes: list[Write] = []
 
     def begin(self) -> None:
         self.holding = True
@@ -28,14 +29,10 @@ class HeldWrites:
 
     def add(self, write: Write) -> None:
         """To be called before the next reply leaves, whoever's it is."""
-        self._writes.append(write)
-
-    @property
-    def waiting(self) -> bool:
-        return bool(self._writes)
+        self.writes.append(write)
 
     def settle(self) -> None:
-        writes, self._writes = self._writes, []
+        writes, self.writes = self.writes, []
         for write in writes:
             if not write():
                 self._lost = True
@@ -43,7 +40,7 @@ class HeldWrites:
     def end(self) -> bool:
         """False where something held since `begin` was not written: replies that were made in the
         belief that it would be must not leave."""
-        if self._writes:
+        if self.writes:
             self.settle()
         self.holding = False
         return not self._lost

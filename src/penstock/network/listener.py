@@ -42,7 +42,6 @@ class Listener:
         self,
         loop: asyncio.AbstractEventLoop,
         limits: Limits,
-        serve: Serve,
         new_state: Callable[[str], Any],
         end_state: Callable[[Any], None],
     ) -> None:
@@ -55,7 +54,7 @@ class Listener:
         self.received_bytes = 0
         self._sent_bytes_closed = 0
         self._limits = limits
-        self._serve = serve
+        self._serve: Serve | None = None
         self._new_state = new_state
         self._end_state = end_state
         self._sock: socket.socket | None = None
@@ -68,8 +67,9 @@ class Listener:
         name = sock.getsockname()
         return name[0], name[1]
 
-    def start(self) -> None:
+    def start(self, serve: Serve) -> None:
         assert self._sock is not None
+        self._serve = serve
         self._sock.listen(BACKLOG)
         self.loop.add_reader(self._sock.fileno(), self._on_acceptable)
         self._schedule_sweep()
@@ -120,6 +120,7 @@ class Listener:
             log.warning("connection refused: max.connections reached", peer=peer)
             sock.close()
             return
+        assert self._serve is not None
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.accepted_count += 1

@@ -24,7 +24,6 @@ from penstock.model.clock import Clock
 from penstock.model.error import StorageError
 from penstock.model.id import ZERO_ID, TopicPartition
 from penstock.network.listener import Limits, Listener
-from penstock.network.part import Served
 from penstock.node.address import Address
 from penstock.node.gauge import gauges
 from penstock.node.identity import Identity, establish
@@ -107,7 +106,7 @@ class Node:
 
     async def _start(self, loop: asyncio.AbstractEventLoop) -> None:
         self.identity = establish(self.log_dir, self._config, self._new_id)
-        self._listener = Listener(loop, self._limits(), self._serve, ClientState, lambda _: None)
+        self._listener = Listener(loop, self._limits(), ClientState, lambda _: None)
         self.listen_address = Address(*self._listener.bind(*self.options.listen))
         advertised = self._advertised()
         self._config = self._config.with_static(self._settled(advertised))
@@ -123,7 +122,7 @@ class Node:
         self._router.warm_up()
         _settle_memory()
         self.log_dir.on_offline = self._on_offline
-        self._listener.start()
+        self._listener.start(self._router.serve)
         self._load_coordinators()
 
     def _settled(self, advertised: Address) -> dict[str, str]:
@@ -244,9 +243,6 @@ class Node:
         self.metrics_address = Address(*await self._metrics_server.open(*self.options.metrics))
 
     # Run
-
-    def _serve(self, client: ClientState, frame: memoryview) -> Served:
-        return self._router.serve(client, frame)
 
     def _on_delta(self, delta: MetadataDelta) -> None:
         if any(resource.type == ResourceType.BROKER for resource in delta.configs_changed):

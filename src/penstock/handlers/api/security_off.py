@@ -1,0 +1,130 @@
+"""What a node without security answers to those who ask for it: SASL, access rules, tokens.
+
+Every listener is open to everybody, as Kafka's are by default: nobody logs in, there is no authorizer
+to keep rules for, and no token is given to somebody who could be anybody.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from penstock.handlers.broker import Broker
+from penstock.handlers.call import Answer, Call
+from penstock.model.error import ErrorCode
+from penstock.protocol.entity import Entity
+from penstock.protocol.messages.create_acls import (
+    AclCreationResult,
+    CreateAclsRequest,
+    CreateAclsResponse,
+)
+from penstock.protocol.messages.create_delegation_token import (
+    CreateDelegationTokenRequest,
+    CreateDelegationTokenResponse,
+)
+from penstock.protocol.messages.delete_acls import (
+    DeleteAclsFilterResult,
+    DeleteAclsRequest,
+    DeleteAclsResponse,
+)
+from penstock.protocol.messages.describe_acls import DescribeAclsRequest, DescribeAclsResponse
+from penstock.protocol.messages.describe_delegation_token import (
+    DescribeDelegationTokenRequest,
+    DescribeDelegationTokenResponse,
+)
+from penstock.protocol.messages.expire_delegation_token import (
+    ExpireDelegationTokenRequest,
+    ExpireDelegationTokenResponse,
+)
+from penstock.protocol.messages.renew_delegation_token import (
+    RenewDelegationTokenRequest,
+    RenewDelegationTokenResponse,
+)
+from penstock.protocol.messages.sasl_authenticate import (
+    SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
+)
+from penstock.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+
+_PRINCIPAL_TYPE, _ANYBODY = "User", "ANONYMOUS"
+_NO_AUTHORIZER = "No Authorizer is configured."
+
+
+def handle(broker: Broker, request: Entity, call: Call) -> Answer:
+    return _ANSWERS[type(request)](request)
+
+
+def _sasl_handshake(request: SaslHandshakeRequest) -> Entity:
+    return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE)
+
+
+def _sasl_authenticate(request: SaslAuthenticateRequest) -> Entity:
+    return SaslAuthenticateResponse(
+        error_code=ErrorCode.ILLEGAL_SASL_STATE,
+        error_message="SaslAuthenticate request received after successful authentication",
+    )
+
+
+def _describe_acls(request: DescribeAclsRequest) -> Entity:
+    return DescribeAclsResponse(
+        error_code=ErrorCode.SECURITY_DISABLED,
+        error_message="No Authorizer is configured on the broker",
+    )
+
+
+def _create_acls(request: CreateAclsRequest) -> Entity:
+    refused = AclCreationResult(
+        error_code=ErrorCode.SECURITY_DISABLED, error_message=_NO_AUTHORIZER
+    )
+    return CreateAclsResponse(results=[refused for _ in request.creations])
+
+
+def _delete_acls(request: DeleteAclsRequest) -> Entity:
+    refused = DeleteAclsFilterResult(
+        error_code=ErrorCode.SECURITY_DISABLED, error_message=_NO_AUTHORIZER
+    )
+    return DeleteAclsResponse(filter_results=[refused for _ in request.filters])
+
+
+def _create_token(request: CreateDelegationTokenRequest) -> Entity:
+    return CreateDelegationTokenResponse(
+        error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED,
+        principal_type=request.owner_principal_type or _PRINCIPAL_TYPE,
+        principal_name=request.owner_principal_name or _ANYBODY,
+        token_requester_principal_type=_PRINCIPAL_TYPE,
+        token_requester_principal_name=_ANYBODY,
+        issue_timestamp_ms=-1,
+        expiry_timestamp_ms=-1,
+        max_timestamp_ms=-1,
+    )
+
+
+def _describe_token(request: DescribeDelegationTokenRequest) -> Entity:
+    return DescribeDelegationTokenResponse(
+        error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
+    )
+
+
+def _renew_token(request: RenewDelegationTokenRequest) -> Entity:
+    return RenewDelegationTokenResponse(
+        error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, expiry_timestamp_ms=-1
+    )
+
+
+def _expire_token(request: ExpireDelegationTokenRequest) -> Entity:
+    return ExpireDelegationTokenResponse(
+        error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, expiry_timestamp_ms=-1
+    )
+
+
+_ANSWERS: dict[type[Entity], Callable[[Any], Entity]] = {
+    SaslHandshakeRequest: _sasl_handshake,
+    SaslAuthenticateRequest: _sasl_authenticate,
+    DescribeAclsRequest: _describe_acls,
+    CreateAclsRequest: _create_acls,
+    DeleteAclsRequest: _delete_acls,
+    CreateDelegationTokenRequest: _create_token,
+    DescribeDelegationTokenRequest: _describe_token,
+    RenewDelegationTokenRequest: _renew_token,
+    ExpireDelegationTokenRequest: _expire_token,
+}
