@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -201,6 +202,12 @@ def tool(cluster: Cluster) -> Callable[..., str]:
         return done.stdout + done.stderr
 
     return run
+
+
+@pytest.fixture
+def connection(cluster: Cluster) -> Iterator[Connection]:
+    with closing(Connection(cluster.bootstrap_servers)) as connection:
+        yield connection
 
 
 _numbers = itertools.count(1)

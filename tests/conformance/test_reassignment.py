@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import closing
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -29,12 +28,6 @@ from tests.conformance.conftest import Cluster
 
 NO_SUCH_BROKER = 4711
 MISSING = "no-such-topic"
-
-
-@pytest.fixture
-def connection(cluster: Cluster) -> Iterator[Connection]:
-    with closing(Connection(cluster.bootstrap_servers)) as connection:
-        yield connection
 
 
 def reassign(

@@ -33,14 +33,21 @@ from penstock.protocol.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirsRequest,
     AlterReplicaLogDirTopic,
 )
+from penstock.protocol.messages.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    ScramCredentialDeletion,
+)
 from penstock.protocol.messages.api_versions import ApiVersionsRequest
 from penstock.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from penstock.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from penstock.protocol.messages.create_acls import AclCreation, CreateAclsRequest
+from penstock.protocol.messages.create_delegation_token import CreateDelegationTokenRequest
 from penstock.protocol.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
 from penstock.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from penstock.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from penstock.protocol.messages.delete_groups import DeleteGroupsRequest
 from penstock.protocol.messages.delete_records import (
     DeleteRecordsPartition,
@@ -48,11 +55,14 @@ from penstock.protocol.messages.delete_records import (
     DeleteRecordsTopic,
 )
 from penstock.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from penstock.protocol.messages.describe_acls import DescribeAclsRequest
+from penstock.protocol.messages.describe_client_quotas import DescribeClientQuotasRequest
 from penstock.protocol.messages.describe_cluster import DescribeClusterRequest
 from penstock.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
 )
+from penstock.protocol.messages.describe_delegation_token import DescribeDelegationTokenRequest
 from penstock.protocol.messages.describe_groups import DescribeGroupsRequest
 from penstock.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
 from penstock.protocol.messages.describe_producers import DescribeProducersRequest
@@ -67,8 +77,13 @@ from penstock.protocol.messages.describe_topic_partitions import (
     TopicRequest,
 )
 from penstock.protocol.messages.describe_transactions import DescribeTransactionsRequest
+from penstock.protocol.messages.describe_user_scram_credentials import (
+    DescribeUserScramCredentialsRequest,
+    UserName,
+)
 from penstock.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 from penstock.protocol.messages.end_txn import EndTxnRequest
+from penstock.protocol.messages.expire_delegation_token import ExpireDelegationTokenRequest
 from penstock.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from penstock.protocol.messages.find_coordinator import FindCoordinatorRequest
 from penstock.protocol.messages.heartbeat import HeartbeatRequest
@@ -116,6 +131,9 @@ from penstock.protocol.messages.produce import (
     ProduceRequest,
     TopicProduceData,
 )
+from penstock.protocol.messages.renew_delegation_token import RenewDelegationTokenRequest
+from penstock.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
+from penstock.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from penstock.protocol.messages.sync_group import SyncGroupRequest
 from penstock.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
@@ -190,6 +208,7 @@ def requests(version: int, topic_id: bytes) -> dict[int, Entity]:
         3: MetadataRequest(topics=[MetadataRequestTopic(name=TOPIC)]),
         **group_requests(version, topic_id),
         **transaction_requests(version),
+        **security_requests(),
         18: ApiVersionsRequest(client_software_name="test", client_software_version="1.0"),
         19: CreateTopicsRequest(
             topics=[CreatableTopic(name=TOPIC, num_partitions=1, replication_factor=1)]
@@ -360,6 +379,25 @@ def transaction_requests(version: int) -> dict[int, Entity]:
     }
 
 
+def security_requests() -> dict[int, Entity]:
+    return {
+        17: SaslHandshakeRequest(mechanism="PLAIN"),
+        29: DescribeAclsRequest(),
+        30: CreateAclsRequest(creations=[AclCreation()]),
+        31: DeleteAclsRequest(filters=[DeleteAclsFilter()]),
+        36: SaslAuthenticateRequest(),
+        38: CreateDelegationTokenRequest(),
+        39: RenewDelegationTokenRequest(),
+        40: ExpireDelegationTokenRequest(),
+        41: DescribeDelegationTokenRequest(),
+        48: DescribeClientQuotasRequest(),
+        50: DescribeUserScramCredentialsRequest(users=[UserName(name="absent")]),
+        51: AlterUserScramCredentialsRequest(
+            deletions=[ScramCredentialDeletion(name="absent", mechanism=1)]
+        ),
+    }
+
+
 EXPECTED_ERRORS = {
     24: {ErrorCode.INVALID_PRODUCER_ID_MAPPING},
     25: {ErrorCode.INVALID_PRODUCER_ID_MAPPING},
@@ -380,6 +418,12 @@ EXPECTED_ERRORS = {
     34: {ErrorCode.LOG_DIR_NOT_FOUND},
     37: {ErrorCode.INVALID_PARTITIONS},
     43: {ErrorCode.ELECTION_NOT_NEEDED},
+    17: {ErrorCode.ILLEGAL_SASL_STATE},
+    36: {ErrorCode.ILLEGAL_SASL_STATE},
+    50: {ErrorCode.RESOURCE_NOT_FOUND},
+    51: {ErrorCode.RESOURCE_NOT_FOUND},
+    **{key: {ErrorCode.SECURITY_DISABLED} for key in (29, 30, 31)},
+    **{key: {ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED} for key in (38, 39, 40, 41)},
 }
 
 

@@ -22,6 +22,7 @@ from penstock.controller.reassignment import (
     decide_alter_reassignments,
     decide_list_reassignments,
 )
+from penstock.controller.scram import decide_alter_scram
 from penstock.controller.topic_creation import decide_create_topics
 from penstock.controller.topic_deletion import decide_delete_topics
 from penstock.machine.decision import Decision
@@ -37,6 +38,10 @@ from penstock.protocol.messages.alter_configs import AlterConfigsRequest, AlterC
 from penstock.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
     AlterPartitionReassignmentsResponse,
+)
+from penstock.protocol.messages.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    AlterUserScramCredentialsResponse,
 )
 from penstock.protocol.messages.broker_registration import (
     BrokerRegistrationRequest,
@@ -143,6 +148,11 @@ class ControllerShard:
         self, request: AlterPartitionReassignmentsRequest
     ) -> Outcome[AlterPartitionReassignmentsResponse]:
         return decide_alter_reassignments(self.image, request)
+
+    def decide_alter_scram(
+        self, request: AlterUserScramCredentialsRequest
+    ) -> Outcome[AlterUserScramCredentialsResponse]:
+        return decide_alter_scram(self._context, request)
 
     def decide_list_reassignments(
         self, request: ListPartitionReassignmentsRequest

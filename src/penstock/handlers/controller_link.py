@@ -24,6 +24,9 @@ from penstock.protocol.messages.alter_configs import AlterConfigsRequest
 from penstock.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
 )
+from penstock.protocol.messages.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+)
 from penstock.protocol.messages.create_partitions import CreatePartitionsRequest
 from penstock.protocol.messages.create_topics import (
     CreatableTopic,
@@ -160,6 +163,11 @@ class ControllerLink:
         self, request: ListPartitionReassignmentsRequest
     ) -> Awaitable[Entity]:
         return self._submit(lambda shard: shard.decide_list_reassignments(request))
+
+    def alter_user_scram_credentials(
+        self, request: AlterUserScramCredentialsRequest
+    ) -> Awaitable[Entity]:
+        return self._submit(lambda shard: shard.decide_alter_scram(request))
 
     def _submit(self, decide: Callable[[ControllerShard], Outcome[ReplyT]]) -> Awaitable[ReplyT]:
         return self._runtime.submit(decide)

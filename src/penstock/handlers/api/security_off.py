@@ -1,7 +1,7 @@
 """What a node without security answers to those who ask for it: SASL, access rules, tokens.
 
-Every listener is open to everybody, as Kafka's are by default: nobody logs in, there is no authorizer
-to keep rules for, and no token is given to somebody who could be anybody.
+Every listener is open to everybody, as Kafka's are by default: nobody logs in, there is no
+authorizer to keep rules for, and no token is given to somebody who could be anybody.
 """
 
 from __future__ import annotations
@@ -47,77 +47,80 @@ from penstock.protocol.messages.sasl_authenticate import (
 from penstock.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 
 _PRINCIPAL_TYPE, _ANYBODY = "User", "ANONYMOUS"
+_REQUESTER_FROM = 3
 _NO_AUTHORIZER = "No Authorizer is configured."
 
 
 def handle(broker: Broker, request: Entity, call: Call) -> Answer:
-    return _ANSWERS[type(request)](request)
+    return _ANSWERS[type(request)](request, call.version)
 
 
-def _sasl_handshake(request: SaslHandshakeRequest) -> Entity:
+def _sasl_handshake(request: SaslHandshakeRequest, version: int) -> Entity:
     return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE)
 
 
-def _sasl_authenticate(request: SaslAuthenticateRequest) -> Entity:
+def _sasl_authenticate(request: SaslAuthenticateRequest, version: int) -> Entity:
     return SaslAuthenticateResponse(
         error_code=ErrorCode.ILLEGAL_SASL_STATE,
         error_message="SaslAuthenticate request received after successful authentication",
     )
 
 
-def _describe_acls(request: DescribeAclsRequest) -> Entity:
+def _describe_acls(request: DescribeAclsRequest, version: int) -> Entity:
     return DescribeAclsResponse(
         error_code=ErrorCode.SECURITY_DISABLED,
         error_message="No Authorizer is configured on the broker",
     )
 
 
-def _create_acls(request: CreateAclsRequest) -> Entity:
+def _create_acls(request: CreateAclsRequest, version: int) -> Entity:
     refused = AclCreationResult(
         error_code=ErrorCode.SECURITY_DISABLED, error_message=_NO_AUTHORIZER
     )
     return CreateAclsResponse(results=[refused for _ in request.creations])
 
 
-def _delete_acls(request: DeleteAclsRequest) -> Entity:
+def _delete_acls(request: DeleteAclsRequest, version: int) -> Entity:
     refused = DeleteAclsFilterResult(
         error_code=ErrorCode.SECURITY_DISABLED, error_message=_NO_AUTHORIZER
     )
     return DeleteAclsResponse(filter_results=[refused for _ in request.filters])
 
 
-def _create_token(request: CreateDelegationTokenRequest) -> Entity:
-    return CreateDelegationTokenResponse(
+def _create_token(request: CreateDelegationTokenRequest, version: int) -> Entity:
+    refused = CreateDelegationTokenResponse(
         error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED,
         principal_type=request.owner_principal_type or _PRINCIPAL_TYPE,
         principal_name=request.owner_principal_name or _ANYBODY,
-        token_requester_principal_type=_PRINCIPAL_TYPE,
-        token_requester_principal_name=_ANYBODY,
         issue_timestamp_ms=-1,
         expiry_timestamp_ms=-1,
         max_timestamp_ms=-1,
     )
+    if version >= _REQUESTER_FROM:
+        refused.token_requester_principal_type = _PRINCIPAL_TYPE
+        refused.token_requester_principal_name = _ANYBODY
+    return refused
 
 
-def _describe_token(request: DescribeDelegationTokenRequest) -> Entity:
+def _describe_token(request: DescribeDelegationTokenRequest, version: int) -> Entity:
     return DescribeDelegationTokenResponse(
         error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
     )
 
 
-def _renew_token(request: RenewDelegationTokenRequest) -> Entity:
+def _renew_token(request: RenewDelegationTokenRequest, version: int) -> Entity:
     return RenewDelegationTokenResponse(
         error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, expiry_timestamp_ms=-1
     )
 
 
-def _expire_token(request: ExpireDelegationTokenRequest) -> Entity:
+def _expire_token(request: ExpireDelegationTokenRequest, version: int) -> Entity:
     return ExpireDelegationTokenResponse(
         error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, expiry_timestamp_ms=-1
     )
 
 
-_ANSWERS: dict[type[Entity], Callable[[Any], Entity]] = {
+_ANSWERS: dict[type[Entity], Callable[[Any, int], Entity]] = {
     SaslHandshakeRequest: _sasl_handshake,
     SaslAuthenticateRequest: _sasl_authenticate,
     DescribeAclsRequest: _describe_acls,

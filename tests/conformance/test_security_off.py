@@ -1,0 +1,226 @@
+"""A broker without security: who asks for it is told so, and credentials are kept all the same."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from hashlib import pbkdf2_hmac
+
+import pytest
+from confluent_kafka.admin import (
+    AdminClient,
+    ScramCredentialInfo,
+    ScramMechanism,
+    UserScramCredentialDeletion,
+    UserScramCredentialUpsertion,
+)
+from confluent_kafka.error import KafkaException
+
+from penstock.model.error import ErrorCode
+from penstock.protocol.messages.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    ScramCredentialDeletion,
+    ScramCredentialUpsertion,
+)
+from penstock.protocol.messages.create_acls import AclCreation, CreateAclsRequest
+from penstock.protocol.messages.create_delegation_token import CreateDelegationTokenRequest
+from penstock.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
+from penstock.protocol.messages.describe_acls import DescribeAclsRequest
+from penstock.protocol.messages.describe_client_quotas import (
+    ComponentData,
+    DescribeClientQuotasRequest,
+)
+from penstock.protocol.messages.describe_delegation_token import DescribeDelegationTokenRequest
+from penstock.protocol.messages.describe_user_scram_credentials import (
+    DescribeUserScramCredentialsRequest,
+    UserName,
+)
+from penstock.protocol.messages.expire_delegation_token import ExpireDelegationTokenRequest
+from penstock.protocol.messages.renew_delegation_token import RenewDelegationTokenRequest
+from penstock.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
+from penstock.protocol.messages.sasl_handshake import SaslHandshakeRequest
+from tests.conformance.clients.raw import Connection
+from tests.conformance.conftest import Cluster
+
+ANY = 1
+SHA_256, SHA_512 = 1, 2
+
+
+@pytest.fixture
+def user() -> str:
+    return f"user-{uuid.uuid4().hex[:8]}"
+
+
+@pytest.mark.feature("Access rules without an authorizer")
+@pytest.mark.client("raw requests")
+def test_access_rules(connection: Connection) -> None:
+    rule = AclCreation(
+        resource_type=2,
+        resource_name="t",
+        principal="User:a",
+        host="*",
+        operation=3,
+        permission_type=3,
+    )
+    made = connection.call(CreateAclsRequest(creations=[rule, rule]), 3).results
+    refused = (ErrorCode.SECURITY_DISABLED, "No Authorizer is configured.")
+    assert [(one.error_code, one.error_message) for one in made] == [refused, refused]
+    asked = DescribeAclsRequest(resource_type_filter=ANY, operation=ANY, permission_type=ANY)
+    found = connection.call(asked, 3)
+    told = "No Authorizer is configured on the broker"
+    assert (found.error_code, found.error_message) == (ErrorCode.SECURITY_DISABLED, told)
+    pattern = DeleteAclsFilter(resource_type_filter=ANY, operation=ANY, permission_type=ANY)
+    (gone,) = connection.call(DeleteAclsRequest(filters=[pattern]), 3).filter_results
+    assert (gone.error_code, gone.error_message) == refused
+
+
+@pytest.mark.java
+@pytest.mark.feature("Access rules without an authorizer")
+@pytest.mark.client("kafka-acls")
+def test_access_rules_tool(tool: Callable[..., str]) -> None:
+    assert "No Authorizer is configured" in tool("kafka-acls", "--list", fails=True)
+
+
+@pytest.mark.feature("Logging in where nobody has to")
+@pytest.mark.client("raw requests")
+def test_sasl(connection: Connection) -> None:
+    hello = connection.call(SaslHandshakeRequest(mechanism="PLAIN"), 1)
+    assert (hello.error_code, hello.mechanisms) == (ErrorCode.ILLEGAL_SASL_STATE, [])
+    proof = connection.call(SaslAuthenticateRequest(auth_bytes=b"x"), 2)
+    assert proof.error_code == ErrorCode.ILLEGAL_SASL_STATE
+    assert "after successful authentication" in proof.error_message
+
+
+@pytest.mark.feature("Delegation tokens where nobody logs in")
+@pytest.mark.client("raw requests")
+def test_tokens(connection: Connection) -> None:
+    asked = CreateDelegationTokenRequest(
+        owner_principal_type=None, owner_principal_name=None, max_lifetime_ms=-1
+    )
+    made = connection.call(asked, 3)
+    assert made.error_code == ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
+    assert (made.principal_type, made.principal_name) == ("User", "ANONYMOUS")
+    for request, version in (
+        (DescribeDelegationTokenRequest(owners=None), 3),
+        (RenewDelegationTokenRequest(hmac=b"x", renew_period_ms=1), 2),
+        (ExpireDelegationTokenRequest(hmac=b"x", expiry_time_period_ms=1), 2),
+    ):
+        refused = connection.call(request, version)
+        assert refused.error_code == ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
+
+
+def upsertion(user: str, mechanism: int = SHA_256, iterations: int = 4096) -> object:
+    return ScramCredentialUpsertion(
+        name=user,
+        mechanism=mechanism,
+        iterations=iterations,
+        salt=b"salt",
+        salted_password=pbkdf2_hmac("sha256", b"secret", b"salt", iterations),
+    )
+
+
+def altered(connection: Connection, **changes: list[object]) -> dict[str, int]:
+    request = AlterUserScramCredentialsRequest(**changes)  # type: ignore[arg-type]
+    return {one.user: one.error_code for one in connection.call(request, 0).results}
+
+
+def described(connection: Connection, *users: str) -> dict[str, object]:
+    asked = DescribeUserScramCredentialsRequest(users=[UserName(name=user) for user in users])
+    return {
+        one.user: one.error_code
+        or [(info.mechanism, info.iterations) for info in one.credential_infos]
+        for one in connection.call(asked, 0).results
+    }
+
+
+@pytest.mark.feature("SCRAM credentials: set, described, deleted")
+@pytest.mark.client("raw requests")
+def test_scram(connection: Connection, user: str) -> None:
+    assert altered(connection, upsertions=[upsertion(user)]) == {user: 0}
+    assert altered(connection, upsertions=[upsertion(user, SHA_512, 8192)]) == {user: 0}
+    assert described(connection, user) == {user: [(SHA_256, 4096), (SHA_512, 8192)]}
+    gone = ScramCredentialDeletion(name=user, mechanism=SHA_256)
+    assert altered(connection, deletions=[gone]) == {user: 0}
+    assert described(connection, user) == {user: [(SHA_512, 8192)]}
+    assert altered(connection, deletions=[gone]) == {user: ErrorCode.RESOURCE_NOT_FOUND}
+
+
+@pytest.mark.feature("SCRAM credentials that are refused")
+@pytest.mark.client("raw requests")
+def test_scram_refused(connection: Connection, user: str) -> None:
+    others = [f"{user}-{number}" for number in range(4)]
+    asked = [
+        upsertion(user),
+        upsertion(user, SHA_512),
+        upsertion(others[0], 7),
+        upsertion(others[1], iterations=4095),
+        upsertion(others[2], iterations=16385),
+        upsertion(others[3]),
+        upsertion(""),
+    ]
+    assert altered(connection, upsertions=asked) == {
+        user: ErrorCode.DUPLICATE_RESOURCE,
+        others[0]: ErrorCode.UNSUPPORTED_SASL_MECHANISM,
+        others[1]: ErrorCode.UNACCEPTABLE_CREDENTIAL,
+        others[2]: ErrorCode.UNACCEPTABLE_CREDENTIAL,
+        others[3]: ErrorCode.NONE,
+        "": ErrorCode.UNACCEPTABLE_CREDENTIAL,
+    }
+    assert described(connection, user, others[3], others[0], others[0]) == {
+        user: ErrorCode.RESOURCE_NOT_FOUND,
+        others[3]: [(SHA_256, 4096)],
+        others[0]: ErrorCode.DUPLICATE_RESOURCE,
+    }
+
+
+@pytest.mark.feature("SCRAM credentials: set, described, deleted")
+@pytest.mark.client("confluent-kafka")
+def test_scram_confluent(cluster: Cluster, user: str) -> None:
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers})
+    info = ScramCredentialInfo(ScramMechanism.SCRAM_SHA_512, 5000)
+    wanted = UserScramCredentialUpsertion(user, info, b"secret", b"salt")
+    admin.alter_user_scram_credentials([wanted])[user].result(10)
+    (found,) = admin.describe_user_scram_credentials([user])[user].result(10).scram_credential_infos
+    assert (found.mechanism, found.iterations) == (ScramMechanism.SCRAM_SHA_512, 5000)
+    unwanted = UserScramCredentialDeletion(user, ScramMechanism.SCRAM_SHA_512)
+    admin.alter_user_scram_credentials([unwanted])[user].result(10)
+    with pytest.raises(KafkaException, match="does not exist"):
+        admin.describe_user_scram_credentials([user])[user].result(10)
+
+
+@pytest.mark.java
+@pytest.mark.feature("SCRAM credentials: set, described, deleted")
+@pytest.mark.client("kafka-configs")
+def test_scram_tool(tool: Callable[..., str], user: str) -> None:
+    whom = ("--entity-type", "users", "--entity-name", user)
+    setting = "SCRAM-SHA-256=[iterations=8192,password=secret]"
+    assert "Completed" in tool("kafka-configs", *whom, "--alter", "--add-config", setting)
+    told = tool("kafka-configs", *whom, "--describe")
+    assert f"for user-principal '{user}' are SCRAM-SHA-256=iterations=8192" in told
+    tool("kafka-configs", *whom, "--alter", "--delete-config", "SCRAM-SHA-256")
+    assert "SCRAM" not in tool("kafka-configs", *whom, "--describe")
+
+
+@pytest.mark.feature("Quotas described by filters that make no sense")
+@pytest.mark.client("raw requests")
+def test_quota_filters(connection: Connection) -> None:
+    def refusal(*components: tuple[str, int, str | None]) -> tuple[int, str]:
+        asked = [ComponentData(entity_type=t, match_type=m, match=v) for t, m, v in components]
+        answer = connection.call(DescribeClientQuotasRequest(components=asked), 1)
+        assert answer.entries is None
+        return answer.error_code, answer.error_message
+
+    invalid = ErrorCode.INVALID_REQUEST
+    assert refusal(("", 2, None)) == (invalid, "Invalid empty entity type.")
+    assert refusal(("x", 2, None)) == (ErrorCode.UNSUPPORTED_VERSION, "Unsupported entity type x")
+    assert refusal(("user", 5, None)) == (invalid, "Unknown match type 5")
+    code, told = refusal(("user", 0, None))
+    assert (code, "set match string to null" in told) == (invalid, True)
+    code, told = refusal(("user", 2, None), ("user", 2, None))
+    assert (code, "more than once" in told) == (invalid, True)
+    code, told = refusal(("user", 2, None), ("ip", 2, None))
+    assert (code, "IP filter component" in told) == (invalid, True)
+    code, told = refusal(("user", 1, "x"))
+    assert (code, "also specified a match string" in told) == (invalid, True)
+    everything = connection.call(DescribeClientQuotasRequest(), 1)
+    assert everything.error_code == 0

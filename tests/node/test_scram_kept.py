@@ -1,0 +1,42 @@
+"""SCRAM credentials outlive a crash, and only what cannot be turned back is kept of a password."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from hashlib import pbkdf2_hmac
+from pathlib import Path
+
+from penstock.protocol.messages.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    ScramCredentialUpsertion,
+)
+from penstock.protocol.messages.describe_user_scram_credentials import (
+    DescribeUserScramCredentialsRequest,
+)
+from tests.node.node_kit import running
+from tests.node.wire_kit import Wire
+
+# The example of RFC 7677: user "user", password "pencil".
+SALT = b64decode("W22ZaJ0SNY7soEsUEjb6gQ==")
+STORED_KEY = b64decode("WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=")
+SERVER_KEY = b64decode("wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU=")
+SHA_256 = 1
+
+
+def test_credentials_are_there_after_a_crash(tmp_path: Path) -> None:
+    salted = pbkdf2_hmac("sha256", b"pencil", SALT, 4096)
+    wanted = ScramCredentialUpsertion(
+        name="user", mechanism=SHA_256, iterations=4096, salt=SALT, salted_password=salted
+    )
+    with running(tmp_path / "data") as node:
+        with Wire(node.address) as wire:
+            made = wire.call(AlterUserScramCredentialsRequest(upsertions=[wanted]), 0)
+            assert made.results[0].error_code == 0
+        node.abandon()
+    log = b"".join(path.read_bytes() for path in tmp_path.rglob("*.log"))
+    assert salted not in log
+    with running(tmp_path / "data") as node, Wire(node.address) as wire:
+        (found,) = wire.call(DescribeUserScramCredentialsRequest(users=None), 0).results
+        assert [(one.mechanism, one.iterations) for one in found.credential_infos] == [(1, 4096)]
+        kept = node.node._image.security.scram_credentials["user", SHA_256]
+        assert (kept.salt, kept.stored_key, kept.server_key) == (SALT, STORED_KEY, SERVER_KEY)
