@@ -50,6 +50,7 @@ BRIEF_JVM = (
 TOOL_JVM = (*BRIEF_JVM, "-Xmx256m")
 
 TOOL_CLASSES = {
+    "kafka-acls": "org.apache.kafka.tools.AclCommand",
     "kafka-broker-api-versions": "org.apache.kafka.tools.BrokerApiVersionsCommand",
     "kafka-cluster": "org.apache.kafka.tools.ClusterTool",
     "kafka-configs": "kafka.admin.ConfigCommand",

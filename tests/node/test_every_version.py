@@ -36,11 +36,13 @@ from penstock.protocol.messages.alter_replica_log_dirs import (
 from penstock.protocol.messages.api_versions import ApiVersionsRequest
 from penstock.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from penstock.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
+from penstock.protocol.messages.create_acls import AclCreation, CreateAclsRequest
 from penstock.protocol.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
 from penstock.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from penstock.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
 from penstock.protocol.messages.delete_groups import DeleteGroupsRequest
 from penstock.protocol.messages.delete_records import (
     DeleteRecordsPartition,
@@ -48,6 +50,7 @@ from penstock.protocol.messages.delete_records import (
     DeleteRecordsTopic,
 )
 from penstock.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from penstock.protocol.messages.describe_acls import DescribeAclsRequest
 from penstock.protocol.messages.describe_cluster import DescribeClusterRequest
 from penstock.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
@@ -211,6 +214,9 @@ def requests(version: int, topic_id: bytes) -> dict[int, Entity]:
                 )
             ],
         ),
+        29: DescribeAclsRequest(),
+        30: CreateAclsRequest(creations=[AclCreation(resource_name=TOPIC)]),
+        31: DeleteAclsRequest(filters=[DeleteAclsFilter(resource_name_filter=TOPIC)]),
         32: DescribeConfigsRequest(
             resources=[
                 DescribeConfigsResource(
@@ -366,6 +372,9 @@ EXPECTED_ERRORS = {
     26: {ErrorCode.INVALID_PRODUCER_ID_MAPPING},
     27: {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION},
     28: {ErrorCode.INVALID_PRODUCER_ID_MAPPING},
+    29: {ErrorCode.SECURITY_DISABLED},
+    30: {ErrorCode.SECURITY_DISABLED},
+    31: {ErrorCode.SECURITY_DISABLED},
     65: {ErrorCode.TRANSACTIONAL_ID_NOT_FOUND},
     11: {ErrorCode.UNKNOWN_MEMBER_ID},
     12: {ErrorCode.UNKNOWN_MEMBER_ID},
