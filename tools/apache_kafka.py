@@ -70,9 +70,20 @@ TOOL_CLASSES = {
     "kafka-producer-perf-test": "org.apache.kafka.tools.ProducerPerformance",
     "kafka-reassign-partitions": "org.apache.kafka.tools.reassign.ReassignPartitionsCommand",
     "kafka-storage": "kafka.tools.StorageTool",
+    "kafka-streams-application-reset": "org.apache.kafka.tools.StreamsResetter",
     "kafka-topics": "org.apache.kafka.tools.TopicCommand",
     "kafka-transactions": "org.apache.kafka.tools.TransactionsCommand",
 }
+
+# The broker and its tools, what people run on top of it, and a way out for their log lines.
+ARTIFACTS = (
+    ("org.apache.kafka", f"kafka_{SCALA}", VERSION),
+    ("org.apache.kafka", "kafka-tools", VERSION),
+    ("org.apache.kafka", "kafka-streams", VERSION),
+    ("org.apache.kafka", "connect-file", VERSION),
+    ("org.apache.kafka", "connect-mirror", VERSION),
+    ("org.apache.logging.log4j", "log4j-slf4j-impl", LOG4J),
+)
 
 _POM = """<project>
   <modelVersion>4.0.0</modelVersion>
@@ -156,28 +167,31 @@ def ensure_jars() -> Path:
 
 
 def _complete() -> bool:
-    return (CACHE / "complete").exists()
+    """Whether all that is wanted was downloaded; the marker says for which list that is true."""
+    marker = CACHE / "complete"
+    return marker.exists() and marker.read_text() == _pom()
+
+
+def _pom() -> str:
+    dependencies = "\n".join(_DEPENDENCY.format(*artifact) for artifact in ARTIFACTS)
+    return _POM.format(version=VERSION, dependencies=dependencies)
 
 
 def _download() -> None:
     maven = require_maven()
     print(f"Getting Apache Kafka {VERSION} through Maven (once) ...", file=sys.stderr, flush=True)
-    artifacts = [
-        ("org.apache.kafka", f"kafka_{SCALA}", VERSION),
-        ("org.apache.kafka", "kafka-tools", VERSION),
-        ("org.apache.logging.log4j", "log4j-slf4j-impl", LOG4J),
-    ]
-    dependencies = "\n".join(_DEPENDENCY.format(*artifact) for artifact in artifacts)
     pom = CACHE / "pom.xml"
-    pom.write_text(_POM.format(version=VERSION, dependencies=dependencies))
-    shutil.rmtree(LIBS, ignore_errors=True)
+    pom.write_text(_pom())
+    # An archive of classes is only valid for the jars it was made with.
+    for outdated in (LIBS, CACHE / "classes"):
+        shutil.rmtree(outdated, ignore_errors=True)
     goal = ["dependency:copy-dependencies", f"-DoutputDirectory={LIBS}"]
     command = [maven, "-q", "-B", "-f", str(pom), *goal]
     answer = subprocess.run(command, capture_output=True, text=True, check=False)
     if answer.returncode != 0:
         said = (answer.stdout + answer.stderr).strip().splitlines()
         raise PrerequisiteError(f"mvn could not get Apache Kafka: {said[0] if said else 'silent'}")
-    (CACHE / "complete").touch()
+    (CACHE / "complete").write_text(_pom())
     print(f"Apache Kafka {VERSION} is in {LIBS}", file=sys.stderr, flush=True)
 
 
@@ -244,6 +258,18 @@ def start_source(source: Path) -> subprocess.Popen[str]:
         text=True,
         env=_environment(),
     )
+
+
+def start_program(program: str, args: Sequence[str], output: Path) -> subprocess.Popen[bytes]:
+    """Run a class of Kafka's jars, or a source file beside them; what it says goes to a file."""
+    with open(output, "ab") as log:
+        return subprocess.Popen(
+            [*_java_command(TOOL_JVM, program, "WARN"), *args],
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=log,
+            env=_environment(),
+        )
 
 
 def _class_archive_flags(archive: Path, written: Path) -> list[str]:

@@ -17,7 +17,6 @@ from penstock.protocol.messages.offset_commit import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
-from penstock.testing import Broker
 from tests.conformance.clients.membership import Membership, places, wait_shared
 from tests.conformance.clients.record import PATIENCE_SECONDS
 from tests.conformance.clients.transaction_wire import (
@@ -29,14 +28,11 @@ from tests.conformance.clients.transaction_wire import (
 )
 from tests.conformance.conftest import (
     BROKER_SETTINGS,
-    START_SECONDS,
     wait_for_leaders,
     wait_until,
 )
+from tests.conformance.own_broker import own_broker
 from tests.node.wire_kit import Wire
-from tests.target import target_name
-from tools import apache_kafka
-from tools.brief_kafka import brief_kafka
 
 EXPIRY_MS = 1_500
 RETENTION_MS = 3_000
@@ -59,15 +55,8 @@ def broker(
 ) -> Iterator[Any]:
     """A broker of its own, that soon forgets."""
     data_dir = tmp_path_factory.mktemp("expiry") / "data"
-    if target_name(request.config) == "kafka":
-        reason = apache_kafka.missing_prerequisite()
-        if reason is not None:
-            pytest.skip(reason)
-        with brief_kafka(data_dir, SETTINGS, start_timeout=START_SECONDS) as kafka:
-            yield _with_topics(kafka)
-    else:
-        with Broker(data_dir, SETTINGS) as penstock:
-            yield _with_topics(penstock)
+    with own_broker(request.config, data_dir, SETTINGS) as broker:
+        yield _with_topics(broker)
 
 
 def _with_topics(broker: Any) -> Any:

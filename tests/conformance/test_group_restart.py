@@ -9,7 +9,6 @@ import pytest
 from confluent_kafka import ConsumerGroupTopicPartitions
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from penstock.testing.broker import Broker
 from tests.conformance.clients.admin_confluent import answer
 from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.java_host import JavaHost
@@ -18,13 +17,10 @@ from tests.conformance.clients.membership import MEMBERS, Membership, places, wa
 from tests.conformance.clients.record import Record
 from tests.conformance.conftest import (
     BROKER_SETTINGS,
-    START_SECONDS,
     wait_for_leaders,
     wait_until,
 )
-from tests.target import target_name
-from tools import apache_kafka
-from tools.brief_kafka import brief_kafka
+from tests.conformance.own_broker import own_broker
 
 SETTINGS = BROKER_SETTINGS | {"offsets.topic.num.partitions": "1"}
 
@@ -34,16 +30,10 @@ def broker(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Any]:
     """A broker of its own, to be ended."""
-    data_dir = tmp_path_factory.mktemp("restarted") / "data"
-    if target_name(request.config) == "kafka":
-        reason = apache_kafka.missing_prerequisite()
-        if reason is not None:
-            pytest.skip(reason)
-        with brief_kafka(data_dir, SETTINGS, start_timeout=START_SECONDS) as kafka:
-            yield kafka
-    else:
-        with Broker(data_dir, SETTINGS) as penstock:
-            yield penstock
+    with own_broker(
+        request.config, tmp_path_factory.mktemp("restarted") / "data", SETTINGS
+    ) as broker:
+        yield broker
 
 
 @pytest.fixture

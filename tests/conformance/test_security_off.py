@@ -22,10 +22,7 @@ from penstock.protocol.messages.alter_user_scram_credentials import (
     ScramCredentialDeletion,
     ScramCredentialUpsertion,
 )
-from penstock.protocol.messages.create_acls import AclCreation, CreateAclsRequest
 from penstock.protocol.messages.create_delegation_token import CreateDelegationTokenRequest
-from penstock.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsRequest
-from penstock.protocol.messages.describe_acls import DescribeAclsRequest
 from penstock.protocol.messages.describe_client_quotas import (
     ComponentData,
     DescribeClientQuotasRequest,
@@ -42,43 +39,12 @@ from penstock.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from tests.conformance.clients.raw import Connection
 from tests.conformance.conftest import Cluster
 
-ANY = 1
 SHA_256, SHA_512 = 1, 2
 
 
 @pytest.fixture
 def user() -> str:
     return f"user-{uuid.uuid4().hex[:8]}"
-
-
-@pytest.mark.feature("Access rules without an authorizer")
-@pytest.mark.client("raw requests")
-def test_access_rules(connection: Connection) -> None:
-    rule = AclCreation(
-        resource_type=2,
-        resource_name="t",
-        principal="User:a",
-        host="*",
-        operation=3,
-        permission_type=3,
-    )
-    made = connection.call(CreateAclsRequest(creations=[rule, rule]), 3).results
-    refused = (ErrorCode.SECURITY_DISABLED, "No Authorizer is configured.")
-    assert [(one.error_code, one.error_message) for one in made] == [refused, refused]
-    asked = DescribeAclsRequest(resource_type_filter=ANY, operation=ANY, permission_type=ANY)
-    found = connection.call(asked, 3)
-    told = "No Authorizer is configured on the broker"
-    assert (found.error_code, found.error_message) == (ErrorCode.SECURITY_DISABLED, told)
-    pattern = DeleteAclsFilter(resource_type_filter=ANY, operation=ANY, permission_type=ANY)
-    (gone,) = connection.call(DeleteAclsRequest(filters=[pattern]), 3).filter_results
-    assert (gone.error_code, gone.error_message) == refused
-
-
-@pytest.mark.java
-@pytest.mark.feature("Access rules without an authorizer")
-@pytest.mark.client("kafka-acls")
-def test_access_rules_tool(tool: Callable[..., str]) -> None:
-    assert "No Authorizer is configured" in tool("kafka-acls", "--list", fails=True)
 
 
 @pytest.mark.feature("Logging in where nobody has to")

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from penstock.model.error import ErrorCode
-from penstock.testing import Broker
 from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.record import PATIENCE_SECONDS, Record, read
 from tests.conformance.clients.transaction_wire import (
@@ -23,11 +21,10 @@ from tests.conformance.clients.transaction_wire import (
 )
 from tests.conformance.clients.transactor import Transacting
 from tests.conformance.clients.transactor_confluent import ConfluentTransactor
-from tests.conformance.conftest import START_SECONDS, wait_for_leaders, wait_until
+from tests.conformance.conftest import wait_for_leaders, wait_until
+from tests.conformance.own_broker import OwnBroker, own_broker
 from tests.node.wire_kit import Wire, values
 from tests.target import target_name
-from tools import apache_kafka
-from tools.brief_kafka import brief_kafka
 
 SETTINGS = {
     "offsets.topic.num.partitions": "1",
@@ -37,16 +34,6 @@ SETTINGS = {
 TOPICS = ("going-on", "timed", "left", "prepared", "client")
 GROUP_ID = "group"
 PREPARED = 8
-
-
-class Handle(Protocol):
-    """What both brokers can be told. After `start` the address is the one before."""
-
-    @property
-    def bootstrap_servers(self) -> str: ...
-    def start(self) -> None: ...
-    def stop(self) -> object: ...
-    def kill(self) -> None: ...
 
 
 @dataclass
@@ -66,19 +53,11 @@ def scene(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Scene]:
     data_dir = tmp_path_factory.mktemp("restart") / "data"
-    target = target_name(request.config)
-    if target == "penstock":
-        with Broker(data_dir, SETTINGS) as broker:
-            yield from _played(target, broker, request.param)
-        return
-    reason = apache_kafka.missing_prerequisite()
-    if reason is not None:
-        pytest.skip(reason)
-    with brief_kafka(data_dir, SETTINGS, start_timeout=START_SECONDS) as kafka:
-        yield from _played(target, kafka, request.param)
+    with own_broker(request.config, data_dir, SETTINGS) as broker:
+        yield from _played(target_name(request.config), broker, request.param)
 
 
-def _played(target: str, handle: Handle, way: str) -> Iterator[Scene]:
+def _played(target: str, handle: OwnBroker, way: str) -> Iterator[Scene]:
     address = handle.bootstrap_servers
     _make_topics(address)
     client = ConfluentTransactor(address, Transacting("client", timeout_ms=300_000))

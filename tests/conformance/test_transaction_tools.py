@@ -118,6 +118,15 @@ def test_terminate(tool: Tool, wire: Wire, topic: str) -> None:
     assert producer.send(topic, b"late", sequence=2) == ErrorCode.INVALID_PRODUCER_EPOCH
 
 
+@pytest.mark.feature("--under-min-isr-partitions: none of the transactions' topic")
+@pytest.mark.client("kafka-topics")
+def test_under_min_isr(tool: Tool, wire: Wire, topic: str) -> None:
+    open_transaction(wire, topic).commit()
+    where = ["--describe", "--topic", "__transaction_state"]
+    assert "Partition: 0\t" in tool("kafka-topics", *where)
+    assert tool("kafka-topics", *where, "--under-min-isr-partitions").strip() == ""
+
+
 @pytest.fixture
 def unverified(cluster: Cluster, admin: AdminClient) -> Iterator[None]:
     """Whoever writes without adding the partition is not stopped, as before Kafka 3.6."""

@@ -106,16 +106,16 @@ class ControllerLink:
 
     async def create_internal_topic(self, topic: CoordinatorTopic) -> None:
         """What fails is found out by who looks for the topic afterwards."""
-        brokers = len(self._runtime.machine.image.active_brokers)
+        fitted = topic.fitted(len(self._runtime.machine.image.active_brokers))
         request = CreateTopicsRequest(
             topics=[
                 CreatableTopic(
-                    name=topic.name,
-                    num_partitions=topic.partition_count,
-                    replication_factor=max(1, min(topic.replication_factor, brokers)),
+                    name=fitted.name,
+                    num_partitions=fitted.partition_count,
+                    replication_factor=fitted.replication_factor,
                     configs=[
                         CreatableTopicConfig(name=name, value=value)
-                        for name, value in topic.configs.items()
+                        for name, value in fitted.configs.items()
                     ],
                 )
             ]

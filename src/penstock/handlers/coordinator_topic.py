@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 from penstock.settings.config import BrokerConfig
 
 CONSUMER_OFFSETS = "__consumer_offsets"
 TRANSACTION_STATE = "__transaction_state"
+MIN_ISR = "min.insync.replicas"
 NAMES_KEPT = 20_000
 """Names whose partition is remembered: every request of a coordinator asks for it."""
 
@@ -19,6 +20,15 @@ class CoordinatorTopic:
     partition_count: int
     replication_factor: int
     configs: dict[str, str]
+
+    def fitted(self, brokers: int) -> CoordinatorTopic:
+        """With no more replicas than brokers, and no more of them asked to be in sync than that:
+        whoever watches over a cluster would see every partition below its minimum."""
+        replicas = max(1, min(self.replication_factor, brokers))
+        configs = dict(self.configs)
+        if MIN_ISR in configs:
+            configs[MIN_ISR] = str(min(int(configs[MIN_ISR]), replicas))
+        return replace(self, replication_factor=replicas, configs=configs)
 
 
 def consumer_offsets(config: BrokerConfig) -> CoordinatorTopic:
@@ -43,7 +53,7 @@ def transaction_state(config: BrokerConfig) -> CoordinatorTopic:
             "cleanup.policy": "compact",
             "compression.type": "uncompressed",
             "segment.bytes": str(config.get("transaction.state.log.segment.bytes")),
-            "min.insync.replicas": str(config.get("transaction.state.log.min.isr")),
+            MIN_ISR: str(config.get("transaction.state.log.min.isr")),
             "unclean.leader.election.enable": "false",
         },
     )
