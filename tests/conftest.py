@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,24 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 # No test asserts a time, on a busy machine least of all.
 settings.register_profile("penstock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("penstock")
+
+_scratch: list[str] = []
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """What is killed cannot tidy up: its temporary files go with those of the whole run. Folders
+    of tests are kept, as ever, for whoever looks for why one failed."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        return
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
+    _scratch.append(tempfile.mkdtemp(prefix="penstock-tests-"))
+    os.environ["TMPDIR"], tempfile.tempdir = _scratch[0], None
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    while _scratch:
+        shutil.rmtree(_scratch.pop(), ignore_errors=True)
+
 
 pytest_plugins = ["tests.target", "tests.workers"]
 

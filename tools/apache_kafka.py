@@ -16,6 +16,7 @@ import socket
 import struct
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -208,7 +209,9 @@ def _java_command(flags: Sequence[str], class_name: str, log_level: str = "OFF")
         partial = config.with_suffix(f".{os.getpid()}")
         partial.write_text(_LOG4J_CONFIG.format(level=log_level))
         partial.replace(config)
-    return [require_java(), *flags, f"-Dlog4j2.configurationFile={config}", class_name]
+    # Java looks at no TMPDIR by itself, and one that is killed leaves its libraries there.
+    where = f"-Djava.io.tmpdir={tempfile.gettempdir()}"
+    return [require_java(), *flags, where, f"-Dlog4j2.configurationFile={config}", class_name]
 
 
 def _environment() -> dict[str, str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -143,6 +144,13 @@ def _join(settings: dict[str, str], key: str, separator: str, ours: list[str]) -
     settings[key] = separator.join([*ours, *theirs])
 
 
+def _temporary() -> list[str]:
+    """Where this process has its temporary files Spark shall have its own: Java looks at no TMPDIR
+    by itself."""
+    where = tempfile.gettempdir()
+    return [] if where == "/tmp" else [f'"-Djava.io.tmpdir={where}"']
+
+
 def _start(
     kind: type[SparkSession], java: str, settings: dict[str, str], *, quiet: bool
 ) -> SparkSession:
@@ -156,7 +164,10 @@ def _start(
     try:
         ensure_gateway(
             settings,
-            java_options=lambda: _class_archive(java, settings) if local and quiet else [],
+            java_options=lambda: [
+                *_temporary(),
+                *(_class_archive(java, settings) if local and quiet else []),
+            ],
             quiet=quiet,
         )
         started = kind.builder.config(map=dict(settings)).getOrCreate()
