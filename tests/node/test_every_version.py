@@ -51,6 +51,7 @@ from penstock.protocol.messages.delete_records import (
 )
 from penstock.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from penstock.protocol.messages.describe_acls import DescribeAclsRequest
+from penstock.protocol.messages.describe_client_quotas import DescribeClientQuotasRequest
 from penstock.protocol.messages.describe_cluster import DescribeClusterRequest
 from penstock.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
@@ -70,6 +71,9 @@ from penstock.protocol.messages.describe_topic_partitions import (
     TopicRequest,
 )
 from penstock.protocol.messages.describe_transactions import DescribeTransactionsRequest
+from penstock.protocol.messages.describe_user_scram_credentials import (
+    DescribeUserScramCredentialsRequest,
+)
 from penstock.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 from penstock.protocol.messages.end_txn import EndTxnRequest
 from penstock.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
@@ -214,6 +218,8 @@ def requests(version: int, topic_id: bytes) -> dict[int, Entity]:
                 )
             ],
         ),
+        48: DescribeClientQuotasRequest(),
+        50: DescribeUserScramCredentialsRequest(users=None),
         29: DescribeAclsRequest(),
         30: CreateAclsRequest(creations=[AclCreation(resource_name=TOPIC)]),
         31: DeleteAclsRequest(filters=[DeleteAclsFilter(resource_name_filter=TOPIC)]),

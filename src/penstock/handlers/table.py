@@ -52,6 +52,8 @@ MODULES: dict[int, str] = {
     45: "alter_partition_reassignments",
     46: "list_partition_reassignments",
     47: "offset_delete",
+    48: "describe_client_quotas",
+    50: "describe_user_scram_credentials",
     55: "describe_quorum",
     60: "describe_cluster",
     61: "describe_producers",
