@@ -30,6 +30,7 @@ SECTIONS = (
     "Records and offsets by admin calls",
     "The cluster, its brokers and their disks",
     "Access control, where none is configured",
+    "Quotas and credentials, where none are set",
     "Consumer groups: members",
     "Consumer groups: static members",
     "Consumer groups: the new protocol (KIP-848)",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import pbkdf2_hmac
 
 import pytest
@@ -23,10 +23,6 @@ from penstock.protocol.messages.alter_user_scram_credentials import (
     ScramCredentialUpsertion,
 )
 from penstock.protocol.messages.create_delegation_token import CreateDelegationTokenRequest
-from penstock.protocol.messages.describe_client_quotas import (
-    ComponentData,
-    DescribeClientQuotasRequest,
-)
 from penstock.protocol.messages.describe_delegation_token import DescribeDelegationTokenRequest
 from penstock.protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsRequest,
@@ -43,8 +39,18 @@ SHA_256, SHA_512 = 1, 2
 
 
 @pytest.fixture
-def user() -> str:
-    return f"user-{uuid.uuid4().hex[:8]}"
+def user(connection: Connection) -> Iterator[str]:
+    """The name of a user; none whose name begins with it has credentials afterwards."""
+    user = f"user-{uuid.uuid4().hex[:8]}"
+    yield user
+    everybody = connection.call(DescribeUserScramCredentialsRequest(users=None), 0).results
+    left = [
+        ScramCredentialDeletion(name=one.user, mechanism=info.mechanism)
+        for one in everybody
+        if one.user.startswith(user)
+        for info in one.credential_infos
+    ]
+    assert set(altered(connection, deletions=left).values()) <= {0}
 
 
 @pytest.mark.feature("Logging in where nobody has to")
@@ -85,7 +91,7 @@ def upsertion(user: str, mechanism: int = SHA_256, iterations: int = 4096) -> ob
     )
 
 
-def altered(connection: Connection, **changes: list[object]) -> dict[str, int]:
+def altered(connection: Connection, **changes: Sequence[object]) -> dict[str, int]:
     request = AlterUserScramCredentialsRequest(**changes)  # type: ignore[arg-type]
     return {one.user: one.error_code for one in connection.call(request, 0).results}
 
@@ -165,28 +171,3 @@ def test_scram_tool(tool: Callable[..., str], user: str) -> None:
     assert f"for user-principal '{user}' are SCRAM-SHA-256=iterations=8192" in told
     tool("kafka-configs", *whom, "--alter", "--delete-config", "SCRAM-SHA-256")
     assert "SCRAM" not in tool("kafka-configs", *whom, "--describe")
-
-
-@pytest.mark.feature("Quotas described by filters that make no sense")
-@pytest.mark.client("raw requests")
-def test_quota_filters(connection: Connection) -> None:
-    def refusal(*components: tuple[str, int, str | None]) -> tuple[int, str]:
-        asked = [ComponentData(entity_type=t, match_type=m, match=v) for t, m, v in components]
-        answer = connection.call(DescribeClientQuotasRequest(components=asked), 1)
-        assert answer.entries is None
-        return answer.error_code, answer.error_message
-
-    invalid = ErrorCode.INVALID_REQUEST
-    assert refusal(("", 2, None)) == (invalid, "Invalid empty entity type.")
-    assert refusal(("x", 2, None)) == (ErrorCode.UNSUPPORTED_VERSION, "Unsupported entity type x")
-    assert refusal(("user", 5, None)) == (invalid, "Unknown match type 5")
-    code, told = refusal(("user", 0, None))
-    assert (code, "set match string to null" in told) == (invalid, True)
-    code, told = refusal(("user", 2, None), ("user", 2, None))
-    assert (code, "more than once" in told) == (invalid, True)
-    code, told = refusal(("user", 2, None), ("ip", 2, None))
-    assert (code, "IP filter component" in told) == (invalid, True)
-    code, told = refusal(("user", 1, "x"))
-    assert (code, "also specified a match string" in told) == (invalid, True)
-    everything = connection.call(DescribeClientQuotasRequest(), 1)
-    assert everything.error_code == 0

@@ -19,6 +19,7 @@ from tests.interop.load_kit import (
     write_everything,
 )
 from tools.brief_kafka import brief_kafka
+from tools.tool_host import shared_tool_host
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(300)]
 
@@ -34,11 +35,38 @@ SETTINGS = {
     "transaction.state.log.num.partitions": "4",
 }
 
+ENTITIES = {
+    ("--client", "c"): "producer_byte_rate=1000000",
+    ("--client", "d"): "request_percentage=50",
+    ("--user", "u", "--client-defaults"): "consumer_byte_rate=2000000",
+    ("--user", "scram"): "SCRAM-SHA-256=[iterations=4096,password=secret]",
+    ("--ip-defaults",): "connection_creation_rate=100",
+}
+
+
+def _configs(servers: str, *words: str) -> str:
+    done = shared_tool_host().run("kafka-configs", ["--bootstrap-server", servers, *words])
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def _shown(servers: str) -> list[str]:
+    """Quotas and credentials, a line for each."""
+    asked = [["clients"], ["users"], ["ips"], ["users", "clients"]]
+    said = [
+        _configs(
+            servers, "--describe", *(word for kind in kinds for word in ("--entity-type", kind))
+        )
+        for kinds in asked
+    ]
+    return sorted("".join(said).splitlines())
+
 
 @dataclass
 class Written:
     directory: Path
     seen: View
+    shown: list[str]
     producer: RetryingProducer
 
 
@@ -51,6 +79,9 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Writ
     try:
         servers = kafka.bootstrap_servers
         write_everything(servers)
+        for entity, setting in ENTITIES.items():
+            _configs(servers, "--alter", "--add-config", setting, *entity)
+        shown = _shown(servers)
         producer = RetryingProducer()
         producer.begin(servers)
         producer.send(servers)
@@ -65,8 +96,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Writ
     finally:
         kafka.kill()
     yield {
-        "killed": Written(killed, seen, producer),
-        "stopped": Written(home / "data", seen_again, producer),
+        "killed": Written(killed, seen, shown, producer),
+        "stopped": Written(home / "data", seen_again, shown, producer),
     }
 
 
@@ -112,3 +143,12 @@ def test_it_goes_on_from_there(
     assert view(broker.bootstrap_servers, [GROUP]) == before
     broker.restart()
     assert view(broker.bootstrap_servers, [GROUP]) == before
+
+
+def test_its_quotas_and_credentials_are_shown(
+    written: dict[str, Written], penstock_factory: Callable[..., Any], tmp_path: Path
+) -> None:
+    data = Path(shutil.copytree(written["stopped"].directory, tmp_path / "data"))
+    servers = penstock_factory(data_dir=data).bootstrap_servers
+    assert _shown(servers) == written["stopped"].shown
+    assert len(_shown(servers)) == len(ENTITIES)
