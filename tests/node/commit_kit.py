@@ -23,9 +23,9 @@ TOPIC = "t"
 GROUP = "g"
 
 
-def create(name: str) -> CreateTopicsRequest:
+def create(name: str, partitions: int = 1) -> CreateTopicsRequest:
     return CreateTopicsRequest(
-        topics=[CreatableTopic(name=name, num_partitions=1, replication_factor=1)]
+        topics=[CreatableTopic(name=name, num_partitions=partitions, replication_factor=1)]
     )
 
 

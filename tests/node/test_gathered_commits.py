@@ -6,8 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from penstock.model.error import RETRIABLE
-from penstock.protocol.messages.offset_commit import OffsetCommitRequest
+from penstock.model.error import RETRIABLE, ErrorCode
+from penstock.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+)
 from penstock.records.header import iter_batches
 from tests.node.commit_kit import (
     TOPIC,
@@ -82,6 +85,27 @@ def test_large_commits_do_not_become_one_oversized_batch(
         assert sum(batch_sizes(node)[1:]) == 60
         assert len(batch_sizes(node)) > 3
         assert committed(wire) == 59
+
+
+def test_a_commit_that_is_too_large_is_refused_alone(
+    tmp_path: Path, settings: dict[str, str]
+) -> None:
+    settings = settings | {"offsets.topic.segment.bytes": str(1 << 20)}
+    with running(tmp_path / "data", settings=settings) as node, Wire(node.address) as wire:
+        assert wire.call(create(TOPIC, partitions=300), 7).topics[0].error_code == 0
+        wait_zero(lambda: commit_error(wire.call(commit(1), VERSION)))
+        huge = large(3)
+        (one,) = huge.topics[0].partitions
+        huge.topics[0].partitions = [
+            OffsetCommitRequestPartition(
+                partition_index=index, committed_metadata=one.committed_metadata
+            )
+            for index in range(300)
+        ]
+        wire.send_together([commit(2), huge, commit(4)], VERSION)
+        codes = [commit_error(wire.receive()) for _ in range(3)]
+        assert codes == [0, ErrorCode.UNKNOWN_SERVER_ERROR, 0]
+        assert committed(wire) == 4
 
 
 def large(offset: int) -> OffsetCommitRequest:

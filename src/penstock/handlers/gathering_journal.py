@@ -20,7 +20,7 @@ from penstock.replication.partition import Partition
 from penstock.storage.append_check import Origin
 
 HELD_BYTES_MAX = 64 * 1024
-"""Far below any limit on the size of a batch."""
+"""Far below any limit on the size of a batch: one that is refused for its size is one request's."""
 
 RecordT = TypeVar("RecordT")
 
@@ -51,8 +51,8 @@ class GatheringJournal(PartitionJournal[RecordT]):
     def append(self, records: Sequence[RecordT]) -> int:
         if self._held.holding:
             pairs = self._encode_held(records)
-            if pairs is not None:
-                return self._hold(pairs)
+            if pairs is not None and (size := _size_of(pairs)) <= HELD_BYTES_MAX:
+                return self._hold(pairs, size)
         self._settle()
         return super().append(records)
 
@@ -61,11 +61,10 @@ class GatheringJournal(PartitionJournal[RecordT]):
             return self._partition.commits_on_write
         return self._partition.high_watermark >= end_offset
 
-    def _hold(self, pairs: list[Pair]) -> int:
-        for key, value in pairs:
-            self._pairs_bytes += len(key) + len(value or b"")
-        if self._pairs_bytes > HELD_BYTES_MAX:
+    def _hold(self, pairs: list[Pair], size: int) -> int:
+        if self._pairs_bytes + size > HELD_BYTES_MAX:
             self._settle()
+        self._pairs_bytes += size
         held = self._pairs
         base_offset = self._partition.log.end_offset + len(held)
         if not held:
@@ -82,12 +81,19 @@ class GatheringJournal(PartitionJournal[RecordT]):
         pairs, self._pairs, self._pairs_bytes = self._pairs, [], 0
         if not pairs:
             return True
-        now_ms = self._clock.now_ms()
-        batch = memoryview(build_plain_batch(pairs, now_ms))
         try:
+            now_ms = self._clock.now_ms()
+            batch = memoryview(build_plain_batch(pairs, now_ms))
             self._partition.append(batch, now_ms, Origin.COORDINATOR)
         except Exception as error:
             if self.on_lost is not None:
                 self.on_lost(error)
             return False
         return True
+
+
+def _size_of(pairs: list[Pair]) -> int:
+    size = 0
+    for key, value in pairs:
+        size += len(key) + (0 if value is None else len(value))
+    return size

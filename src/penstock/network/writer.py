@@ -25,12 +25,16 @@ _MSG_MORE = getattr(socket, "MSG_MORE", 0)
 _HAS_SENDFILE = sys.platform.startswith("linux") and hasattr(os, "sendfile")
 
 
+# Until something waits to be sent: most connections never need a queue of their own.
+_NOTHING: deque[Part] = deque()
+
+
 class PartWriter:
     __slots__ = ("_queue", "_sock", "queued_bytes", "sent_bytes")
 
     def __init__(self, sock: socket.socket) -> None:
         self._sock = sock
-        self._queue: deque[Part] = deque()
+        self._queue = _NOTHING
         self.queued_bytes = 0
         self.sent_bytes = 0
 
@@ -65,7 +69,7 @@ class PartWriter:
         for part in self._queue:
             if is_file_part(part):
                 part.release()
-        self._queue.clear()
+        self._queue = _NOTHING
         self.queued_bytes = 0
 
     def _send_one(self, data: bytes) -> bool:
@@ -86,6 +90,8 @@ class PartWriter:
             part.release()
             part, size = data, len(data)
         if size:
+            if self._queue is _NOTHING:
+                self._queue = deque()
             self._queue.append(part)
             self.queued_bytes += size
         elif is_file_part(part):
