@@ -23,6 +23,8 @@ from penstock.protocol.frame import (
     decode_request_start,
     response_encoder,
 )
+from penstock.protocol.source import has_records
+from penstock.protocol.wire import Buffer
 from penstock.telemetry.log import get_logger
 from penstock.telemetry.metric import Histogram
 
@@ -30,19 +32,21 @@ API_VERSIONS = 18
 
 log = get_logger("request")
 
-Decode = Callable[[memoryview, int], tuple[Any, int]]
+Decode = Callable[[Buffer, int], tuple[Any, int]]
 Respond = Callable[[int, Any], list[Part]]
 
 
 class Route:
     """Everything known about one API at one version, looked up once."""
 
-    __slots__ = ("api_key", "decode", "flexible", "handle", "latency_s", "respond")
+    __slots__ = ("api_key", "copied", "decode", "flexible", "handle", "latency_s", "respond")
 
     def __init__(self, spec: ApiSpec, version: int, handle: Handler, latency_s: Histogram) -> None:
         self.api_key = spec.key
         self.flexible = spec.request_header_version(version) == 2
         self.decode: Decode = decoder(spec.request_class(), version)
+        # Cutting bytes is twice as fast as cutting a view; records alone are read in place.
+        self.copied = not has_records(spec.request_class())
         self.handle = handle
         self.latency_s = latency_s
         # The protocol passes records through untouched: here they are bytes or file slices.
@@ -67,8 +71,9 @@ class Router:
             route = self._routes.get((key, version)) or self._route_of(frame)
         except UnsupportedVersion as error:
             return self._answer_unsupported(error)
-        client.client_id, pos = decode_client_id(frame, size, route.flexible)
-        request, _ = route.decode(frame, pos)
+        data = bytes(frame) if route.copied else frame
+        client.client_id, pos = decode_client_id(data, size, route.flexible)
+        request, _ = route.decode(data, pos)
         answer = route.handle(self._broker, request, Call(client, version))
         if type(answer) is Later:
             return answer.map(

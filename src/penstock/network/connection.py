@@ -48,7 +48,7 @@ class Connection:
     """`state` is whatever the server keeps per connection; this class only carries it."""
 
     __slots__ = (
-        "_corked",
+        "_gathered",
         "_held",
         "_listener",
         "_loop",
@@ -93,7 +93,8 @@ class Connection:
         self._slots: deque[Slot] = deque()
         self._paused = False
         self._writing = False
-        self._corked = False
+        # Replies kept back so that they leave together; None while each goes at once.
+        self._gathered: list[Part] | None = None
         self._sending = False
         self._recv_into = sock.recv_into
         self._now = self._loop.time
@@ -104,7 +105,7 @@ class Connection:
 
     @property
     def is_idle(self) -> bool:
-        return not self._slots and not self._writer.queued_bytes
+        return not self._slots and not self._gathered and not self._writer.queued_bytes
 
     @property
     def is_waiting(self) -> bool:
@@ -125,6 +126,8 @@ class Connection:
                 slot.waiting.cancel()
             _release(slot.parts)
         self._slots.clear()
+        _release(self._gathered)
+        self._gathered = None
         self._reader.close()
         self._writer.close()
         self._sock.close()
@@ -178,7 +181,7 @@ class Connection:
         the bytes in it."""
         held = self._held
         held.begin()
-        self._corked = True
+        self._gathered = []
         try:
             for frame in frames:
                 self._handle(frame)
@@ -187,14 +190,14 @@ class Connection:
         finally:
             # Also behind a frame that could not be read: those before it have their answers.
             if held.end():
-                self._uncork()
+                self._let_go()
             else:
                 self.close("what its requests wrote could not be kept")
 
-    def _uncork(self) -> None:
-        self._corked = False
-        if not self.closed:
-            self._send(())
+    def _let_go(self) -> None:
+        gathered, self._gathered = self._gathered, None
+        if gathered:
+            self._send(gathered)
 
     def _handle(self, frame: memoryview) -> None:
         served = self._serve(self.state, frame)
@@ -254,9 +257,9 @@ class Connection:
         self._sending = False
         if self.closed:
             return
-        self._corked = True
+        self._gathered = []
         self._send_ready()
-        self._uncork()
+        self._let_go()
         self._after_write()
 
     def _send_ready(self) -> None:
@@ -269,10 +272,11 @@ class Connection:
             self._after_write()
 
     def _send(self, parts: Sequence[Part]) -> None:
+        gathered = self._gathered
+        if gathered is not None:
+            gathered += parts
+            return
         try:
-            if self._corked:
-                self._writer.hold(parts)
-                return
             if self._held.writes:
                 self._held.settle()
             done = self._writer.write(parts)

@@ -25,6 +25,7 @@ _MSG_MORE = getattr(socket, "MSG_MORE", 0)
 _HAS_SENDFILE = sys.platform.startswith("linux") and hasattr(os, "sendfile")
 
 
+_BYTES = {bytes}
 # Until something waits to be sent: most connections never need a queue of their own.
 _NOTHING: deque[Part] = deque()
 
@@ -40,15 +41,17 @@ class PartWriter:
 
     def write(self, parts: Sequence[Part]) -> bool:
         """Queues the parts and sends what the socket takes. True when all is sent."""
-        if not self._queue and len(parts) == 1 and isinstance(parts[0], bytes):
-            return self._send_one(parts[0])
-        self.hold(parts)
-        return self.flush()
-
-    def hold(self, parts: Sequence[Part]) -> None:
-        """Queues the parts for a later `flush` or `write`."""
+        if not self._queue:
+            if len(parts) == 1:
+                only = parts[0]
+                if type(only) is bytes:
+                    return self._send_one(only)
+            elif set(map(type, parts)) == _BYTES:
+                # Answers to small requests: joining them costs less than a queue.
+                return self._send_one(b"".join(parts))  # type: ignore[arg-type]
         for part in parts:
             self._push(part)
+        return self.flush()
 
     def flush(self) -> bool:
         queue = self._queue

@@ -27,7 +27,8 @@ class Histogram:
         self.total = 0.0
 
     def observe(self, value: float) -> None:
-        self.counts[bisect_left(self.bounds, value)] += 1
+        bounds = self.bounds
+        self.counts[0 if value <= bounds[0] else bisect_left(bounds, value)] += 1
         self.total += value
 
     @property

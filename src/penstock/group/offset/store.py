@@ -28,6 +28,9 @@ class CommittedOffset(NamedTuple):
 
 GroupOffsets = dict[TopicPartition, CommittedOffset]
 
+# A named tuple straight from a tuple: half the cost of calling the class.
+_as_committed = tuple.__new__
+
 
 class OffsetStore:
     __slots__ = ("_by_group", "_pending", "_producers_by_group")
@@ -114,7 +117,7 @@ _NONE: GroupOffsets = {}
 
 
 def _committed(value: OffsetCommitValue, record_offset: int) -> CommittedOffset:
-    return CommittedOffset(
+    fields = (
         value.offset,
         value.leader_epoch,
         value.metadata,
@@ -123,6 +126,7 @@ def _committed(value: OffsetCommitValue, record_offset: int) -> CommittedOffset:
         value.topic_id,
         record_offset,
     )
+    return _as_committed(CommittedOffset, fields)
 
 
 def _discard(groups: dict[str, GroupOffsets], group_id: str, partition: TopicPartition) -> None:
