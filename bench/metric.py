@@ -96,4 +96,6 @@ METRICS: Final = (
     Metric("transaction.copy", "copy, 100 records a transaction", "records/s", _at_least(1)),
     Metric("transaction.commit.p50", "commit of a transaction, p50", "ms", _HALF),
     Metric("transaction.commit.p99", "commit of a transaction, p99", "ms", _HALF),
+    Metric("transaction.end.p50", "the broker's part of it (EndTxn), p50", "ms"),
+    Metric("transaction.end.p99", "the broker's part of it (EndTxn), p99", "ms"),
 )

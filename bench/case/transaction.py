@@ -40,4 +40,19 @@ def transaction(peer: Peer, scale: Scale) -> dict[str, float]:
         "transaction.copy": answer["records_per_s"],
         "transaction.commit.p50": answer["p50_ms"],
         "transaction.commit.p99": answer["p99_ms"],
+        **_end(peer, scale),
     }
+
+
+def _end(peer: Peer, scale: Scale) -> dict[str, float]:
+    """The broker's part of a commit: the request that ends it, and nothing of a client."""
+    with peer.topic(1) as topic:
+        spec = {
+            "port": peer.broker.port,
+            "topic": topic,
+            "transactional_id": f"end-{next(_serial)}",
+            "warmup": 2 * scale.transactions,
+            "count": 2 * scale.transactions,
+        }
+        answer = run_load("end_txn", spec, timeout_s=240)
+    return {"transaction.end.p50": answer["p50_ms"], "transaction.end.p99": answer["p99_ms"]}
