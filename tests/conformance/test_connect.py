@@ -91,7 +91,7 @@ class Scene:
 def scene(
     request: pytest.FixtureRequest, cluster: Cluster, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Scene]:
-    """Connectors at work; the worker that copies is killed, and so is the broker."""
+    """Connectors at work; the worker that copies is killed, then the broker goes down."""
     folder = tmp_path_factory.mktemp("connect")
     with own_broker(request.config, folder / "data", SETTINGS) as broker:
         connect = ConnectStand(broker.bootstrap_servers, folder)
@@ -177,7 +177,7 @@ def _play(scene: Scene, target: str) -> None:
     scene.wait_copied()
     scene.connect.open(killed)
     scene.add(100)
-    # A single node of Apache Kafka may lose markers when it is killed.
+    # Penstock is killed; a single node of Apache Kafka, which may lose markers then, is stopped.
     if target == "penstock":
         scene.broker.kill()
     else:
@@ -188,7 +188,9 @@ def _play(scene: Scene, target: str) -> None:
 
 
 @connect
-@pytest.mark.feature("A source connector, exactly once, while a worker and the broker are killed")
+@pytest.mark.feature(
+    "A source, each record once, while a worker is killed and the broker goes down"
+)
 def test_source(scene: Scene) -> None:
     assert scene.values(LINES) == [line.encode() for line in scene.lines]
 

@@ -112,7 +112,7 @@ class Shop:
 def shop(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Shop]:
-    """Two instances at work; each is killed with -9 and comes back, and so does the broker."""
+    """Two instances at work; each is killed with -9 and comes back, and the broker goes down."""
     folder = tmp_path_factory.mktemp("streams")
     with own_broker(request.config, folder / "data", SETTINGS) as broker:
         shop = Shop(broker, folder)
@@ -138,7 +138,7 @@ def _play(shop: Shop, target: str) -> None:
     shop.wait_done()
     shop.open("dynamic")
     shop.order(300)
-    # A single node of Apache Kafka may lose markers when it is killed.
+    # Penstock is killed; a single node of Apache Kafka, which may lose markers then, is stopped.
     if target == "penstock":
         shop.broker.kill()
     else:
@@ -151,7 +151,7 @@ def _play(shop: Shop, target: str) -> None:
     shop.wait_done()
 
 
-@pytest.mark.feature("Exactly once while two instances and the broker are killed: each record once")
+@pytest.mark.feature("Each record once while two instances are killed and the broker goes down")
 def test_copies(shop: Shop) -> None:
     assert sorted(shop.pairs("copies")) == sorted(shop.orders.items())
 
