@@ -36,6 +36,8 @@ def pytest_configure(config: pytest.Config) -> None:
         return
     os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", tempfile.gettempdir())
     _scratch.append(tempfile.mkdtemp(prefix="penstock-tests-"))
+    # A database refuses to run as root, and must find its way in as somebody else.
+    Path(_scratch[0]).chmod(0o755)
     os.environ["TMPDIR"], tempfile.tempdir = _scratch[0], None
 
 

@@ -106,6 +106,9 @@ def test_committed_entities_are_what_the_generator_writes() -> None:
 
 
 def _has_definitions(jar: Path) -> bool:
+    """Of what brokers and clients say; Kafka Streams has one of its own, among its instances."""
+    if jar.name.startswith("kafka-streams-"):
+        return False
     with ZipFile(jar) as archive:
         return any(
             name.startswith("common/message/") and name.endswith(".json")
