@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 ADMINS = {kind.name: kind for kind in (ConfluentAdmin, KafkaPythonAdmin, AioAdmin)}
 CLIENTS = {kind.name: kind for kind in (ConfluentClient, KafkaPythonClient, AioClient)}
 
-# Apache Kafka needs five of them, on an idle machine.
+# For whatever starts a Java process: Apache Kafka needs five of them, on an idle machine.
 START_SECONDS = 3 * PATIENCE_SECONDS
 
 # Both targets start with these, so that their defaults agree where Kafka's sample file differs.
@@ -275,8 +275,8 @@ def stand(
     transactions.close()
 
 
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_SECONDS
+def wait_until(condition: Callable[[], bool], patience: float = PATIENCE_SECONDS) -> None:
+    deadline = time.monotonic() + patience
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"
         time.sleep(0.02)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.conformance.clients.record import PATIENCE_SECONDS
-from tests.conformance.conftest import wait_until
+from tests.conformance.conftest import START_SECONDS, wait_until
 from tools.apache_kafka import free_port, start_program
 
 _WORKER = "org.apache.kafka.connect.cli.ConnectDistributed"
@@ -96,7 +96,7 @@ class ConnectStand:
                 return False
             return True
 
-        wait_until(answered)
+        wait_until(answered, START_SECONDS)
         return answers[0]
 
     def create(self, name: str, **settings: str) -> None:
@@ -109,7 +109,7 @@ class ConnectStand:
         return int(status["tasks"][0]["worker_id"].rsplit(":", 1)[1])
 
     def wait_state(self, *names: str, state: str = "RUNNING") -> None:
-        wait_until(lambda: all(self._is(name, state) for name in names))
+        wait_until(lambda: all(self._is(name, state) for name in names), START_SECONDS)
 
     def _is(self, name: str, state: str) -> bool:
         try:

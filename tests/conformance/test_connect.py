@@ -12,7 +12,7 @@ from confluent_kafka import Consumer, TopicPartition
 from penstock.testing.record import create_topic, produce_records, read_records
 from tests.conformance.clients.admin_confluent import ConfluentAdmin
 from tests.conformance.clients.record import PATIENCE_SECONDS
-from tests.conformance.conftest import BROKER_SETTINGS, Cluster, wait_until
+from tests.conformance.conftest import BROKER_SETTINGS, START_SECONDS, Cluster, wait_until
 from tests.conformance.connect_stand import ConnectStand
 from tests.conformance.own_broker import OwnBroker, own_broker
 from tests.target import target_name
@@ -71,9 +71,11 @@ class Scene:
         self.orders += orders
 
     def wait_copied(self) -> None:
-        wait_until(lambda: set(self.values(LINES)) >= {line.encode() for line in self.lines})
-        wait_until(lambda: set(self.values(self.mirrored)) >= {value for _, value in self.orders})
-        wait_until(lambda: set(self.out.read_text().splitlines()) >= set(self.lines))
+        """Long enough for a worker that takes over, or starts."""
+        lines, orders = {line.encode() for line in self.lines}, {value for _, value in self.orders}
+        wait_until(lambda: set(self.values(LINES)) >= lines, START_SECONDS)
+        wait_until(lambda: set(self.values(self.mirrored)) >= orders, START_SECONDS)
+        wait_until(lambda: set(self.out.read_text().splitlines()) >= set(self.lines), START_SECONDS)
 
     def translated(self) -> list[int]:
         """Where the group of the source would begin here, by partition."""

@@ -14,7 +14,7 @@ from penstock.testing.record import create_topic, produce_records, read_records
 from tests.conformance.clients.admin_confluent import ConfluentAdmin
 from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.record import PATIENCE_SECONDS
-from tests.conformance.conftest import BROKER_SETTINGS, wait_until
+from tests.conformance.conftest import BROKER_SETTINGS, START_SECONDS, wait_until
 from tests.conformance.own_broker import OwnBroker, own_broker
 from tests.target import target_name
 from tools.apache_kafka import start_program
@@ -90,7 +90,8 @@ class Shop:
         self.orders |= new
 
     def wait_done(self) -> None:
-        wait_until(lambda: self.last("totals") == self.expected_totals())
+        """Instances that were just opened have to start first."""
+        wait_until(lambda: self.last("totals") == self.expected_totals(), START_SECONDS)
         wait_until(lambda: len(self.pairs("copies")) >= len(self.orders))
 
     def expected_totals(self) -> dict[str, str]:
