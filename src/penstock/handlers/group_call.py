@@ -14,10 +14,13 @@ from penstock.model.error import ErrorCode
 
 ResponseT = TypeVar("ResponseT")
 
+# A named tuple straight from a tuple: half the cost of calling the class.
+_as_caller = tuple.__new__
+
 
 def caller_of(call: Call) -> Caller:
     client = call.client
-    return Caller(call.version, client.client_id or "", client.host)
+    return _as_caller(Caller, (call.version, client.client_id or "", client.host))
 
 
 async def ask(

@@ -11,6 +11,7 @@ from penstock.model.id import ZERO_ID, TopicId
 from penstock.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
     OffsetCommitResponse,
     OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
@@ -38,28 +39,34 @@ def commit(
         expire_ms = now_ms + request.retention_time_ms
     topics = []
     for topic in request.topics:
+        name, topic_id = topic.name, topic.topic_id
         results = []
         for one in topic.partitions:
-            error = _partition_error(one, config)
-            results.append((one.partition_index, error))
+            index, error = one.partition_index, _partition_error(one, config)
+            results.append(OffsetCommitResponsePartition(partition_index=index, error_code=error))
             if error is ErrorCode.NONE:
-                value = _value(one, topic.topic_id, now_ms, expire_ms)
-                records.append(
-                    offset_commit_record(request.group_id, topic.name, one.partition_index, value)
-                )
-        topics.append(_topic_response(topic.name, topic.topic_id, results))
+                value = _value(one, topic_id, now_ms, expire_ms)
+                records.append(offset_commit_record(request.group_id, name, index, value))
+        topics.append(OffsetCommitResponseTopic(name=name, topic_id=topic_id, partitions=results))
     return records, OffsetCommitResponse(topics=topics)
 
 
-def commit_refused(request: OffsetCommitRequest, error: ErrorCode) -> OffsetCommitResponse:
+def commit_refused(
+    topics: Sequence[OffsetCommitRequestTopic], error: ErrorCode
+) -> OffsetCommitResponse:
     return OffsetCommitResponse(
         topics=[
-            _topic_response(
-                topic.name,
-                topic.topic_id,
-                [(one.partition_index, error) for one in topic.partitions],
+            OffsetCommitResponseTopic(
+                name=topic.name,
+                topic_id=topic.topic_id,
+                partitions=[
+                    OffsetCommitResponsePartition(
+                        partition_index=one.partition_index, error_code=error
+                    )
+                    for one in topic.partitions
+                ],
             )
-            for topic in request.topics
+            for topic in topics
         ]
     )
 
@@ -118,19 +125,6 @@ def _txn_record(
 ) -> GroupRecord:
     return offset_commit_record(
         request.group_id, topic, partition, value, request.producer_id, request.producer_epoch
-    )
-
-
-def _topic_response(
-    name: str, topic_id: TopicId, results: Sequence[tuple[int, ErrorCode]]
-) -> OffsetCommitResponseTopic:
-    return OffsetCommitResponseTopic(
-        name=name,
-        topic_id=topic_id,
-        partitions=[
-            OffsetCommitResponsePartition(partition_index=index, error_code=error)
-            for index, error in results
-        ],
     )
 
 

@@ -60,7 +60,7 @@ class OffsetCoordinator:
         group = self._groups.find(request.group_id)
         error = self._commit_error(group, request, caller.api_version)
         if error is not None:
-            return Decision((), commit_refused(request, error))
+            return Decision((), commit_refused(request.topics, error))
         records, response = commit(request, self._config, now_ms)
         return Decision(records, response, _kept_session(group, request.member_id, now_ms))
 

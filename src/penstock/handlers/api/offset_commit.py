@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from penstock.group import commit_refused
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.coordinator_call import mapped
@@ -11,7 +12,6 @@ from penstock.protocol.messages.offset_commit import (
     OffsetCommitRequest,
     OffsetCommitRequestTopic,
     OffsetCommitResponse,
-    OffsetCommitResponsePartition,
     OffsetCommitResponseTopic,
 )
 
@@ -24,7 +24,7 @@ def handle(broker: Broker, request: OffsetCommitRequest, call: Call) -> Answer:
         broker,
         request.group_id,
         lambda shard, now_ms: shard.offsets.decide_commit(request, caller_of(call), now_ms),
-        lambda code: _refused(request.topics, code),
+        lambda code: commit_refused(request.topics, code),
     )
     return mapped(committed, lambda response: _with(response, unknown)) if unknown else committed
 
@@ -47,13 +47,13 @@ def _resolve(
         if version >= TOPIC_IDS_FROM:
             image = broker.image.topics.get_by_id(topic.topic_id)
             if image is None:
-                unknown += _refused([topic], ErrorCode.UNKNOWN_TOPIC_ID).topics
+                unknown += commit_refused([topic], ErrorCode.UNKNOWN_TOPIC_ID).topics
                 continue
             topic.name = image.name
         else:
             image = broker.image.topics.get(topic.name)
             if image is None:
-                unknown += _refused([topic], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION).topics
+                unknown += commit_refused([topic], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION).topics
                 continue
             topic.topic_id = image.id
         missing = [one for one in topic.partitions if one.partition_index not in image.partitions]
@@ -61,27 +61,9 @@ def _resolve(
             absent = OffsetCommitRequestTopic(
                 name=topic.name, topic_id=topic.topic_id, partitions=missing
             )
-            unknown += _refused([absent], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION).topics
+            unknown += commit_refused([absent], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION).topics
             topic.partitions = [one for one in topic.partitions if one not in missing]
         if topic.partitions:
             known.append(topic)
     request.topics = known
     return unknown
-
-
-def _refused(topics: list[OffsetCommitRequestTopic], code: ErrorCode) -> OffsetCommitResponse:
-    return OffsetCommitResponse(
-        topics=[
-            OffsetCommitResponseTopic(
-                name=topic.name,
-                topic_id=topic.topic_id,
-                partitions=[
-                    OffsetCommitResponsePartition(
-                        partition_index=one.partition_index, error_code=code
-                    )
-                    for one in topic.partitions
-                ],
-            )
-            for topic in topics
-        ]
-    )
