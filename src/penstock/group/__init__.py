@@ -9,7 +9,7 @@ from penstock.group.caller import Caller
 from penstock.group.config import GroupConfig
 from penstock.group.consumer.topic import FixedTopics, Topic, TopicView
 from penstock.group.load import RawRecord, RawTxnRecord, last_of_each_key
-from penstock.group.offset.commit import commit_refused
+from penstock.group.offset.commit import commit_refused, txn_commit_refused
 from penstock.group.offset.fetch_form import fetch_response, fetched_groups
 from penstock.group.record import NO_PRODUCER, GroupEntry, GroupRecord, TxnMarker
 from penstock.group.shard import GroupShard
@@ -35,4 +35,5 @@ __all__ = [
     "fetch_response",
     "fetched_groups",
     "last_of_each_key",
+    "txn_commit_refused",
 ]

@@ -20,6 +20,7 @@ from penstock.protocol.messages.records.offset_commit import OffsetCommitValue
 from penstock.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestPartition,
+    TxnOffsetCommitRequestTopic,
     TxnOffsetCommitResponse,
     TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
@@ -89,14 +90,14 @@ def txn_commit(
 
 
 def txn_commit_refused(
-    request: TxnOffsetCommitRequest, error: ErrorCode
+    topics: Sequence[TxnOffsetCommitRequestTopic], error: ErrorCode
 ) -> TxnOffsetCommitResponse:
     return TxnOffsetCommitResponse(
         topics=[
             _txn_topic_response(
                 topic.name, [(one.partition_index, error) for one in topic.partitions]
             )
-            for topic in request.topics
+            for topic in topics
         ]
     )
 

@@ -68,7 +68,7 @@ class OffsetCoordinator:
         """The records carry the producer, and count at its commit marker."""
         error = self._txn_commit_error(request)
         if error is not None:
-            return Decision((), txn_commit_refused(request, error))
+            return Decision((), txn_commit_refused(request.topics, error))
         records, response = txn_commit(request, self._config, now_ms)
         return Decision(records, response)
 

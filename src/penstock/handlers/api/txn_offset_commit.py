@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from penstock.group import txn_commit_refused
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.group_call import ask
@@ -11,7 +12,6 @@ from penstock.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestTopic,
     TxnOffsetCommitResponse,
-    TxnOffsetCommitResponsePartition,
     TxnOffsetCommitResponseTopic,
 )
 from penstock.transaction import Addition
@@ -31,13 +31,13 @@ async def _commit(
     unknown = _take_out_unknown(broker, request)
     code = await _join_transaction(broker, request, version)
     if code:
-        response = _refused(request.topics, code)
+        response = txn_commit_refused(request.topics, code)
     else:
         response = await ask(
             broker,
             request.group_id,
             lambda shard, now_ms: shard.offsets.decide_txn_commit(request, now_ms),
-            lambda code: _refused(request.topics, code),
+            lambda code: txn_commit_refused(request.topics, code),
         )
     response.topics += unknown
     return response
@@ -85,21 +85,4 @@ def _take_out_unknown(
             unknown.append(TxnOffsetCommitRequestTopic(name=topic.name, partitions=missing))
             topic.partitions = [one for one in topic.partitions if one not in missing]
     request.topics = [topic for topic in request.topics if topic.partitions]
-    return _refused(unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION).topics
-
-
-def _refused(topics: list[TxnOffsetCommitRequestTopic], code: ErrorCode) -> TxnOffsetCommitResponse:
-    return TxnOffsetCommitResponse(
-        topics=[
-            TxnOffsetCommitResponseTopic(
-                name=topic.name,
-                partitions=[
-                    TxnOffsetCommitResponsePartition(
-                        partition_index=one.partition_index, error_code=code
-                    )
-                    for one in topic.partitions
-                ],
-            )
-            for topic in topics
-        ]
-    )
+    return txn_commit_refused(unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION).topics
