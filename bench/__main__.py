@@ -53,7 +53,8 @@ def main() -> int:
     how: dict[str, Any] = {"rounds": options.rounds, "quick": options.quick, "only": options.only}
     machine = describe()
     if options.keep:
-        how |= {"kept": report.keep(results, json.loads(LATEST.read_text()))}
+        earlier = json.loads(LATEST.read_text())
+        how |= {"kept": report.keep(results, earlier, options.only.split(","))}
     page = report.as_page(results, machine, how) + "\n" + NOTES.read_text()
     print("\n" + page)
     answer = json.dumps(report.as_json(results, machine, how), indent=1) + "\n"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -47,13 +47,21 @@ def rows(results: Results) -> Iterator[Row]:
                 yield Row(metric, peer, results.figure(metric, KAFKA), value)
 
 
-def keep(results: Results, earlier: Mapping[str, Any]) -> str:
-    """Take over what only the earlier run measured; says which run that was."""
+def keep(
+    results: Results, earlier: Mapping[str, Any], measured: Collection[str]
+) -> list[dict[str, Any]]:
+    """Take over what only earlier runs measured; says of each of them what that is."""
     for metric, values in earlier["values"].items():
         results.values.setdefault(metric, values)
-    run, machine = earlier["run"], earlier["machine"]
-    groups = run["only"].replace(",", ", ")
-    return f"{groups}: {run['rounds']} rounds of Penstock {machine['Penstock']}"
+    run = {key: earlier["run"][key] for key in ("only", "rounds")}
+    run["penstock"] = earlier["machine"]["Penstock"]
+    seen, kept = set(measured), []
+    for source in (run, *earlier["run"].get("kept", ())):
+        groups = [group for group in source["only"].split(",") if group not in seen]
+        seen.update(groups)
+        if groups:
+            kept.append(source | {"only": ",".join(groups)})
+    return kept
 
 
 def as_json(results: Results, machine: Mapping[str, str], how: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,8 +88,10 @@ def as_json(results: Results, machine: Mapping[str, str], how: Mapping[str, Any]
 def as_page(results: Results, machine: Mapping[str, str], how: Mapping[str, Any]) -> str:
     lines = [*_INTRODUCTION.format(**how).splitlines(), ""]
     lines += [f"- {name}: {value}" for name, value in machine.items()]
-    if "kept" in how:
-        lines.append(f"- from an earlier run on the same kind of machine: {how['kept']}")
+    for run in how.get("kept", ()):
+        groups = run["only"].replace(",", ", ")
+        source = f"{run['rounds']} rounds of Penstock {run['penstock']}"
+        lines.append(f"- from an earlier run on the same kind of machine: {groups}: {source}")
     everything = list(rows(results))
     for peer, title in TITLES.items():
         mine = [row for row in everything if row.peer == peer]
