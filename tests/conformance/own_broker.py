@@ -40,3 +40,12 @@ def own_broker(
         pytest.skip(reason)
     with brief_kafka(data_dir, settings, start_timeout=START_SECONDS) as kafka:
         yield kafka
+
+
+def bring_down_and_up(broker: OwnBroker) -> None:
+    """Penstock is killed; Apache Kafka, a single node of which may lose markers then, is stopped."""
+    if isinstance(broker, Broker):
+        broker.kill()
+    else:
+        broker.stop()
+    broker.start()

@@ -14,8 +14,7 @@ from tests.conformance.clients.admin_confluent import ConfluentAdmin
 from tests.conformance.clients.record import PATIENCE_SECONDS
 from tests.conformance.conftest import BROKER_SETTINGS, START_SECONDS, Cluster, wait_until
 from tests.conformance.connect_stand import ConnectStand
-from tests.conformance.own_broker import OwnBroker, own_broker
-from tests.target import target_name
+from tests.conformance.own_broker import OwnBroker, bring_down_and_up, own_broker
 
 pytestmark = [pytest.mark.java]
 connect = pytest.mark.client("Kafka Connect")
@@ -101,7 +100,7 @@ def scene(
         scene = Scene(cluster.bootstrap_servers, broker, connect, folder, folder.name)
         try:
             _prepare(scene)
-            _play(scene, target_name(request.config))
+            _play(scene)
             yield scene
         finally:
             connect.close()
@@ -167,7 +166,7 @@ def _create_connectors(scene: Scene) -> None:
     )
 
 
-def _play(scene: Scene, target: str) -> None:
+def _play(scene: Scene) -> None:
     scene.connect.wait_state("file", "sink", "mirror")
     scene.wait_copied()
     # While the position is a recent one: those long past are not translated after a restart.
@@ -179,12 +178,7 @@ def _play(scene: Scene, target: str) -> None:
     scene.wait_copied()
     scene.connect.open(killed)
     scene.add(100)
-    # Penstock is killed; a single node of Apache Kafka, which may lose markers then, is stopped.
-    if target == "penstock":
-        scene.broker.kill()
-    else:
-        scene.broker.stop()
-    scene.broker.start()
+    bring_down_and_up(scene.broker)
     scene.add(100)
     scene.wait_copied()
 

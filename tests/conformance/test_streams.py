@@ -15,8 +15,7 @@ from tests.conformance.clients.admin_confluent import ConfluentAdmin
 from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.record import PATIENCE_SECONDS
 from tests.conformance.conftest import BROKER_SETTINGS, START_SECONDS, wait_until
-from tests.conformance.own_broker import OwnBroker, own_broker
-from tests.target import target_name
+from tests.conformance.own_broker import OwnBroker, bring_down_and_up, own_broker
 from tools.apache_kafka import start_program
 from tools.tool_host import shared_tool_host
 
@@ -121,14 +120,14 @@ def shop(
             create_topic(shop.address, topic, 2, {}, PATIENCE_SECONDS)
         produce_records(shop.address, "customers", NAMES.items(), settings=LIKE_JAVA)
         try:
-            _play(shop, target_name(request.config))
+            _play(shop)
             yield shop
         finally:
             for name in list(shop.instances):
                 shop.kill(name)
 
 
-def _play(shop: Shop, target: str) -> None:
+def _play(shop: Shop) -> None:
     shop.open("static", group_instance_id="static")
     shop.open("dynamic")
     shop.order(300)
@@ -139,12 +138,7 @@ def _play(shop: Shop, target: str) -> None:
     shop.wait_done()
     shop.open("dynamic")
     shop.order(300)
-    # Penstock is killed; a single node of Apache Kafka, which may lose markers then, is stopped.
-    if target == "penstock":
-        shop.broker.kill()
-    else:
-        shop.broker.stop()
-    shop.broker.start()
+    bring_down_and_up(shop.broker)
     shop.order(300)
     shop.kill("static")
     shop.open("static", group_instance_id="static")

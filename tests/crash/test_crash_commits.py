@@ -9,25 +9,22 @@ from pathlib import Path
 
 import pytest
 
-from penstock.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
-from penstock.protocol.messages.offset_commit import (
-    OffsetCommitRequest,
-    OffsetCommitRequestPartition,
-    OffsetCommitRequestTopic,
-)
-from penstock.protocol.messages.offset_fetch import (
-    OffsetFetchRequest,
-    OffsetFetchRequestGroup,
-    OffsetFetchRequestTopics,
+from tests.node.commit_kit import (
+    TOPIC,
+    commit,
+    commit_error,
+    committed,
+    create,
+    fetch_error,
+    wait_zero,
 )
 from tests.node.wire_kit import Wire
 from tools.penstock_broker import Penstock
 
-TOPIC = "t"
 GROUPS = 12
 AHEAD = 25
 KILLS = 4
-VERSION, FETCH_VERSION = 8, 8
+VERSION = 8
 SAFETIES = {"synced": {}, "written": {"log.flush.interval.messages": "9223372036854775807"}}
 
 
@@ -46,36 +43,20 @@ class Committer(threading.Thread):
             with Wire(self._address) as wire:
                 while True:
                     burst = [self._next + number for number in range(AHEAD)]
-                    wire.send_together([self._request(offset) for offset in burst], VERSION)
+                    wire.send_together([commit(offset, self.group) for offset in burst], VERSION)
                     for offset in burst:
                         answer = wire.receive()
-                        if answer.topics[0].partitions[0].error_code == 0:
+                        if commit_error(answer) == 0:
                             self.acknowledged = offset
                     self._next += AHEAD
         except OSError:
             return  # killed, as planned
 
-    def _request(self, offset: int) -> OffsetCommitRequest:
-        place = OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
-        return OffsetCommitRequest(
-            group_id=self.group,
-            generation_id_or_member_epoch=-1,
-            topics=[OffsetCommitRequestTopic(name=TOPIC, partitions=[place])],
-        )
 
-
-def committed(wire: Wire, group: str) -> int:
-    asked = OffsetFetchRequestGroup(
-        group_id=group, topics=[OffsetFetchRequestTopics(name=TOPIC, partition_indexes=[0])]
-    )
-    deadline = time.monotonic() + 20
-    while True:
-        (found,) = wire.call(OffsetFetchRequest(groups=[asked]), FETCH_VERSION).groups
-        if found.error_code == 0:
-            offset: int = found.topics[0].partitions[0].committed_offset
-            return offset
-        assert time.monotonic() < deadline, f"{group} has no coordinator"
-        time.sleep(0.02)
+def place_of(wire: Wire, group: str) -> int:
+    """Once its coordinator has loaded."""
+    wait_zero(lambda: fetch_error(wire, group), timeout_s=20)
+    return committed(wire, group)
 
 
 @pytest.mark.parametrize("safety", SAFETIES)
@@ -85,10 +66,9 @@ def test_no_acknowledged_commit_is_lost(tmp_path: Path, safety: str) -> None:
     node.start()
     try:
         with Wire(node.bootstrap_servers) as wire:
-            made = CreatableTopic(name=TOPIC, num_partitions=1, replication_factor=1)
-            assert wire.call(CreateTopicsRequest(topics=[made]), 7).topics[0].error_code == 0
+            assert wire.call(create(TOPIC), 7).topics[0].error_code == 0
             for group in range(GROUPS):
-                committed(wire, f"group-{group}")
+                place_of(wire, f"group-{group}")
         places = dict.fromkeys((f"group-{number}" for number in range(GROUPS)), 0)
         for _ in range(KILLS):
             places = _life(node, places, chance)
@@ -109,7 +89,7 @@ def _life(node: Penstock, places: dict[str, int], chance: random.Random) -> dict
         assert not committer.is_alive()
     node.start()
     with Wire(node.bootstrap_servers) as wire:
-        found = {one.group: committed(wire, one.group) for one in committers}
+        found = {one.group: place_of(wire, one.group) for one in committers}
     lost = {
         one.group: (one.acknowledged, found[one.group])
         for one in committers

@@ -29,10 +29,10 @@ def create(name: str, partitions: int = 1) -> CreateTopicsRequest:
     )
 
 
-def commit(offset: int) -> OffsetCommitRequest:
+def commit(offset: int, group: str = GROUP) -> OffsetCommitRequest:
     position = OffsetCommitRequestPartition(partition_index=0, committed_offset=offset)
     return OffsetCommitRequest(
-        group_id=GROUP,
+        group_id=group,
         generation_id_or_member_epoch=-1,
         topics=[OffsetCommitRequestTopic(name=TOPIC, partitions=[position])],
     )
@@ -43,17 +43,17 @@ def commit_error(response: Any) -> int:
     return code
 
 
-def committed(wire: Wire) -> int:
-    group = OffsetFetchRequestGroup(
-        group_id=GROUP, topics=[OffsetFetchRequestTopics(name=TOPIC, partition_indexes=[0])]
+def committed(wire: Wire, group: str = GROUP) -> int:
+    asked = OffsetFetchRequestGroup(
+        group_id=group, topics=[OffsetFetchRequestTopics(name=TOPIC, partition_indexes=[0])]
     )
-    response = wire.call(OffsetFetchRequest(groups=[group]), 8)
+    response = wire.call(OffsetFetchRequest(groups=[asked]), 8)
     offset: int = response.groups[0].topics[0].partitions[0].committed_offset
     return offset
 
 
-def fetch_error(wire: Wire) -> int:
-    request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=GROUP, topics=None)])
+def fetch_error(wire: Wire, group: str = GROUP) -> int:
+    request = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id=group, topics=None)])
     code: int = wire.call(request, 8).groups[0].error_code
     return code
 
