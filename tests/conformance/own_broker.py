@@ -43,7 +43,7 @@ def own_broker(
 
 
 def bring_down_and_up(broker: OwnBroker) -> None:
-    """Penstock is killed; Apache Kafka, a single node of which may lose markers then, is stopped."""
+    """Penstock is killed; a lone Apache Kafka, which may lose markers then, is stopped."""
     if isinstance(broker, Broker):
         broker.kill()
     else:
