@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.node.commit_kit import (
+    SAFETIES,
     TOPIC,
     commit,
     commit_error,
@@ -25,7 +26,6 @@ GROUPS = 12
 AHEAD = 25
 KILLS = 4
 VERSION = 8
-SAFETIES = {"synced": {}, "written": {"log.flush.interval.messages": "9223372036854775807"}}
 
 
 class Committer(threading.Thread):

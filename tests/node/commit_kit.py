@@ -21,6 +21,8 @@ from tests.node.wire_kit import Wire
 
 TOPIC = "t"
 GROUP = "g"
+SAFETIES = {"synced": {}, "written": {"log.flush.interval.messages": "9223372036854775807"}}
+"""Settings of a broker: acknowledged is what is on disk, or what is written."""
 
 
 def create(name: str, partitions: int = 1) -> CreateTopicsRequest:

@@ -13,6 +13,7 @@ from penstock.protocol.messages.offset_commit import (
 )
 from penstock.records.header import iter_batches
 from tests.node.commit_kit import (
+    SAFETIES,
     TOPIC,
     commit,
     commit_error,
@@ -26,7 +27,6 @@ from tests.node.wire_kit import Wire
 
 VERSION = 8
 ONE_PARTITION = {"offsets.topic.num.partitions": "1"}
-SAFETIES = {"synced": {}, "written": {"log.flush.interval.messages": "9223372036854775807"}}
 
 
 @pytest.fixture(params=SAFETIES)

@@ -32,8 +32,8 @@ _NULL: Final = b"\x01"
 _NO_HEADERS: Final = b"\x00"
 
 _SMALL: Final = 512
-_VARINT: Final = tuple(write_varint(number) for number in range(2 * _SMALL + 16))
-"""Looked up rather than computed: four for every record."""
+_look_up: Final = tuple(write_varint(number) for number in range(2 * _SMALL + 16)).__getitem__
+"""Varints, looked up rather than computed: four for every record."""
 
 Pair = tuple[bytes, bytes | None]
 
@@ -71,19 +71,11 @@ def build_plain_batch(
 
 def _encode(delta: int, key: bytes, value: bytes | None) -> bytes:
     size, key_size = 0 if value is None else len(value), len(key)
-    if size >= _SMALL or key_size >= _SMALL or delta >= _SMALL:
-        return _encode_large(delta, key, value)
-    shown = _NULL if value is None else _VARINT[size] + value
-    record = b"".join((_NO_TIME_DELTA, _VARINT[delta], _VARINT[key_size], key, shown, _NO_HEADERS))
-    return _VARINT[len(record)] + record
-
-
-def _encode_large(delta: int, key: bytes, value: bytes | None) -> bytes:
-    shown = _NULL if value is None else write_varint(len(value)) + value
-    record = b"".join(
-        (_NO_TIME_DELTA, write_varint(delta), write_varint(len(key)), key, shown, _NO_HEADERS)
-    )
-    return write_varint(len(record)) + record
+    small = size < _SMALL and key_size < _SMALL and delta < _SMALL
+    varint = _look_up if small else write_varint
+    shown = _NULL if value is None else varint(size) + value
+    record = b"".join((_NO_TIME_DELTA, varint(delta), varint(key_size), key, shown, _NO_HEADERS))
+    return varint(len(record)) + record
 
 
 def iter_pairs(

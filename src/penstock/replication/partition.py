@@ -94,7 +94,7 @@ class Partition:
     @property
     def commits_on_write(self) -> bool:
         """Whether a record counts as soon as it is written, without waiting for the disk."""
-        return (self._log or self.log).config.flush_messages != 1
+        return not _acks_wait(self._log or self.log)
 
     def check_epoch(self, epoch: int) -> None:
         """-1 means that the client does not know and does not care."""
