@@ -6,7 +6,7 @@ reply; only `replay` changes anything. A request that fails as a whole raises Ap
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from penstock.controller import activation, config_change, producer_id
 from penstock.controller.broker_registration import (
@@ -51,11 +51,7 @@ from penstock.protocol.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
 )
-from penstock.protocol.messages.create_topics import (
-    CreatableTopic,
-    CreateTopicsRequest,
-    CreateTopicsResponse,
-)
+from penstock.protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
 from penstock.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from penstock.protocol.messages.elect_leaders import ElectLeadersRequest, ElectLeadersResponse
 from penstock.protocol.messages.incremental_alter_configs import (
@@ -114,17 +110,6 @@ class ControllerShard:
 
     def decide_create_topics(self, request: CreateTopicsRequest) -> Outcome[CreateTopicsResponse]:
         return decide_create_topics(self._context, request)
-
-    def decide_auto_create_topics(self, names: Iterable[str]) -> Outcome[CreateTopicsResponse]:
-        """Topics somebody used before making them, with the broker's defaults."""
-        return self.decide_create_topics(
-            CreateTopicsRequest(
-                topics=[
-                    CreatableTopic(name=name, num_partitions=-1, replication_factor=-1)
-                    for name in dict.fromkeys(names)
-                ]
-            )
-        )
 
     def decide_delete_topics(self, request: DeleteTopicsRequest) -> Outcome[DeleteTopicsResponse]:
         return decide_delete_topics(self._context, request)

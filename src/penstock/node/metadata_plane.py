@@ -68,7 +68,7 @@ class MetadataPlane:
         self._runtime: Runtime[ControllerShard, MetadataRecord] = Runtime(
             shard, self._journal, clock, self._committed
         )
-        self.controller = ControllerLink(self._runtime, identity.node_id, self._quorum)
+        self.controller = ControllerLink(self._runtime, identity.node_id, self._quorum, config)
 
     def load(self) -> int:
         """Replays the metadata log; whatever it says is then in the image."""

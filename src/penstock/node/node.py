@@ -206,6 +206,7 @@ class Node:
             self._image,
             self._partitions,
             self._metadata.controller,
+            self.metrics,
             lambda: str(UUID(bytes=self._new_id(), version=4)),
             self._listener.held,
         )
@@ -219,6 +220,7 @@ class Node:
             self._image,
             self._partitions,
             self._metadata.controller,
+            self.metrics,
             self._broker.producer_ids,
             self._broker.markers,
         )

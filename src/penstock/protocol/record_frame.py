@@ -29,6 +29,11 @@ from penstock.protocol.wire import Buffer, read_varint, varint
 
 METADATA_FRAME_VERSION = 1
 
+
+class UnknownRecordType(ProtocolError):
+    """Of a newer release, perhaps: a reader may pass it over."""
+
+
 _int16 = Struct(">h")
 
 RecordTable = dict[int, RecordType]
@@ -96,11 +101,11 @@ def _compile_key(key: Entity) -> Callable[[Any], bytes]:
 
 
 def decode_coordinator_key(log: CoordinatorLog, data: Buffer) -> Entity:
-    """Raises ProtocolError for a type this release does not know; readers may skip those."""
+    """Raises UnknownRecordType for a type this release does not know."""
     number = _read_int16(data)
     row = _KEYS[log].get(number)
     if row is None:
-        raise ProtocolError(f"unknown key type {number} in {log.value}")
+        raise UnknownRecordType(f"unknown key type {number} in {log.value}")
     return _decode_whole(row, row.max_version, data, 2)
 
 

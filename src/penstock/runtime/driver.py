@@ -81,11 +81,17 @@ class Runtime(Generic[MachineT, RecordT]):
     def pending_count(self) -> int:
         return len(self._pending)
 
-    def load(self) -> int:
-        """Replay the journal into the machine; the number of records it held."""
+    def load(self, pass_over: Callable[[int, Exception], None] | None = None) -> int:
+        """Replay the journal into the machine; the number of records it held. A record that the
+        machine has no place for ends the load, unless somebody is there to be told of it."""
         count = 0
         for offset, record in self._journal.load():
-            self.machine.replay(record, offset)
+            try:
+                self.machine.replay(record, offset)
+            except Exception as error:
+                if pass_over is None:
+                    raise
+                pass_over(offset, error)
             count += 1
         return count
 
@@ -227,7 +233,7 @@ class Runtime(Generic[MachineT, RecordT]):
                 waiting.settle(reply)
 
     def fail(self, error: BaseException) -> None:
-        """Nothing more is taken, and who waits hears why."""
+        """Nothing more is taken, and who waits hears why: an ApiError is their answer as it is."""
         if self._failure is not None:
             return
         self._failure = error
@@ -237,9 +243,7 @@ class Runtime(Generic[MachineT, RecordT]):
         self._pending.clear()
         self._parked.clear()
         for later in waiting:
-            stopped = JournalError(f"not committed: {error}")
-            stopped.__cause__ = error
-            later.fail(stopped)
+            later.fail(_told_to_waiting(error))
 
     # --- timers ---
 
@@ -283,6 +287,14 @@ def _with_own_answer(decision: Decision[RecordT, Any], key: Hashable) -> Decisio
     (own,) = (answer for answered, answer in decision.answers if answered == key)
     others = [answer for answer in decision.answers if answer[0] != key]
     return decision._replace(reply=own, answers=others)
+
+
+def _told_to_waiting(error: BaseException) -> Exception:
+    if isinstance(error, ApiError):
+        return ApiError(error.code, error.message)
+    stopped = JournalError(f"not committed: {error}")
+    stopped.__cause__ = error
+    return stopped
 
 
 async def _wait(later: Later[ReplyT]) -> ReplyT:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from penstock.handlers import transactional_produce as transactional
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
+from penstock.handlers.topology import check_writable
 from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
 from penstock.network.later import Later
 from penstock.protocol.messages.produce import (
@@ -71,7 +72,7 @@ def append_all(
                 partition_responses=[
                     _failed(broker, data.index, refused[id(topic), data.index])
                     if refused and (id(topic), data.index) in refused
-                    else _append(broker, topic, data, call.version, now_ms, waiting)
+                    else _append(broker, topic, data, call, now_ms, waiting)
                     for data in topic.partition_data
                 ],
             )
@@ -90,16 +91,18 @@ def _append(
     broker: Broker,
     topic: TopicProduceData,
     data: PartitionProduceData,
-    version: int,
+    call: Call,
     now_ms: int,
     waiting: list[Waiting],
 ) -> PartitionProduceResponse:
+    version = call.version
     try:
         if version >= TOPIC_IDS_FROM:
             partition = broker.partitions.by_id(topic.topic_id, data.index)
         else:
             partition = broker.partitions.by_name(topic.name, data.index)
         records = _checked(data.records, version)
+        check_writable(partition.topic, call.client.client_id)
         result = partition.append(records, now_ms)
     except ApiError as error:
         return _failed(broker, data.index, error)
