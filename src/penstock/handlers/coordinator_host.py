@@ -18,7 +18,7 @@ from penstock.handlers.partition_journal import PartitionJournal
 from penstock.handlers.passed_over import PassedOver
 from penstock.machine.state import StateMachine
 from penstock.metadata.image import ClusterImage
-from penstock.model.error import ApiError, ErrorCode
+from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
@@ -95,9 +95,19 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
         return await self._wait_index(index)
 
     async def wait_all(self) -> list[Runtime[MachineT, RecordT]]:
-        """Every machine of this node: for questions that name nobody."""
-        owned = self._partitions.of_topic(self.topic_name)
-        return [await self._wait_index(index) for index in sorted(owned)]
+        """Every machine of this node that can be loaded: for questions that name nobody."""
+        found: list[Runtime[MachineT, RecordT]] = []
+        for index in sorted(self._partitions.of_topic(self.topic_name)):
+            try:
+                found.append(await self._wait_index(index))
+            except (ApiError, StorageError) as error:
+                log.error(
+                    "coordinator not loaded",
+                    topic=self.topic_name,
+                    partition=index,
+                    reason=str(error),
+                )
+        return found
 
     async def close(self) -> None:
         for task in list(self._loading.values()):

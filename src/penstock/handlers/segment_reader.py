@@ -28,7 +28,7 @@ OnDamage = Callable[[int, int], None]
 
 
 class SegmentReader:
-    """Batches from `base_offset` on and below `end_offset`, whose checksums are right."""
+    """Batches below `end_offset` whose checksums are right, in the order of the file."""
 
     def __init__(
         self, file: BinaryIO, size: int, base_offset: int, end_offset: int, on_damage: OnDamage
@@ -38,17 +38,26 @@ class SegmentReader:
         self._bytes = b""
         self._data = memoryview(self._bytes)
         self._pos = 0
+        self._base_offset = base_offset
         self._next_offset = base_offset
         self._end_offset = end_offset
         self._on_damage = on_damage
 
     def __iter__(self) -> Iterator[Batch]:
-        while self._next_offset < self._end_offset and self._left:
+        beyond_bytes = 0
+        while self._left:
             header = self._whole_batch()
             if header is None:
                 self._pass_damage()
                 continue
             start, self._pos = self._pos, self._pos + header.size
+            if header.base_offset >= self._end_offset:
+                # Written since the load began, unless older ones follow.
+                beyond_bytes += header.size
+                continue
+            if beyond_bytes:
+                self._on_damage(self._next_offset, beyond_bytes)
+                beyond_bytes = 0
             self._next_offset = header.next_offset
             yield header, self._data[start : self._pos]
 
@@ -56,25 +65,23 @@ class SegmentReader:
     def _left(self) -> int:
         return len(self._data) - self._pos + self._unread
 
-    def _whole_batch(self) -> BatchHeader | None:
-        """The batch that begins here; None if there is none that can be trusted."""
-        if not self._fill(BATCH_OVERHEAD):
+    def _whole_batch(self, ahead: int = 0) -> BatchHeader | None:
+        """The batch that begins here, or so many bytes ahead; None if there is none that can be
+        trusted."""
+        if not self._fill(ahead + BATCH_OVERHEAD):
             return None
-        header = parse_header(self._data, self._pos)
-        if not self._is_plausible(header) or not self._fill(header.size):
-            return None
-        if compute_crc(self._data, self._pos, header.size) != header.crc:
+        header = parse_header(self._data, self._pos + ahead)
+        if (
+            header.magic != MAGIC_V2
+            or not BATCH_OVERHEAD <= header.size <= self._left - ahead
+            or header.base_offset < self._base_offset
+            or not self._fill(ahead + header.size)
+            or compute_crc(self._data, self._pos + ahead, header.size) != header.crc
+            or header.last_offset_delta < 0
+            or header.record_count < 0
+        ):
             return None
         return header
-
-    def _is_plausible(self, header: BatchHeader) -> bool:
-        return (
-            header.magic == MAGIC_V2
-            and BATCH_OVERHEAD <= header.size <= self._left
-            and self._next_offset <= header.base_offset < self._end_offset
-            and header.last_offset_delta >= 0
-            and header.record_count >= 0
-        )
 
     def _fill(self, size: int) -> bool:
         """Whether that many bytes are at hand from here on."""
@@ -90,13 +97,26 @@ class SegmentReader:
     def _pass_damage(self) -> None:
         """To the next batch that is whole, or to the end of the file."""
         begin = self._left
-        while self._left:
-            self._pos += 1
-            if not self._seek_candidate():
-                continue
-            if self._whole_batch() is not None:
-                break
+        if not self._pass_by_length():
+            while self._left:
+                self._pos += 1
+                if self._seek_candidate() and self._whole_batch() is not None:
+                    break
         self._on_damage(self._next_offset, begin - self._left)
+
+    def _pass_by_length(self) -> bool:
+        """Where only the inside is damaged, the length still leads to the next batch. Looked at
+        first: the inside may hold bytes that look like a batch."""
+        if not self._fill(BATCH_OVERHEAD):
+            return False
+        size = parse_header(self._data, self._pos).size
+        if not BATCH_OVERHEAD <= size <= self._left:
+            return False
+        if size < self._left and self._whole_batch(size) is None:
+            return False
+        self._fill(size)
+        self._pos += size
+        return True
 
     def _seek_candidate(self) -> bool:
         """Moves to where the version byte of a batch could be; False where none is at hand."""

@@ -196,7 +196,7 @@ class Partition:
         self._ended = (
             error
             if isinstance(error, ApiError)
-            else ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
+            else ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"offline: {error}")
         )
         self.on_flush_failed(error)
         for watcher in tuple(self._watchers or ()):
