@@ -102,10 +102,10 @@ def _table(outcome: Outcome) -> list[str]:
 
 
 _INTRODUCTION = """`make crash` loads a node with idempotent librdkafka producers, which keep many
-records in flight and retry on their own, and with producers on plain sockets that send one record at a time and never
-retry. Meanwhile topics are created and deleted. The node is killed with `kill -9` at random
-moments, some of them while it starts or stops, and is started again on the same directory. In the
-end everything is read back and held against the list of what was acknowledged:
+records in flight and retry on their own, and with producers on plain sockets that send one record
+at a time and never retry. Meanwhile topics are created and deleted. The node is killed with `kill
+-9` at random moments, some of them while it starts or stops, and is started again on the same
+directory. In the end everything is read back and held against the list of what was acknowledged:
 
 - every acknowledged record is there once, at the offset that the acknowledgement named;
 - a record that was not acknowledged is there once or not at all;
