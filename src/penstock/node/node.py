@@ -102,12 +102,17 @@ class Node:
     # Start
 
     async def start(self) -> None:
+        # What a start builds stays: looking through it again and again, while it grows, would
+        # take a large cluster as long as building it.
+        gc.disable()
         self.log_dir.open()
         try:
             await self._start(asyncio.get_running_loop())
         except BaseException:
             self.log_dir.abandon()
             raise
+        finally:
+            gc.enable()
 
     async def _start(self, loop: asyncio.AbstractEventLoop) -> None:
         self.identity = establish(self.log_dir, self._config, self._new_id)

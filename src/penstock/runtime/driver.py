@@ -85,9 +85,10 @@ class Runtime(Generic[MachineT, RecordT]):
         """Replay the journal into the machine; the number of records it held. A record that the
         machine has no place for ends the load, unless somebody is there to be told of it."""
         count = 0
+        replay = self.machine.replay
         for offset, record in self._journal.load():
             try:
-                self.machine.replay(record, offset)
+                replay(record, offset)
             except Exception as error:
                 if pass_over is None:
                     raise

@@ -16,7 +16,6 @@ from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, InvariantError, StorageError
 from penstock.protocol.messages.records.feature_level_record import FeatureLevelRecord
 from penstock.records.control import KRAFT_VERSION, KRAFT_VOTERS
-from penstock.records.header import BatchHeader, Buffer
 from penstock.runtime.log_file import LogFile
 from penstock.runtime.metadata_batch import (
     Control,
@@ -83,18 +82,15 @@ class MetadataJournal:
 
     def _load_log(self, start: int) -> Iterator[tuple[int, MetadataRecord]]:
         for header, batch in self._log.read(start):
-            self._keep_controls(read_controls(header, batch))
             self._bytes_since_snapshot += header.size
-            yield from self._behind(start, header, batch)
+            if header.is_control:
+                self._keep_controls(read_controls(header, batch))
+                continue
+            for offset, record in read_values(header, batch):
+                if offset >= start:
+                    self._note_level(record)
+                    yield offset, record
         self._committed_offset = self._log.end_offset
-
-    def _behind(
-        self, start: int, header: BatchHeader, batch: Buffer
-    ) -> Iterator[tuple[int, MetadataRecord]]:
-        for offset, record in read_values(header, batch):
-            if offset >= start:
-                self._note_level(record)
-                yield offset, record
 
     def _note_level(self, record: MetadataRecord) -> None:
         if isinstance(record, FeatureLevelRecord) and record.name == METADATA_VERSION:
