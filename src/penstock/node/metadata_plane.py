@@ -5,6 +5,7 @@ A node alone is a cluster of one: the same log, records and machine as with many
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from penstock.controller import SettingsSchema, controller_config
@@ -27,6 +28,7 @@ from penstock.runtime.driver import Runtime
 from penstock.runtime.log_file import StorageLogFile
 from penstock.runtime.metadata_journal import MetadataJournal
 from penstock.runtime.metadata_snapshot import read_bootstrap
+from penstock.runtime.space_reserve import SpaceReserve
 from penstock.settings.config import BrokerConfig
 from penstock.storage.log_dir import LogDir
 from penstock.telemetry.log import get_logger
@@ -59,8 +61,13 @@ class MetadataPlane:
         self._config = config
         self._new_id = new_id
         storage_log = log_dir.create_log(METADATA_PARTITION, METADATA_TOPIC_ID)
+        self.reserve = SpaceReserve(log_dir.disk, log_dir.path, lambda: log_dir.space()[1])
         self._journal = MetadataJournal(
-            StorageLogFile(storage_log), log_dir.disk, storage_log.directory, clock
+            StorageLogFile(storage_log),
+            log_dir.disk,
+            storage_log.directory,
+            clock,
+            reserve=self.reserve,
         )
         shard = ControllerShard(
             controller_config(config()), SettingsSchema(config), new_id, self.image
@@ -101,6 +108,8 @@ class MetadataPlane:
             )
 
     async def snapshot_if_due(self) -> None:
+        if not self.reserve.is_whole:
+            await asyncio.to_thread(self.reserve.refill)
         if self._journal.wants_snapshot and not self.image.has_open_transaction:
             if self._journal.committed_offset < self.image.next_offset:
                 return
