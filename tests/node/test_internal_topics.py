@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import time
 from pathlib import Path
 from typing import Any
 
@@ -11,100 +10,24 @@ import pytest
 
 from penstock.handlers.coordinator_topic import CONSUMER_OFFSETS, TRANSACTION_STATE, partition_of
 from penstock.model.error import ErrorCode
-from penstock.protocol.messages.add_partitions_to_txn import (
-    AddPartitionsToTxnRequest,
-    AddPartitionsToTxnTopic,
-)
-from penstock.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
-from penstock.protocol.messages.end_txn import EndTxnRequest
-from penstock.protocol.messages.init_producer_id import InitProducerIdRequest
-from penstock.protocol.messages.join_group import JoinGroupRequest, JoinGroupRequestProtocol
 from penstock.protocol.messages.list_transactions import ListTransactionsRequest
-from penstock.records.builder import build_batch
 from penstock.records.header import BATCH_OVERHEAD
-from penstock.records.record import Record
 from tests.node.commit_kit import TOPIC, commit, commit_error, committed, create, wait_zero
+from tests.node.coordinator_kit import (
+    SETTINGS,
+    add,
+    begin,
+    delete,
+    end,
+    forge,
+    join,
+    offset_key,
+    offset_value,
+    segment_of,
+    text,
+)
 from tests.node.node_kit import RunningNode, running
 from tests.node.wire_kit import Wire, batch, produce, produced
-
-SETTINGS = {"offsets.topic.num.partitions": "3", "transaction.state.log.num.partitions": "3"}
-ADMIN = "__admin_client"
-
-
-def delete(wire: Wire, topic: str) -> None:
-    request = DeleteTopicsRequest(topics=[DeleteTopicState(name=topic)])
-    assert wire.call(request, 6).responses[0].error_code == 0
-
-
-def begin(wire: Wire, name: str = "tx") -> Any:
-    request = InitProducerIdRequest(transactional_id=name, transaction_timeout_ms=60_000)
-    answer: list[Any] = []
-
-    def ask() -> int:
-        answer[:] = [wire.call(request, 5)]
-        code: int = answer[0].error_code
-        return code
-
-    wait_zero(ask)
-    return answer[0]
-
-
-def add(wire: Wire, producer: Any, topic: str = TOPIC, name: str = "tx") -> int:
-    request = AddPartitionsToTxnRequest(
-        v3_and_below_transactional_id=name,
-        v3_and_below_producer_id=producer.producer_id,
-        v3_and_below_producer_epoch=producer.producer_epoch,
-        v3_and_below_topics=[AddPartitionsToTxnTopic(name=topic, partitions=[0])],
-    )
-    (result,) = wire.call(request, 3).results_by_topic_v3_and_below
-    code: int = result.results_by_partition[0].partition_error_code
-    return code
-
-
-def end(producer: Any, name: str = "tx") -> EndTxnRequest:
-    return EndTxnRequest(
-        transactional_id=name,
-        producer_id=producer.producer_id,
-        producer_epoch=producer.producer_epoch,
-        committed=True,
-    )
-
-
-def join(member_id: str = "") -> JoinGroupRequest:
-    return JoinGroupRequest(
-        group_id="joined",
-        session_timeout_ms=30_000,
-        rebalance_timeout_ms=30_000,
-        member_id=member_id,
-        protocol_type="consumer",
-        protocols=[JoinGroupRequestProtocol(name="range", metadata=b"\0" * 10)],
-    )
-
-
-def forge(wire: Wire, topic: str, name: str, *pairs: tuple[bytes, bytes]) -> None:
-    """Written where the coordinator of `name` keeps its own, by the one client that may."""
-    now_ms = time.time_ns() // 1_000_000
-    data = build_batch([Record(at, now_ms, *pair, []) for at, pair in enumerate(pairs)])
-    request = produce(topic, data, partition_of(name, 3))
-    assert produced(wire.call_as(ADMIN, request, 12)).error_code == 0
-
-
-def segment_of(home: Path, topic: str, name: str) -> Path:
-    (found,) = (home / f"{topic}-{partition_of(name, 3)}").glob("*.log")
-    return found
-
-
-def offset_key(group: str) -> bytes:
-    return b"\0\1" + _text(group) + _text(TOPIC) + (0).to_bytes(4, "big")
-
-
-def _text(value: str) -> bytes:
-    return len(value).to_bytes(2, "big") + value.encode()
-
-
-def offset_value(offset: int) -> bytes:
-    """Version 3: offset, leader epoch, metadata, time."""
-    return b"\0\3" + offset.to_bytes(8, "big") + b"\xff" * 4 + b"\0\0" + bytes(8)
 
 
 @pytest.fixture
@@ -175,15 +98,15 @@ def test_transactions_past_records_that_make_no_sense(home: Path) -> None:
     with running(home, settings=SETTINGS) as node, Wire(node.address) as wire:
         wire.call(create(TOPIC), 7)
         before = begin(wire)
-        key = b"\0\0" + _text("tx")
+        key = b"\0\0" + text("tx")
         state = b"\0\0" + (5).to_bytes(8, "big") + bytes(2) + (60_000).to_bytes(4, "big")
         forge(wire, TRANSACTION_STATE, "tx", (key, state[:9]), (key, state + b"\x63" + b"\xff" * 4))
         partitions = b"".join(
-            _text(topic) + (1).to_bytes(4, "big") + (77).to_bytes(4, "big")
+            text(topic) + (1).to_bytes(4, "big") + (77).to_bytes(4, "big")
             for topic in (CONSUMER_OFFSETS, "never", TOPIC)
         )
         prepared = state + b"\2" + (3).to_bytes(4, "big") + partitions + bytes(16)
-        forge(wire, TRANSACTION_STATE, "forged", (b"\0\0" + _text("forged"), prepared))
+        forge(wire, TRANSACTION_STATE, "forged", (b"\0\0" + text("forged"), prepared))
     with running(home, settings=SETTINGS) as node, Wire(node.address) as wire:
         after = begin(wire)
         assert (after.producer_id, after.producer_epoch) == (before.producer_id, 1)
