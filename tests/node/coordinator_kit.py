@@ -26,7 +26,7 @@ ADMIN = "__admin_client"
 
 
 def delete(wire: Wire, topic: str) -> None:
-    request = DeleteTopicsRequest(topics=[DeleteTopicState(name=topic)])
+    request = DeleteTopicsRequest(topics=[DeleteTopicState(name=topic)], timeout_ms=10_000)
     assert wire.call(request, 6).responses[0].error_code == 0
 
 

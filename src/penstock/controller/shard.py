@@ -13,11 +13,14 @@ from penstock.controller.broker_registration import (
     decide_fence_broker,
     decide_register_broker,
     decide_unfence_broker,
+    decide_unregister_broker,
 )
 from penstock.controller.config import ConfigSchema, ControllerConfig, ControllerContext
+from penstock.controller.feature import decide_update_features
 from penstock.controller.leader_election import decide_elect_leaders
 from penstock.controller.outcome import Outcome
 from penstock.controller.partition_creation import decide_create_partitions
+from penstock.controller.quota import decide_alter_quotas
 from penstock.controller.reassignment import (
     decide_alter_reassignments,
     decide_list_reassignments,
@@ -33,6 +36,10 @@ from penstock.model.id import TopicId
 from penstock.protocol.messages.allocate_producer_ids import (
     AllocateProducerIdsRequest,
     AllocateProducerIdsResponse,
+)
+from penstock.protocol.messages.alter_client_quotas import (
+    AlterClientQuotasRequest,
+    AlterClientQuotasResponse,
 )
 from penstock.protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
 from penstock.protocol.messages.alter_partition_reassignments import (
@@ -61,6 +68,14 @@ from penstock.protocol.messages.incremental_alter_configs import (
 from penstock.protocol.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
+)
+from penstock.protocol.messages.unregister_broker import (
+    UnregisterBrokerRequest,
+    UnregisterBrokerResponse,
+)
+from penstock.protocol.messages.update_features import (
+    UpdateFeaturesRequest,
+    UpdateFeaturesResponse,
 )
 
 _DASH = 62
@@ -138,6 +153,21 @@ class ControllerShard:
         self, request: AlterUserScramCredentialsRequest
     ) -> Outcome[AlterUserScramCredentialsResponse]:
         return decide_alter_scram(self._context, request)
+
+    def decide_alter_quotas(
+        self, request: AlterClientQuotasRequest
+    ) -> Outcome[AlterClientQuotasResponse]:
+        return decide_alter_quotas(self._context, request)
+
+    def decide_update_features(
+        self, request: UpdateFeaturesRequest, version: int, node_id: int
+    ) -> Outcome[UpdateFeaturesResponse]:
+        return decide_update_features(self._context, request, version, node_id)
+
+    def decide_unregister_broker(
+        self, request: UnregisterBrokerRequest
+    ) -> Outcome[UnregisterBrokerResponse]:
+        return decide_unregister_broker(self._context, request)
 
     def decide_list_reassignments(
         self, request: ListPartitionReassignmentsRequest

@@ -20,6 +20,7 @@ from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.network.later import Later
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
+from penstock.protocol.messages.alter_client_quotas import AlterClientQuotasRequest
 from penstock.protocol.messages.alter_configs import AlterConfigsRequest
 from penstock.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -40,6 +41,8 @@ from penstock.protocol.messages.incremental_alter_configs import IncrementalAlte
 from penstock.protocol.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
 )
+from penstock.protocol.messages.unregister_broker import UnregisterBrokerRequest
+from penstock.protocol.messages.update_features import UpdateFeaturesRequest
 from penstock.runtime.driver import Runtime
 from penstock.settings.config import BrokerConfig
 from penstock.telemetry.log import get_logger
@@ -179,6 +182,17 @@ class ControllerLink:
         self, request: AlterUserScramCredentialsRequest
     ) -> Awaitable[Entity]:
         return self._submit(lambda shard: shard.decide_alter_scram(request))
+
+    def alter_client_quotas(self, request: AlterClientQuotasRequest) -> Awaitable[Entity]:
+        return self._submit(lambda shard: shard.decide_alter_quotas(request))
+
+    def update_features(self, request: UpdateFeaturesRequest, version: int) -> Awaitable[Entity]:
+        return self._submit(
+            lambda shard: shard.decide_update_features(request, version, self._node_id)
+        )
+
+    def unregister_broker(self, request: UnregisterBrokerRequest) -> Awaitable[Entity]:
+        return self._submit(lambda shard: shard.decide_unregister_broker(request))
 
     def _submit(self, decide: Callable[[ControllerShard], Outcome[ReplyT]]) -> Awaitable[ReplyT]:
         return self._runtime.submit(decide)
