@@ -10,9 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Iterator
 from typing import NamedTuple
 
+from penstock.group.classic.stored import group_of
 from penstock.group.record import NO_PRODUCER, GroupEntry, GroupRecord, TxnMarker
 from penstock.group.wire import decode_record
 from penstock.model.error import ProtocolError
+from penstock.protocol.messages.records.group_metadata import GroupMetadataValue
 
 PassOver = Callable[[int, bytes, ProtocolError | None], None]
 """(offset, key, why) of a record that is not replayed; no reason for a type that is not known."""
@@ -87,9 +89,21 @@ def _decoded(raw: RawRecord | RawTxnRecord, pass_over: PassOver) -> GroupRecord 
             record = decode_record(raw.key, raw.value, raw.producer_id, raw.producer_epoch)
         else:
             record = decode_record(raw.key, raw.value, NO_PRODUCER)
+            _check_group(record)
     except ProtocolError as error:
         pass_over(raw.offset, raw.key, error)
         return None
     if record is None:
         pass_over(raw.offset, raw.key, None)
     return record
+
+
+def _check_group(record: GroupRecord | None) -> None:
+    """A group is built from its record when it is first asked for, with all others waiting: one
+    that contradicts itself is found out now."""
+    if record is None or not isinstance(record.value, GroupMetadataValue):
+        return
+    try:
+        group_of(record.key.group, record.value)  # type: ignore[union-attr]
+    except Exception as error:
+        raise ProtocolError(f"a group that cannot be: {error}") from error
