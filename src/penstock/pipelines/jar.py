@@ -89,6 +89,7 @@ def _replace(jar_set: JarSet, bad: list[Jar], folder: Path, fetch: Fetch) -> Non
         fetch(jar_set, fetched, progress)
         _check(jar_set, fetched)
         for jar in bad:
+            progress.note(f"{jar.file_name}, {(fetched / jar.file_name).stat().st_size:,} bytes")
             (fetched / jar.file_name).replace(folder / jar.file_name)
 
 
