@@ -36,7 +36,7 @@ _ADVICE = {
     "No module named": ": install it on every worker of the cluster, and set PYSPARK_PYTHON to the"
     " Python that has it there",
     "Cannot run program": ": set PYSPARK_PYTHON to a Python that every worker of the cluster has,"
-    " with penstock[spark] installed",
+    " with Penstock and its spark extra installed",
 }
 LACKING = tuple(_ADVICE)
 """Signs of a worker that will not do, however often it is tried."""
