@@ -49,7 +49,7 @@ class Detector:
         if status is not None and (status["pid"], status["state"]) == (self.pid, "running"):
             return "the query runs, Spark starts its Python workers"
         if any(_is_java(pid) for pid in descendants(self.pid)):
-            return "Spark starts in its Java process"
+            return "Spark starts in its Java process, which takes longer the first time"
         return "Python starts"
 
     def start(self) -> None:

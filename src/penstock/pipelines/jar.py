@@ -82,8 +82,9 @@ def _replace(jar_set: JarSet, bad: list[Jar], folder: Path, fetch: Fetch) -> Non
     # that has the old file open keeps it.
     with (
         tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder) as scratch,
-        ProgressLine(f"getting {jar_set.title}, once, into {folder}") as progress,
+        ProgressLine(f"getting {jar_set.title}, once") as progress,
     ):
+        progress.note(f"they are kept in {folder}")
         fetched = Path(scratch, "jars")
         fetched.mkdir()
         fetch(jar_set, fetched, progress)

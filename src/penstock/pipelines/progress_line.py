@@ -25,7 +25,7 @@ class ProgressLine:
         lead: str = "penstock: ",
         gap_s: float = 5.0,
     ) -> None:
-        self._title = lead + title
+        self._lead, self._title = lead, lead + title
         self._out = out or sys.stderr
         self._gap_s = gap_s
         self._live = self._out.isatty()
@@ -46,7 +46,7 @@ class ProgressLine:
 
     def note(self, text: str) -> None:
         """A line that stays, on a terminal as well."""
-        self._write(f"{self._title}: {text}", stays=True)
+        self._write(self._lead + text, stays=True)
 
     def __exit__(self, failed: object, *_: object) -> None:
         how = "failed" if failed else "done"

@@ -125,12 +125,15 @@ def test_two_processes_fetch_once(cache: Path) -> None:
     assert (cache / "fetches").read_text() == "one\n"
 
 
-def test_progress_names_what_came(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_names_what_came(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ensure_jars(SET, fetch=Mirror())
-    first, left, right, last = capsys.readouterr().err.splitlines()
-    assert first.startswith("penstock: getting two jars, once")
-    assert left.endswith(": left-1.0.jar, 4 bytes")
-    assert right.endswith(": right-1.0.jar, 5 bytes")
+    *lines, last = capsys.readouterr().err.splitlines()
+    assert lines == [
+        "penstock: getting two jars, once ...",
+        f"penstock: they are kept in {cache}",
+        "penstock: left-1.0.jar, 4 bytes",
+        "penstock: right-1.0.jar, 5 bytes",
+    ]
     assert "done in" in last
     ensure_jars(SET, fetch=Mirror())
     assert capsys.readouterr().err == ""

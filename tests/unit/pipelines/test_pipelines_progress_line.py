@@ -35,7 +35,7 @@ def test_a_pipe_gets_a_line_now_and_then(clock: list[float]) -> None:
         "penstock: getting jars ...",
         "penstock: getting jars: b.jar, 6 s",
         "penstock: getting jars: d.jar, 12 s",
-        "penstock: getting jars: d.jar, 7 bytes",
+        "penstock: d.jar, 7 bytes",
         "penstock: getting jars: done in 15.0 s",
     ]
 
