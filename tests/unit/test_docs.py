@@ -1,4 +1,4 @@
-"""The documentation hangs together: every page is in the index, every relative link leads somewhere."""
+"""The documentation: every page is in the index, and every relative link leads somewhere."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ import re
 from pathlib import Path
 
 import pytest
+
+from tools.durability import outcome as crash
+from tools.exactly_once import outcome as copying
+from tools.fraud import outcome as fraud
+from tools.page import read_section
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -56,5 +61,19 @@ def test_every_page_is_in_the_index() -> None:
 
 
 def test_a_broken_link_is_found() -> None:
-    text = "[a](nowhere.md) [b](https://example.org) `[c](code.md)` [d](README.md#nowhere) [e](README.md)"
+    good = "[b](https://example.org) `[c](code.md)` [e](README.md)"
+    text = f"[a](nowhere.md) {good} [d](README.md#nowhere)"
     assert broken(DOCS / "x.md", text) == ["nowhere.md", "README.md#nowhere"]
+
+
+@pytest.mark.parametrize(
+    ("heading", "about"),
+    [
+        (crash.HEADING, crash.ABOUT),
+        (copying.HEADING, copying.ABOUT),
+        (fraud.HEADING, fraud.ABOUT),
+        (fraud.ACCURACY_HEADING, fraud.ABOUT_ACCURACY),
+    ],
+)
+def test_the_reliability_page_says_what_its_tools_would_write(heading: str, about: str) -> None:
+    assert about in read_section(DOCS / "reliability.md", heading)
