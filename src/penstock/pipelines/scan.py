@@ -1,4 +1,4 @@
-"""Reading a topic from one end to the other, as it stands now, without a group and without Spark.
+"""Reading a topic from its beginning to its present end, without a group and without Spark.
 
 It owns the assignment and the knowledge of when the end is reached; what records mean is not its
 business. Transactions still open are left out, together with what follows them.

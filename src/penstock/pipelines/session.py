@@ -142,8 +142,7 @@ def _join(settings: dict[str, str], key: str, separator: str, ours: list[str]) -
 
 
 def _temporary() -> list[str]:
-    """Where this process has its temporary files Spark shall have its own: Java looks at no TMPDIR
-    by itself."""
+    """Spark's temporary files go where this process has its own: Java ignores TMPDIR."""
     where = tempfile.gettempdir()
     return [] if where == "/tmp" else [f'"-Djava.io.tmpdir={where}"']
 

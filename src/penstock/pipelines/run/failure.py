@@ -39,7 +39,7 @@ _ADVICE = {
     " with Penstock and its spark extra installed",
 }
 LACKING = tuple(_ADVICE)
-"""Signs of a worker that will not do, however often it is tried."""
+"""Signs of a worker that cannot work, however often it is retried."""
 _CODE = re.compile(r"KafkaError\{code=(\w+)")
 _NOISE = re.compile(r"^\[?(STREAM_FAILED|FOREACH_BATCH_USER_FUNCTION_ERROR)")
 _SAYING = re.compile(r"^\s*(?:Caused by: )?([\w.$]*(?:Error|Exception)): (.+)$")
