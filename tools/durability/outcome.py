@@ -10,7 +10,7 @@ from tools.durability.checker import Violation
 from tools.durability.ledger import Ledger
 from tools.durability.topic import LoadedTopic
 
-HEADING = "## Crash tests"
+HEADING = "## Killed under load"
 
 
 @dataclass
@@ -53,7 +53,7 @@ def _by_moment(kills: Counter[str]) -> str:
 
 def render(outcome: Outcome) -> str:
     """Its section of docs/reliability.md."""
-    lines = [HEADING, "", *ABOUT.splitlines(), "", "### The last long run", ""]
+    lines = [HEADING, "", *ABOUT.splitlines(), "", "### The last long run of kills", ""]
     lines += _figures(outcome)
     lines += ["", *_table(outcome), ""]
     if outcome.violations:
