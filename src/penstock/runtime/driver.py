@@ -28,6 +28,9 @@ from penstock.machine.timers import TimerKey, Timers
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, InvariantError, StorageError
 from penstock.network.later import Later, future_of
+from penstock.telemetry.log import get_logger
+
+log = get_logger("runtime")
 
 MachineT = TypeVar("MachineT", bound=StateMachine[Any])
 RecordT = TypeVar("RecordT")
@@ -37,6 +40,7 @@ _TIMER_WAIT_MAX_MS = 60_000
 """Deadlines are wall-clock times, and a wall clock may be set: look again now and then."""
 
 _TIMER_RETRY_MS = 1000
+_TIMER_FAULT_MS = 60_000
 
 
 class JournalError(StorageError):
@@ -275,7 +279,15 @@ class Runtime(Generic[MachineT, RecordT]):
 
     def _expire(self, key: TimerKey, now_ms: int) -> None:
         try:
-            self._take(self.machine.expire(key, now_ms))
+            decision = self.machine.expire(key, now_ms)
+        except Exception as error:
+            # Nothing has changed by it. What is wrong with one entity, as a forged record can make
+            # it, is no reason to stop all the others.
+            log.error("timer failed", timer=repr(key), exc_info=error)
+            self._timers.schedule(key, now_ms + _TIMER_FAULT_MS)
+            return
+        try:
+            self._take(decision)
         except ApiError:
             # The disk had no room for it: the machine is as before, and is asked again.
             self._timers.schedule(key, now_ms + _TIMER_RETRY_MS)
