@@ -20,6 +20,16 @@ def start(arguments: Sequence[str]) -> int:
         sys.stdout.write(start_help())
         return 0
     parsed = parse_start(arguments)
+    try:
+        return _start(parsed)
+    except Failure as failure:
+        if parsed.values.get("--log-format") != "json":
+            raise
+        _complain_in_json(str(failure))
+        return failure.exit_code
+
+
+def _start(parsed: StartArguments) -> int:
     malformed = [each for each in parsed.settings if "=" not in each]
     if malformed:
         raise UsageFailure(f"--set takes KEY=VALUE, not {malformed[0]!r}")
@@ -31,6 +41,12 @@ def start(arguments: Sequence[str]) -> int:
         raise
     except (PenstockError, OSError) as error:
         raise Failure(_reason(error)) from error
+
+
+def _complain_in_json(message: str) -> None:
+    from penstock.telemetry.log import json_line
+
+    sys.stderr.write(json_line("cli", "error", " ".join(message.split())) + "\n")
 
 
 def _ready_fd(parsed: StartArguments) -> int | None:
