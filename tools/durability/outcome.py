@@ -10,6 +10,8 @@ from tools.durability.checker import Violation
 from tools.durability.ledger import Ledger
 from tools.durability.topic import LoadedTopic
 
+HEADING = "## Killed under load"
+
 
 @dataclass
 class Outcome:
@@ -50,12 +52,12 @@ def _by_moment(kills: Counter[str]) -> str:
 
 
 def render(outcome: Outcome) -> str:
-    """The page docs/reliability.md."""
-    lines = [*_INTRODUCTION.splitlines(), "", "## The last long run", ""]
+    """Its section of docs/reliability.md."""
+    lines = [HEADING, "", *_INTRODUCTION.splitlines(), "", "### The last long run of kills", ""]
     lines += _figures(outcome)
     lines += ["", *_table(outcome), ""]
     if outcome.violations:
-        lines += ["## What was wrong", ""]
+        lines += ["### What was wrong", ""]
         lines += [f"- {violation}" for violation in outcome.violations[:50]]
         lines.append("")
     return "\n".join(lines)
@@ -99,13 +101,11 @@ def _table(outcome: Outcome) -> list[str]:
     return ["| " + " | ".join(row) + " |" for row in rows]
 
 
-_INTRODUCTION = """# Reliability
-
-`make crash` loads a node with idempotent librdkafka producers, which keep many records in flight
-and retry on their own, and with producers on plain sockets that send one record at a time and never
-retry. Meanwhile topics are created and deleted. The node is killed with `kill -9` at random
-moments, some of them while it starts or stops, and is started again on the same directory. In the
-end everything is read back and held against the list of what was acknowledged:
+_INTRODUCTION = """`make crash` loads a node with idempotent librdkafka producers, which keep many
+records in flight and retry on their own, and with producers on plain sockets that send one record
+at a time and never retry. Meanwhile topics are created and deleted. The node is killed with `kill
+-9` at random moments, some of them while it starts or stops, and is started again on the same
+directory. In the end everything is read back and held against the list of what was acknowledged:
 
 - every acknowledged record is there once, at the offset that the acknowledgement named;
 - a record that was not acknowledged is there once or not at all;
