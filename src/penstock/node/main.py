@@ -41,8 +41,6 @@ def run(
     started = time.monotonic()
     configure(log_format, log_level)
     options = settled_options(config, listen, advertise, data_dir, metrics)
-    if pid_file is not None:
-        _write_file(pid_file, f"{os.getpid()}\n")
 
     def announce(node: Node) -> None:
         line = _ready_event if log_format == "json" else _ready_line
@@ -50,7 +48,7 @@ def run(
         _signal_ready(node, ready_fd, ready_file)
 
     try:
-        return _runner()(_serve(Node(config, options, SystemClock()), announce))
+        return _runner()(_serve(Node(config, options, SystemClock()), announce, pid_file))
     finally:
         for path in (pid_file, ready_file):
             if path is not None:
@@ -66,12 +64,15 @@ def _runner() -> Callable[[Coroutine[Any, Any, int]], int]:
     return runner
 
 
-async def _serve(node: Node, announce: Callable[[Node], None]) -> int:
+async def _serve(node: Node, announce: Callable[[Node], None], pid_file: str | None = None) -> int:
     """The exit code: 0 after a stop that was asked for, 1 when the disk failed."""
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
+    # Not before: from here on, whatever ends the process takes the file away again.
+    if pid_file is not None:
+        _write_file(pid_file, f"{os.getpid()}\n")
     if not await _start_unless(stopping, node):
         log.info("stopped before it was ready")
         return 0
