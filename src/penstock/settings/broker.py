@@ -11,12 +11,14 @@ from penstock.settings.key import (
     LOW,
     PROMISE,
     READ_ONLY,
+    SHOWN_MAX,
     STRING,
     UNKNOWN,
     UNREAD,
     Key,
     Row,
     ValueProblem,
+    shortened,
 )
 from penstock.settings.promise import UNDECLARED
 from penstock.settings.synonym import LISTENER_PREFIX, without_listener
@@ -75,6 +77,9 @@ def _key_of_listener(name: str) -> Key:
 
 
 def nearest_key(name: str) -> str | None:
+    if len(name) > SHOWN_MAX:
+        # Comparing takes time by the length, and nobody mistypes a name that long.
+        return None
     from difflib import get_close_matches  # only a typing error needs it
 
     matches = get_close_matches(name, BROKER_KEYS, n=1, cutoff=0.6)
@@ -83,7 +88,7 @@ def nearest_key(name: str) -> str | None:
 
 def unknown_name(name: str) -> str:
     near = nearest_key(name)
-    return f"{name}; did you mean {near}?" if near else name
+    return f"{name}; did you mean {near}?" if near else shortened(name)
 
 
 def validate_broker_overrides(overrides: Mapping[str, str]) -> None:

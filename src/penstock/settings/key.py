@@ -57,6 +57,8 @@ PROMISE: Final = "promise"
 INT_MAX: Final = "2147483647"
 LONG_MAX: Final = "9223372036854775807"
 
+SHOWN_MAX: Final = 200
+
 _BITS: Final = {INT: 31, SHORT: 15, LONG: 63}
 
 Value = bool | int | float | str | list[str] | None
@@ -118,8 +120,7 @@ class Key:
         value = self._convert(text)
         complaint = None if self.check is None else self.check(value)
         if complaint is not None:
-            shown = text.strip() if self.type == LIST else render(value)
-            raise ValueProblem(f"Invalid value {shown} for configuration {self.name}: {complaint}")
+            raise self._malformed(text if self.type == LIST else render(value) or "", complaint)
         return value
 
     def _convert(self, text: str) -> Value:
@@ -172,7 +173,13 @@ class Key:
         return items
 
     def _malformed(self, text: str, complaint: str) -> ValueProblem:
-        return ValueProblem(f"Invalid value {text} for configuration {self.name}: {complaint}")
+        shown = shortened(text.strip())
+        return ValueProblem(f"Invalid value {shown} for configuration {self.name}: {complaint}")
+
+
+def shortened(text: str) -> str:
+    """A client's text as far as it is worth repeating."""
+    return text if len(text) <= SHOWN_MAX else f"{text[:SHOWN_MAX]}..."
 
 
 def render(value: Value) -> str | None:

@@ -81,6 +81,9 @@ OTHERWISE = {
     ("metadata.log.dir", "nonsense"),
     # A cluster of one needs no servers to find itself.
     ("controller.quorum.bootstrap.servers", ""),
+    # Kafka's cleaner would never get anywhere.
+    ("log.cleaner.io.max.bytes.per.second", "-1"),
+    ("log.cleaner.io.max.bytes.per.second", "0"),
     # Either id alone is enough here; it counts for both.
     *(("broker.id", value) for value in VALUES["INT"]),
 }

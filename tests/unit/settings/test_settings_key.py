@@ -140,6 +140,13 @@ def test_integers_are_bounded_by_their_type(value: int) -> None:
                 key.parse(str(value))
 
 
+def test_long_values_are_not_repeated_in_full() -> None:
+    for name, text in (("retention.ms", "9" * 5_000_000), ("cleanup.policy", "x," * 100_000)):
+        with pytest.raises(ValueProblem) as caught:
+            TOPIC_KEYS[name].parse(text)
+        assert len(str(caught.value)) < 400
+
+
 def test_checks_describe_themselves() -> None:
     assert str(at_least(-2)) == "[-2,...]"
     assert str(between(1, 9, -1)) == "[1,...,9] or -1"
