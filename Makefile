@@ -43,7 +43,7 @@ format: $(READY) ## format the source
 	@$(BIN)/ruff check --fix .
 
 generate: $(READY) ## write the generated code and pages anew
-	@$(BIN)/python tools/generate_protocol.py
+	@$(BIN)/python -m tools.generate_protocol
 	@$(BIN)/python tools/generate_config_docs.py
 
 conformance: $(READY) ## real clients and Kafka's tools; TARGET=kafka runs them against Apache Kafka

@@ -24,7 +24,7 @@ from penstock.model.clock import Clock
 from penstock.model.error import StorageError
 from penstock.model.id import ZERO_ID, TopicPartition
 from penstock.network.listener import Limits, Listener
-from penstock.node.address import Address
+from penstock.node.address import EVERY_INTERFACE, Address
 from penstock.node.gauge import gauges
 from penstock.node.identity import Identity, establish
 from penstock.node.metadata_plane import MetadataPlane
@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from penstock.handlers.transaction_host import TransactionHost
 
 DRAIN_TIMEOUT_S = 5.0
-EVERY_INTERFACE = ("0.0.0.0", "::", "")
 RECOVERY_REPORT_EVERY = 1000
 GC_THRESHOLD = 50_000
 
@@ -86,6 +85,7 @@ class Node:
         self._image = ClusterImage()
         self._partitions = PartitionSet()
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._mentioned: set[str] = set()
         self.log_dir = LogDir(
             options.data_dir,
             clock,
@@ -282,9 +282,21 @@ class Node:
         self._config = self._config.with_dynamic(
             configs.broker(self.identity.node_id), configs.broker(None)
         )
+        self._mention_settings()
         if hasattr(self, "_broker"):
             self._broker.config = self._config
         self._keeper.refresh_all()
+
+    def _mention_settings(self) -> None:
+        """What was set and does nothing is said once, not at every change."""
+        for names, event in (
+            (self._config.unread, "settings accepted without effect"),
+            (sorted(self._config.ignored), "changes of settings that cannot be followed"),
+        ):
+            new = [name for name in names if name not in self._mentioned]
+            if new:
+                self._mentioned.update(new)
+                log.warning(event, settings=",".join(new))
 
     async def _allocate_producer_ids(self) -> range:
         return await self._metadata.controller.allocate_producer_ids(self._metadata.broker_epoch)

@@ -28,6 +28,7 @@ FLUSH_CHECK_S = 0.1
 TRASH_CHECK_S = 1.0
 SNAPSHOT_CHECK_S = 1.0
 PARTITIONS_PER_STEP = 16
+SETTINGS_CHECK_S = 1.0
 
 
 class Upkeep:
@@ -80,7 +81,7 @@ class Upkeep:
         self, job: Callable[[], Awaitable[None]], interval_s: Callable[[], float]
     ) -> None:
         while True:
-            await asyncio.sleep(max(0.01, interval_s()))
+            await _wait(interval_s)
             if self._log_dir.offline is not None:
                 continue
             try:
@@ -155,3 +156,12 @@ class Upkeep:
                 partition.log.producers.expire(self._clock.now_ms(), expiration_ms)
             if count % PARTITIONS_PER_STEP == 0:
                 await asyncio.sleep(0)
+
+
+async def _wait(interval_s: Callable[[], float]) -> None:
+    """A setting decides how long, and may change meanwhile: it is looked at again and again."""
+    waited_s = 0.0
+    while (left_s := max(0.01, interval_s()) - waited_s) > 0:
+        step_s = min(left_s, SETTINGS_CHECK_S)
+        await asyncio.sleep(step_s)
+        waited_s += step_s

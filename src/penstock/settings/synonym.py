@@ -69,7 +69,9 @@ def without_listener(name: str) -> str | None:
 
 
 def to_ms(name: str, value: int) -> int:
-    """Hours and minutes as milliseconds; anything negative means without limit."""
+    """Hours and minutes as milliseconds; where no limit is allowed, all below zero means that."""
+    if name == "log.retention.ms":
+        return max(value, -1)
     for suffix, factor in _MS_PER_UNIT.items():
         if name.endswith(suffix):
             return value * factor if value >= 0 else -1
