@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import IO, Any, NamedTuple
 
 from penstock.cli.failure import Failure, UsageFailure
-from penstock.cli.value import Format, parse_bytes, parse_json_field
+from penstock.cli.value import Format, parse_bytes, parse_json_field, typed_bytes
 
 Headers = list[tuple[str, bytes | None]]
 
@@ -27,7 +27,7 @@ class Input:
 
     values: Sequence[bytes] | None = None
     key: str | None = None
-    key_separator: str | None = None
+    key_separator: bytes | None = None
     headers: Sequence[str] = ()
     partition: int = -1
     timestamp_ms: int | None = None
@@ -40,7 +40,7 @@ class Input:
 
 def read_records(source: Input, stream: IO[bytes]) -> Iterator[OutgoingRecord]:
     headers = parse_headers(source.headers)
-    key = None if source.key is None else parse_bytes(source.key.encode(), source.key_format)
+    key = None if source.key is None else parse_bytes(typed_bytes(source.key), source.key_format)
     if source.tombstone:
         yield OutgoingRecord(key, None, headers, source.partition, source.timestamp_ms)
     for number, text in enumerate(_texts(source, stream), 1):
@@ -63,10 +63,10 @@ def _texts(source: Input, stream: IO[bytes]) -> Iterable[bytes]:
 
 def _line_record(source: Input, text: bytes, key: bytes | None, headers: Headers) -> OutgoingRecord:
     if source.key_separator is not None:
-        separator = source.key_separator.encode().decode("unicode_escape").encode()
-        written, found, text = text.partition(separator)
+        written, found, text = text.partition(source.key_separator)
         if not found:
-            raise Failure(f"no key separator {source.key_separator!r} in the line")
+            shown = source.key_separator.decode(errors="replace")
+            raise Failure(f"no key separator {shown!r} in the line")
         key = parse_bytes(written, source.key_format)
     value = parse_bytes(text, source.value_format)
     return OutgoingRecord(key, value, headers, source.partition, source.timestamp_ms)
@@ -104,5 +104,5 @@ def parse_headers(pairs: Iterable[str]) -> Headers:
         name, equals, value = pair.partition("=")
         if not name:
             raise UsageFailure(f"a header is NAME=VALUE, not {pair!r}")
-        headers.append((name, value.encode() if equals else None))
+        headers.append((name, typed_bytes(value) if equals else None))
     return headers

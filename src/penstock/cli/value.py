@@ -5,10 +5,15 @@ from __future__ import annotations
 import base64
 import binascii
 import json
+import os
+import re
 from enum import StrEnum
 from typing import Any
 
-from penstock.cli.failure import Failure
+from penstock.cli.failure import Failure, UsageFailure
+
+_ESCAPE = re.compile(rb"\\(x[0-9a-fA-F]{2}|.?)", re.DOTALL)
+_ESCAPED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"0": b"\0", b"\\": b"\\"}
 
 
 class Format(StrEnum):
@@ -87,3 +92,21 @@ def _decode_json(content: bytes) -> Any:
     except ValueError as error:
         shown = content[:40].decode(errors="replace")
         raise Failure(f"the record {shown!r} is not JSON; read it with another format") from error
+
+
+def typed_bytes(text: str) -> bytes:
+    """What was typed as an argument, byte for byte, also where it is not UTF-8."""
+    return os.fsencode(text)
+
+
+def unescape(text: str) -> bytes:
+    r"""`\n`, `\t`, `\r`, `\0`, `\\` and `\xHH` as the bytes they stand for."""
+
+    def replace(found: re.Match[bytes]) -> bytes:
+        if found[1].startswith(b"x") and len(found[1]) == 3:
+            return bytes.fromhex(found[1][1:].decode())
+        if found[1] not in _ESCAPED:
+            raise UsageFailure(f"{text!r}: the escapes are \\n \\t \\r \\0 \\\\ and \\xHH")
+        return _ESCAPED[found[1]]
+
+    return _ESCAPE.sub(replace, typed_bytes(text))

@@ -42,7 +42,9 @@ class Command:
     server: CommandServer
 
     def environment(self) -> dict[str, str]:
-        return os.environ | {"PENSTOCK_BOOTSTRAP_SERVERS": self.servers}
+        # Whoever runs the tests may have profiles of their own.
+        home = {"XDG_CONFIG_HOME": os.devnull}
+        return os.environ | {"PENSTOCK_BOOTSTRAP_SERVERS": self.servers} | home
 
     def try_run(self, *arguments: str, stdin: bytes = b"") -> Answer:
         with TemporaryFile() as source, TemporaryFile() as out, TemporaryFile() as err:
