@@ -78,8 +78,8 @@ def start() -> None:
 
 
 app.add_typer(topic_command.app, name="topics")
-app.command("produce")(produce_command.produce)
-app.command("consume")(consume_command.consume)
+app.command("produce", cls=produce_command.ProduceCommand)(produce_command.produce)
+app.command("consume", cls=consume_command.ConsumeCommand)(consume_command.consume)
 app.add_typer(config_command.app, name="configs")
 app.add_typer(cluster_command.app, name="cluster")
 app.command("log-dirs")(log_dir_command.log_dirs)
@@ -160,7 +160,7 @@ def _fail(error: Exception, profile: str | None) -> int:
     if format_message is not None:
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else "penstock"
-        said = format_message().rstrip(".")
+        said = format_message().rstrip(".").replace("Value error, ", "")
         complain(f"{said}{' ' if said.endswith('?') else '; '}see `{path} --help`")
         return int(getattr(error, "exit_code", 2))
     complain(_reason(error) + (f" (profile {profile})" if profile else ""))

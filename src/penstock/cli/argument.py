@@ -14,7 +14,7 @@ from typing import Annotated, Any
 import typer
 
 from penstock.cli.cluster import Cluster
-from penstock.cli.help import PlainCommand, PlainGroup, write_options
+from penstock.cli.help import PlainCommand, PlainGroup, check_value, write_options
 from penstock.cli.profile import choose_target, read_profiles
 
 INT_MAX, SHORT_MAX = (1 << 31) - 1, (1 << 15) - 1
@@ -55,6 +55,7 @@ def _share(option: Any) -> Any:
 
 def _remember(ctx: Any, option: Any, value: Any) -> Any:
     if value is not None and value != []:
+        check_value(option, value)
         ctx.meta.setdefault(_GIVEN, {})[option.name] = value
     return value
 

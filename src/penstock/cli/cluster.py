@@ -34,7 +34,6 @@ class Cluster:
                 f"--timeout takes seconds, above 0 and up to {TIMEOUT_S_MAX:.0f}, not {timeout_s:g}"
             )
         self.bootstrap_servers = target.bootstrap_servers
-        self.profile = target.profile
         self.timeout_s = timeout_s
         self.given_settings = dict(target.settings) | key_values(client_settings, "-X")
         self._admin: AdminClient | None = None
@@ -87,11 +86,10 @@ class Cluster:
         raise self.unreachable()
 
     def unreachable(self) -> Failure:
-        if self.profile is not None:
-            rest = f"see `penstock profile show {self.profile}`, or name another with -b"
-        else:
-            rest = "start one with `penstock start`, or name another with -b"
-        return Failure(f"no broker answers at {self.bootstrap_servers}; {rest}")
+        return Failure(
+            f"no broker answers at {self.bootstrap_servers}; start one with `penstock start`, "
+            "or name another with -b"
+        )
 
     def metadata(self) -> Any:
         with self.explaining():

@@ -19,7 +19,6 @@ def info_command(ctx: typer.Context, as_json: Json = False) -> None:
     if as_json:
         print_json(info.document())
         return
-    features = ", ".join(f"{name} {level}" for name, level in sorted(info.features.items()))
     version = (
         f"{info.kafka_version} or newer, by its metadata.version" if info.kafka_version else "-"
     )
@@ -31,7 +30,6 @@ def info_command(ctx: typer.Context, as_json: Json = False) -> None:
         ("cluster", info.cluster_id),
         ("controller", "-" if info.controller is None else f"broker {info.controller}"),
         ("Kafka", version),
-        ("features", features or "-"),
         ("topics", topics),
         ("internal", internal),
     ):
@@ -39,3 +37,6 @@ def info_command(ctx: typer.Context, as_json: Json = False) -> None:
     print_line("")
     rows = [(each.id, each.host, each.port, each.rack) for each in info.brokers]
     print_table(("broker", "host", "port", "rack"), rows)
+    if info.features:
+        print_line("")
+        print_table(("feature", "level"), sorted(info.features.items()))

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 import time
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from penstock.cli.argument import INT_MAX, cluster_of
+from penstock.cli.argument import INT_MAX, ClusterCommand, cluster_of
 from penstock.cli.cluster import Cluster
 from penstock.cli.completion import complete_topics
 from penstock.cli.failure import UsageFailure
@@ -20,6 +20,10 @@ from penstock.cli.value import Format, unescape
 
 if TYPE_CHECKING:
     from penstock.cli.group_reader import GroupReader
+
+
+class ConsumeCommand(ClusterCommand):
+    raw: ClassVar[frozenset[str]] = frozenset({"separator", "template"})
 
 
 def consume(
@@ -118,6 +122,8 @@ def consume(
         template=None if template is None else Template(template, key_format, value_format),
     )
     if group is not None:
+        if not group:
+            raise UsageFailure("--group must not be empty")
         if partition or last is not None or first.anchor not in (Anchor.beginning, Anchor.end):
             raise UsageFailure(
                 "a group has its own place: with --group leave out --partition and --until; "

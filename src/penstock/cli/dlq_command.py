@@ -78,8 +78,10 @@ def list_command(
 
 def _tally_row(tally: Tally, now_ms: int) -> tuple[str, str, int, int, str, str, str]:
     origins = ",".join(sorted(tally.origins))
+    # A record without any of our headers, as an ordinary topic has them.
+    error = "(no dead letter)" if tally.origins == {"unknown"} else tally.error
     oldest, newest = show_age(tally.oldest_ms, now_ms), show_age(tally.newest_ms, now_ms)
-    return tally.topic, tally.error, tally.count, tally.waiting, origins, oldest, newest
+    return tally.topic, error, tally.count, tally.waiting, origins, oldest, newest
 
 
 def _tally_document(tally: Tally) -> dict[str, Any]:

@@ -141,7 +141,7 @@ def generate(
         typer.Option("--seconds", "-s", metavar="N", min=0.0, help="Stop after N seconds."),
     ] = None,
     accounts: Annotated[
-        int, typer.Option(metavar="N", min=1, max=INT_MAX, help="How many accounts pay.")
+        int, typer.Option(metavar="N", min=1, max=10_000_000, help="How many accounts pay.")
     ] = 10_000,
     partitions: Annotated[
         int,
@@ -163,7 +163,7 @@ def generate(
     seed: Annotated[
         int | None,
         typer.Option(
-            metavar="N", show_default="random", help="The same seed gives the same payments."
+            metavar="N", min=0, show_default="random", help="The same seed gives the same payments."
         ),
     ] = None,
     as_json: Json = False,

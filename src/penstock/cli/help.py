@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 from typer.core import TyperCommand, TyperGroup
 
 from penstock.cli.failure import UsageFailure
+from penstock.cli.value import is_text
 
 _OPTION_WIDTH_MAX = 32
 """As wide as `-b, --bootstrap-server HOST:PORT`."""
@@ -26,6 +27,9 @@ Row = tuple[str, str]
 
 
 class PlainCommand(TyperCommand):
+    raw: ClassVar[frozenset[str]] = frozenset()
+    """Options whose text may be any bytes."""
+
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         return ["[OPTIONS]", *_usage(self.params)]
 
@@ -40,7 +44,8 @@ class PlainCommand(TyperCommand):
         rest = super().parse_args(ctx, args)
         if not ctx.resilient_parsing:
             for parameter in self.params:
-                _check_number(parameter, ctx.params.get(parameter.name))
+                if parameter.name not in self.raw:
+                    check_value(parameter, ctx.params.get(parameter.name))
         return rest
 
 
@@ -57,13 +62,20 @@ class PlainGroup(TyperGroup):
     def get_short_help_str(self, limit: int = 0) -> str:
         return summary(self.help or "")
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        rest = super().parse_args(ctx, args)
+        if not ctx.resilient_parsing:
+            for parameter in self.params:
+                check_value(parameter, ctx.params.get(parameter.name))
+        return rest
+
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         if args[0] not in self.commands and not args[0].startswith("-"):
             raise UsageFailure(self._unknown(ctx, args[0]))
         return super().resolve_command(ctx, args)
 
     def _unknown(self, ctx: Any, name: str) -> str:
-        said = f"{ctx.command_path} has no command {name!r}"
+        said = f"there is no command `{ctx.command_path} {name}`"
         if name in self.hints:
             return f"{said}; {self.hints[name]}"
         near = get_close_matches(name, self.commands, n=1, cutoff=_NEAR)
@@ -79,16 +91,26 @@ def summary(text: str) -> str:
     return sentence + dot.rstrip()
 
 
-def _check_number(parameter: Any, value: Any) -> None:
+def check_value(parameter: Any, value: Any) -> None:
+    """Refuse what no command can use: the libraries below answer it with a crash."""
     for each in value if isinstance(value, list | tuple) else (value,):
-        if isinstance(each, float) and not math.isfinite(each):
-            raise UsageFailure(f"{_longest(parameter)} takes a number, not {each}")
-        if isinstance(each, int) and abs(each) > _INTEGER_MAX:
-            raise UsageFailure(f"{_longest(parameter)} takes a smaller number than {each}")
+        if wrong := _wrong(parameter, each):
+            is_option = parameter.param_type_name == "option"
+            name = max(parameter.opts, key=len) if is_option else parameter.metavar
+            raise UsageFailure(f"{name} {wrong}")
 
 
-def _longest(parameter: Any) -> str:
-    return str(max(parameter.opts, key=len))
+def _wrong(parameter: Any, value: Any) -> str | None:
+    if isinstance(value, float) and not math.isfinite(value):
+        return f"takes a number, not {value}"
+    if isinstance(value, int) and abs(value) > _INTEGER_MAX:
+        return f"takes a smaller number than {value}"
+    if isinstance(value, str):
+        if not is_text(value):
+            return f"takes text in UTF-8, not {value!r}"
+        if not value and parameter.param_type_name == "argument":
+            return "must not be empty"
+    return None
 
 
 def _write(formatter: Any, heading: str, rows: Iterable[Row]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import threading
 from collections.abc import Callable
 
 
@@ -14,8 +13,6 @@ def interruptible(run: Callable[[list[str]], int], arguments: list[str], *, last
     that follows Ctrl-C is taken for it. With `last`, nothing but the end of the process comes
     after: Ctrl-C then simply ends it, without a traceback out of Python's own shutdown.
     """
-    if threading.current_thread() is not threading.main_thread():
-        return run(arguments)
     seen = False
 
     def on_interrupt(_number: int, _frame: object) -> None:

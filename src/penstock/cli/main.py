@@ -20,9 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # signals are the node's business.
     if arguments[:1] == ["start"]:
         return _guarded(_start, arguments[1:])
-    from penstock.cli.interrupt import interruptible
-
-    return _guarded(lambda words: interruptible(_run, words, last=argv is None), arguments)
+    return _guarded(lambda words: _run(words, last=argv is None), arguments)
 
 
 def _start(arguments: list[str]) -> int:
@@ -31,7 +29,13 @@ def _start(arguments: list[str]) -> int:
     return start(arguments)
 
 
-def _run(arguments: list[str]) -> int:
+def _run(arguments: list[str], *, last: bool) -> int:
+    from penstock.cli.interrupt import interruptible
+
+    return interruptible(_dispatch, arguments, last=last)
+
+
+def _dispatch(arguments: list[str]) -> int:
     if arguments == ["--version"]:
         from penstock.cli.version import version
 

@@ -41,7 +41,8 @@ def list_command(directory: Directory = _DIRECTORY, as_json: Json = False) -> No
     from penstock.pipelines.run.catalogue import BUILT_IN
     from penstock.pipelines.run.status import read_status
 
-    homes = sorted(directory.iterdir()) if directory.is_dir() else []
+    found = sorted(directory.iterdir()) if directory.is_dir() else []
+    homes = [each for each in found if each.is_dir()]
     seen = {each.name: status for each in homes if (status := read_status(each)) is not None}
     rows = [
         {

@@ -6,11 +6,11 @@ import os
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 
-from penstock.cli.argument import INT_MAX, Json, cluster_of
+from penstock.cli.argument import INT_MAX, ClusterCommand, Json, cluster_of
 from penstock.cli.completion import complete_topics
 from penstock.cli.failure import Failure, UsageFailure
 from penstock.cli.input import Input, read_records
@@ -32,6 +32,10 @@ class Compression(StrEnum):
     snappy = "snappy"
     lz4 = "lz4"
     zstd = "zstd"
+
+
+class ProduceCommand(ClusterCommand):
+    raw: ClassVar[frozenset[str]] = frozenset({"value", "key", "header", "key_separator"})
 
 
 def produce(

@@ -6,11 +6,14 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.argument import INT_MAX, SHORT_MAX, Json, cluster_of, quiet_app
+from penstock.cli.argument import SHORT_MAX, Json, cluster_of, quiet_app
 from penstock.cli.cluster import key_values
 from penstock.cli.completion import complete_topics
 from penstock.cli.failure import UsageFailure
 from penstock.cli.output import plural, print_json, print_line, print_table
+
+PARTITIONS_MAX = 100_000
+"""As many as librdkafka asks for."""
 
 app = quiet_app("Topics: list, create, describe, alter, delete.")
 
@@ -60,7 +63,7 @@ def create_command(
             "-p",
             metavar="N",
             min=-1,
-            max=INT_MAX,
+            max=PARTITIONS_MAX,
             show_default="the broker's",
             help="How many partitions.",
         ),
@@ -155,7 +158,7 @@ def alter_command(
             "-p",
             metavar="N",
             min=1,
-            max=INT_MAX,
+            max=PARTITIONS_MAX,
             help="The new number of partitions. It can only grow.",
         ),
     ] = None,

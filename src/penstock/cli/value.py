@@ -30,7 +30,7 @@ def parse_bytes(text: bytes, form: Format) -> bytes:
             case Format.text:
                 return text
             case Format.json:
-                return encode_json(json.loads(text))
+                return encode_json(decode_json(text))
             case Format.hex:
                 return bytes.fromhex(text.decode("ascii"))
             case Format.base64:
@@ -48,7 +48,7 @@ def show_bytes(content: bytes | None, form: Format) -> bytes:
         case Format.text:
             return content
         case Format.json:
-            return encode_json(_decode_json(content))
+            return encode_json(_record_json(content))
         case Format.hex:
             return content.hex().encode()
         case Format.base64:
@@ -60,7 +60,7 @@ def json_field(name: str, content: bytes | None, form: Format) -> dict[str, Any]
     if content is None:
         return {name: None}
     if form is Format.json:
-        return {name: _decode_json(content)}
+        return {name: _record_json(content)}
     if form is not Format.text:
         return {name: show_bytes(content, form).decode()}
     try:
@@ -86,12 +86,25 @@ def encode_json(content: Any) -> bytes:
     return json.dumps(content, ensure_ascii=False, separators=(",", ":")).encode()
 
 
-def _decode_json(content: bytes) -> Any:
+def decode_json(text: bytes) -> Any:
+    """A ValueError if it is no JSON, or nested too deep to be read."""
     try:
-        return json.loads(content)
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+
+
+def _record_json(content: bytes) -> Any:
+    try:
+        return decode_json(content)
     except ValueError as error:
         shown = content[:40].decode(errors="replace")
         raise Failure(f"the record {shown!r} is not JSON; read it with another format") from error
+
+
+def is_text(text: str) -> bool:
+    """Whether it can be encoded: arguments that are not UTF-8 arrive as lone surrogates."""
+    return not any("\ud800" <= each <= "\udfff" for each in text)
 
 
 def typed_bytes(text: str) -> bytes:
