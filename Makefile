@@ -21,9 +21,9 @@ $(READY): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "penstock: Python 3.11 or newer is needed: install python3 from your system's packages or python.org" >&2; exit 1; }
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "penstock: $$("$(PYTHON)" --version) is too old: install Python 3.11 or newer, then: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
 	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || { echo "penstock: Python's venv module is missing: install python3-venv" >&2; exit 1; }
-	@echo "setting up $(VENV) with $$("$(PYTHON)" --version)"
+	@echo "creating $(VENV) with $$("$(PYTHON)" --version); packages take a minute or two, once"
 	@"$(PYTHON)" -m venv $(VENV)
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,spark]'
+	@PYTHONPATH=src $(BIN)/python -m tools.install $(VENV) -c constraints.txt -e '.[dev,spark]'
 	@touch $(READY)
 
 demo: $(READY) ## a broker at work, then a fraud detector on Spark, live (two minutes; Ctrl-C ends it)
@@ -52,6 +52,11 @@ conformance: $(READY) ## real clients and Kafka's tools; TARGET=kafka runs them 
 conformance-table: $(READY) ## write docs/conformance.md from the last conformance runs
 	@$(BIN)/python tools/conformance_table.py .cache/conformance/penstock.json .cache/conformance/kafka.json
 
+hostile: $(READY) ## hostile input beside a well-behaved client, also on Apache Kafka; writes docs/reliability.md (ten minutes)
+	@$(BIN)/python -m pytest -n 0 tests/hostile --target kafka --hostile-requests 20000 --hostile-report .cache/hostile/kafka.json $(PYTEST_ARGS)
+	@$(BIN)/python -m pytest -n 0 tests/hostile --hostile-requests 20000 --hostile-report .cache/hostile/penstock.json $(PYTEST_ARGS)
+	@$(BIN)/python -m tools.hostile_table .cache/hostile/penstock.json .cache/hostile/kafka.json
+
 bench: $(READY) ## measure beside Apache Kafka 4.3; writes docs/benchmarks.md (long)
 	@$(BIN)/python -m bench $(BENCH_ARGS)
 
@@ -74,4 +79,4 @@ clean: ## remove what the other targets made
 	rm -rf $(VENV) .cache build dist src/*.egg-info penstock-data
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help setup demo test check format generate conformance conformance-table bench bench-pipelines crash eos sink-kill fraud-kill clean
+.PHONY: help setup demo test check format generate conformance conformance-table hostile bench bench-pipelines crash eos sink-kill fraud-kill clean

@@ -2,7 +2,7 @@
 
     python -m tools.crash --kills 50
 
-Exit code 0 when nothing is wrong. The long form writes docs/reliability.md.
+Exit code 0 when nothing is wrong. The long form writes its section of docs/reliability.md.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from pathlib import Path
 
 from tools.apache_kafka import ApacheKafka
 from tools.durability.driver import Broker, Plan, run
-from tools.durability.outcome import render
+from tools.durability.outcome import HEADING, render
 from tools.durability.topic import BROKER_SETTINGS, KAFKA_SETTINGS, TOPICS
-from tools.exactly_once.outcome import HEADING
-from tools.page import read_section
+from tools.page import write_section
 from tools.penstock_broker import Penstock
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reliability.md"
@@ -49,9 +48,7 @@ def main() -> int:
     for violation in outcome.violations[:100]:
         print(violation)
     if options.target == "penstock" and outcome.kills.total() >= LONG_KILLS and not options.no_page:
-        # The page has a section that another tool writes.
-        kept = read_section(PAGE, HEADING)
-        PAGE.write_text(f"{render(outcome).rstrip()}\n" + (f"\n{kept}" if kept else ""))
+        write_section(PAGE, "# Reliability", HEADING, render(outcome))
         print(f"wrote {PAGE.name}")
     for topic in outcome.uncleaned:
         print(f"{topic}: nothing was ever cleaned up, so the kills did not meet it")

@@ -1,0 +1,79 @@
+"""Hostile input: each test has a broker of its own, and a bystander who must not notice.
+
+    pytest tests/hostile --target kafka --hostile-report .cache/hostile/kafka.json
+
+runs the same against Apache Kafka, for comparison: nothing is demanded of it but what a test itself
+asserts. tools/hostile_table.py makes the table in docs/reliability.md of the reports.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.testing.broker import Broker
+from tests.hostile.target import Target
+from tests.target import target_name
+from tools import apache_kafka
+
+_rows: list[dict[str, Any]] = []
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--hostile-report", metavar="FILE", help="write what was measured as JSON")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """The rows travel with pytest's own report, which may come from another process."""
+    if report.when == "call":
+        _rows.extend(
+            {**value, "theme": theme_of(report.nodeid), "outcome": report.outcome}
+            for name, value in report.user_properties
+            if name == "hostile"
+        )
+
+
+def theme_of(nodeid: str) -> str:
+    file = Path(nodeid.partition("::")[0]).stem
+    return file.removeprefix("test_hostile_").replace("_", " ")
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    path = session.config.getoption("hostile_report", None)
+    if path and _rows and not hasattr(session.config, "workerinput"):
+        content = {"target": target_name(session.config), "rows": _rows}
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        Path(path).write_text(json.dumps(content, indent=1))
+
+
+@pytest.fixture
+def settings(request: pytest.FixtureRequest) -> dict[str, str]:
+    """Of the broker: what `@pytest.mark.penstock(settings={...})` says."""
+    marker = request.node.get_closest_marker("penstock")
+    chosen = marker.kwargs.get("settings", {}) if marker else {}
+    return {key: str(value) for key, value in chosen.items()}
+
+
+@pytest.fixture
+def target(
+    request: pytest.FixtureRequest, settings: dict[str, str], tmp_path: Path
+) -> Iterator[Target]:
+    def note(row: dict[str, Any]) -> None:
+        request.node.user_properties.append(("hostile", row))
+
+    if not Path("/proc/self/clear_refs").exists():
+        pytest.skip("needs /proc")
+    data_dir = tmp_path / "data"
+    if target_name(request.config) == "kafka":
+        reason = apache_kafka.missing_prerequisite()
+        if reason is not None:
+            pytest.skip(reason)
+        with apache_kafka.ApacheKafka(data_dir, settings) as kafka:
+            yield Target(kafka, note)
+    else:
+        with Broker(data_dir, settings) as penstock:
+            yield Target(penstock, note)
