@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 from penstock.cli.failure import Failure
 
 _SPARK = frozenset(
@@ -43,7 +41,9 @@ def need_modules(*modules: str) -> None:
 
 
 def _advice(module: str) -> str:
+    from penstock.pipelines.version import INSTALL
+
     return (
-        f"{module} is not installed; pipelines and the fraud detector need the extra `spark`: "
-        f"run `{sys.executable} -m pip install -e '.[spark]'` in Penstock's checkout"
+        f"{module} is not installed; pipelines and the fraud detector need the extra `spark`, "
+        f"{INSTALL}"
     )

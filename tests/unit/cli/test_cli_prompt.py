@@ -197,7 +197,7 @@ def test_a_missing_library_names_the_extra(nowhere: Command, tmp_path: Path) -> 
     )
     assert failed.returncode == 1
     assert failed.stderr.startswith("penstock: orjson is not installed;")
-    assert "-m pip install -e '.[spark]'" in failed.stderr
+    assert "in Penstock's checkout: pip install '.[spark]'" in failed.stderr
 
 
 def test_other_errors_name_no_extra() -> None:
