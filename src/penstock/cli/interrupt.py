@@ -6,6 +6,20 @@ import signal
 from collections.abc import Callable
 
 
+class _State:
+    seen = False
+
+
+_state = _State()
+
+
+def check_interrupt() -> None:
+    """For loops that wait: a library may have dropped the exception that was raised in its
+    callback, and the loop would go on as if nothing had been typed."""
+    if _state.seen:
+        raise KeyboardInterrupt
+
+
 def interruptible(run: Callable[[list[str]], int], arguments: list[str], *, last: bool) -> int:
     """The exit code of `run`, or 130 if Ctrl-C ended it.
 
@@ -13,11 +27,10 @@ def interruptible(run: Callable[[list[str]], int], arguments: list[str], *, last
     that follows Ctrl-C is taken for it. With `last`, nothing but the end of the process comes
     after: Ctrl-C then simply ends it, without a traceback out of Python's own shutdown.
     """
-    seen = False
+    _state.seen = False
 
     def on_interrupt(_number: int, _frame: object) -> None:
-        nonlocal seen
-        seen = True
+        _state.seen = True
         raise KeyboardInterrupt
 
     before = signal.getsignal(signal.SIGINT)
@@ -28,8 +41,9 @@ def interruptible(run: Callable[[list[str]], int], arguments: list[str], *, last
     try:
         return run(arguments)
     except Exception:
-        if not seen:
+        if not _state.seen:
             raise
         return 130
     finally:
+        _state.seen = False
         signal.signal(signal.SIGINT, signal.SIG_DFL if last else before)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from penstock.cli.interrupt import check_interrupt
 from penstock.cli.output import show_time
 from penstock.cli.progress import Progress
 from penstock.cli.template import Template, show_headers
@@ -33,6 +34,7 @@ class RecordPrinter:
             for record in records:
                 if record is None:
                     out.flush()
+                    check_interrupt()
                     continue
                 out.write(show(record))
                 progress.add()

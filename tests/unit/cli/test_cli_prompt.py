@@ -6,6 +6,7 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 from penstock.cli.extra import missing_extra
 from penstock.cli.interrupt import interruptible
+from penstock.cli.printer import RecordPrinter
 from tests.unit.cli.conftest import PENSTOCK, Command
 
 HUGE = "9" * 30
@@ -173,6 +175,26 @@ def test_an_error_after_ctrl_c_is_the_ctrl_c() -> None:
     before = signal.getsignal(signal.SIGINT)
     assert interruptible(swallow, [], last=False) == 130
     assert signal.getsignal(signal.SIGINT) is before
+
+
+def test_a_ctrl_c_that_a_library_drops_still_ends_a_wait(
+    capsysbinary: pytest.CaptureFixture[bytes],
+) -> None:
+    def records() -> Iterator[None]:
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(1)
+        except KeyboardInterrupt:
+            pass
+        yield None
+        raise AssertionError("it went on")
+
+    def consume(_: list[str]) -> int:
+        RecordPrinter().print_all(records())
+        return 0
+
+    with pytest.raises(KeyboardInterrupt):
+        interruptible(consume, [], last=False)
 
 
 def test_ctrl_c_is_left_alone_where_it_is_ignored() -> None:
