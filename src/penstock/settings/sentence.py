@@ -58,6 +58,11 @@ TOPIC_SENTENCES: Final = {
     "min.insync.replicas": (
         "How many replicas have to be in sync for a write with acks=all to be accepted."
     ),
+    "penstock.record.check": (
+        "Whether a leader reads the records of each batch before it takes it: if compiled code can "
+        "do so (the default), always, or never. Compacted topics and those with a codec or an "
+        "oldest time of their own are always read."
+    ),
     "preallocate": "Reserves the whole size of a segment file when it is created.",
     "remote.log.copy.disable": "Stops copying segments of this topic to tiered storage.",
     "remote.log.delete.on.disable": "Removes the tiered data when tiering is turned off.",

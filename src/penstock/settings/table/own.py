@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from penstock.settings.check import at_least
-from penstock.settings.key import INT, LONG, MEDIUM, READ_ONLY, Row
+from penstock.settings.check import at_least, one_of
+from penstock.settings.key import CLUSTER_WIDE, INT, LONG, MEDIUM, READ_ONLY, STRING, Row
 
 ROWS: Final[tuple[Row, ...]] = (
     (
@@ -18,4 +18,13 @@ ROWS: Final[tuple[Row, ...]] = (
         True,
     ),
     ("penstock.open.files.max", INT, "512", at_least(16), MEDIUM, READ_ONLY, True),
+    (
+        "penstock.record.check",
+        STRING,
+        "compiled",
+        one_of("compiled", "always", "never"),
+        MEDIUM,
+        CLUSTER_WIDE,
+        True,
+    ),
 )
