@@ -20,9 +20,9 @@ from penstock.storage.append_check import BatchCheck
 
 T = TypeVar("T")
 
-_SLICE_COST: Final = 8 * 1024 * 1024
+_SLICE_COST: Final = 2_000_000
 """Of a batch's check in the thread, about 10 ms, before it is another batch's turn."""
-_PIECE_COST: Final = 256 * 1024
+_PIECE_COST: Final = 50_000
 
 
 class ParkedProduces:

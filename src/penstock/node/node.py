@@ -192,7 +192,7 @@ class Node:
             ),
             metrics=self.metrics,
             log_dir=self.log_dir,
-            parked=ParkedProduces(self._config.request_memory_bytes),
+            parked=ParkedProduces(2 * self._config.request_memory_bytes),
             endpoint=Endpoint(advertised.host, advertised.port),
         )
         self._router = Router(self._broker)

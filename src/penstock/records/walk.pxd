@@ -8,7 +8,7 @@ cdef unsigned long long _UINT32_MAX, _UINT64_MAX
 
 @cython.final
 cdef class Walk:
-    cdef public long long count, base, earliest, latest, index, newest
+    cdef public long long count, base, earliest, latest, index, fields, newest
     cdef public bint keyed, timed, times_rejected
     cdef public int fault
     cdef public list rejected
@@ -17,7 +17,8 @@ cdef class Walk:
     cdef long long _inside, _skip, _headers
 
     @cython.locals(
-        raw=cython.ulonglong, byte=cython.ulonglong, size=cython.int, longest=cython.int
+        limit=cython.longlong, raw=cython.ulonglong, byte=cython.ulonglong, size=cython.int,
+        longest=cython.int,
     )
     cpdef Py_ssize_t step(
         self, const unsigned char[::1] data, Py_ssize_t pos, Py_ssize_t end, long long fields

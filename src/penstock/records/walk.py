@@ -54,6 +54,7 @@ class Walk:
 
     `newest` is the latest timestamp; `rejected` are the records without a key where `keyed` asks
     for keys, and those whose time lies outside of `earliest` and `latest` where `timed` says so.
+    `fields` is the work so far.
     """
 
     def __init__(
@@ -72,6 +73,7 @@ class Walk:
         self.earliest = earliest
         self.latest = latest
         self.index = 0
+        self.fields = 0
         self.newest = -1
         self.fault = 0
         self.rejected: list[int] = []
@@ -95,8 +97,9 @@ class Walk:
         in front of a number that is not there as a whole: at most nine bytes, which have to lead
         the next piece.
         """
-        while fields > 0 and not self.fault:
-            fields -= 1
+        limit = self.fields + fields
+        while self.fields < limit and not self.fault:
+            self.fields += 1
             if self._skip:
                 if self._skip > end - pos:
                     self._skip -= end - pos
