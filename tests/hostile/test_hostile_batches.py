@@ -15,6 +15,7 @@ import pytest
 
 from penstock.model.error import ErrorCode
 from penstock.records.compression import CODEC_NAMES, GZIP, LZ4, SNAPPY, ZSTD, compress
+from penstock.records.walk import COMPILED
 from tests.batch_kit import (
     NOW_MS,
     good_body,
@@ -27,6 +28,8 @@ from tests.batch_kit import (
 )
 from tests.hostile.target import Target
 from tests.node.wire_kit import Wire, produce, produced
+
+pytestmark = pytest.mark.penstock(settings={"penstock.record.check": "always"})
 
 VERSION = 11
 TOPIC = "t"
@@ -143,13 +146,25 @@ def _compressed(codec: int) -> list[Case]:
     ]
 
 
-@pytest.mark.penstock(settings={"penstock.record.check": "always"})
 @pytest.mark.parametrize("kind", ["header", "records", *CODEC_NAMES[1:]])
 def test_what_nobody_could_read_is_refused(target: Target, kind: str) -> None:
     if kind in CODEC_NAMES:
         cases = _compressed(CODEC_NAMES.index(kind))
     else:
         cases = OF_THE_HEADER if kind == "header" else OF_THE_RECORDS
+    target.create_topic(TOPIC)
+    with target.wire() as wire:
+        answers = {name: _code(wire, batch) for name, batch, _, _ in cases}
+    expected = {name: ours if target.is_penstock else kafkas for name, _, ours, kafkas in cases}
+    assert answers == expected
+
+
+@pytest.mark.penstock(settings={})
+def test_what_is_refused_by_default(target: Target) -> None:
+    """Uncompressed batches are read, by compiled code; of others the frame is looked at."""
+    cases = [*OF_THE_HEADER, *(OF_THE_RECORDS if COMPILED else [])]
+    for codec in (GZIP, SNAPPY, LZ4, ZSTD):
+        cases += [one for one in _compressed(codec) if "good" in one[0] or "over plain" in one[0]]
     target.create_topic(TOPIC)
     with target.wire() as wire:
         answers = {name: _code(wire, batch) for name, batch, _, _ in cases}
@@ -173,7 +188,6 @@ def test_what_the_header_shows_is_refused_always(target: Target) -> None:
     assert set(huge.values()) == {INVALID}
 
 
-@pytest.mark.penstock(settings={"penstock.record.check": "always"})
 @pytest.mark.parametrize("codec", range(5), ids=CODEC_NAMES)
 def test_the_latest_time_is_set_right(target: Target, codec: int) -> None:
     """As Kafka does it: a look-up by time goes by the header."""

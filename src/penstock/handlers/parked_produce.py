@@ -19,6 +19,7 @@ from penstock.protocol.messages.produce import PartitionProduceData
 from penstock.storage.append_check import BatchCheck
 
 T = TypeVar("T")
+Answered = Callable[[], Coroutine[Any, Any, T]]
 
 _SLICE_COST: Final = 2_000_000
 """Of a batch's check in the thread, about 10 ms, before it is another batch's turn."""
@@ -40,12 +41,12 @@ class ParkedProduces:
         self,
         client: ClientState,
         batches: Iterable[PartitionProduceData],
-        produce: Callable[[], Coroutine[Any, Any, Coroutine[Any, Any, T]]],
+        produce: Callable[[], Coroutine[Any, Any, Answered[T]]],
         *,
         unanswered: bool,
     ) -> Coroutine[Any, Any, T]:
-        """`produce` runs when everything that this client parked before is done; for what it
-        returns to wait for, the next one does not wait.
+        """`produce` runs when everything that this client parked before is done. What it returns is
+        called to wait for the answer, and the next one does not wait for that.
 
         Counted at once, so that the client's next request sees it. The frame's buffer serves that
         request, so what is parked is copied. Where nobody waits for an answer, a connection that
@@ -62,31 +63,16 @@ class ParkedProduces:
             data.records = memoryview(bytearray(data.records or b""))
         self._bytes += size
         client.parked_produces += 1
-        parked = self._produce_in_turn(client, size, produce)
-        return self._shield(parked) if unanswered else parked
-
-    async def _produce_in_turn(
-        self,
-        client: ClientState,
-        size: int,
-        produce: Callable[[], Coroutine[Any, Any, Coroutine[Any, Any, T]]],
-    ) -> T:
-        if client.produce_gate is None:
-            client.produce_gate = asyncio.Lock()
-        try:
-            # First come, first served.
-            async with client.produce_gate:
-                answered = await produce()
-        finally:
-            client.parked_produces -= 1
-            self._bytes -= size
-        return await answered
-
-    async def _shield(self, parked: Coroutine[Any, Any, T]) -> T:
-        task = asyncio.ensure_future(parked)
+        task = asyncio.get_running_loop().create_task(_produce_in_turn(client, produce))
         self._tasks.add(task)
+        # Not in the task itself: one that is cancelled before it has begun never gets there.
+        task.add_done_callback(lambda _: self._release(client, size))
         task.add_done_callback(self._tasks.discard)
-        return await asyncio.shield(task)
+        return _wait(task, unanswered)
+
+    def _release(self, client: ClientState, size: int) -> None:
+        client.parked_produces -= 1
+        self._bytes -= size
 
     async def check(self, check: BatchCheck) -> None:
         """ApiError for a batch that may not be written."""
@@ -99,6 +85,21 @@ class ParkedProduces:
     def close(self) -> None:
         if self._thread is not None:
             self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+async def _produce_in_turn(
+    client: ClientState, produce: Callable[[], Coroutine[Any, Any, Answered[T]]]
+) -> Answered[T]:
+    if client.produce_gate is None:
+        client.produce_gate = asyncio.Lock()
+    # First come, first served.
+    async with client.produce_gate:
+        return await produce()
+
+
+async def _wait(task: asyncio.Task[Answered[T]], unanswered: bool) -> T:
+    answered = await (asyncio.shield(task) if unanswered else task)
+    return await answered()
 
 
 def _advance(check: BatchCheck) -> bool:

@@ -34,6 +34,8 @@ _LZ4_INDEPENDENT: Final = 0x20
 _ZSTD_DESCRIPTOR: Final = 4
 _ZSTD_RLE: Final = 1
 
+_MAGIC: Final = {GZIP: b"\x1f\x8b\x08", LZ4: b"\x04\x22\x4d\x18", ZSTD: b"\x28\xb5\x2f\xfd"}
+
 Pieces = Iterator[bytes | bytearray | memoryview]
 
 
@@ -50,6 +52,28 @@ def iter_pieces(codec: int, data: memoryview) -> Pieces:
         raise
     except Exception as error:
         raise InvalidRecord(f"{name} data does not decompress: {error}") from error
+
+
+def begins_as(codec: int, data: memoryview) -> bool:
+    """Whether the first bytes are those of the codec; nothing is decompressed."""
+    if codec == SNAPPY:
+        # Without the framing of Java there is no magic, but the size comes first.
+        return bool(data) and (bytes(data[:8]) == XERIAL_MAGIC or _snappy_size(data) > 0)
+    if codec == LZ4 and (len(data) <= _LZ4_FLAGS or not data[_LZ4_FLAGS] & _LZ4_INDEPENDENT):
+        return False
+    magic = _MAGIC.get(codec, b"")
+    return bytes(data[: len(magic)]) == magic
+
+
+def _snappy_size(data: memoryview) -> int:
+    """0 where the block could not hold what it declares."""
+    size = shift = 0
+    for byte in data[:5]:
+        size |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            return size if size <= len(data) * RATIO_MAX[SNAPPY] else 0
+    return 0
 
 
 def _inputs(data: memoryview) -> Iterator[memoryview]:

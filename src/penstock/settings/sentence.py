@@ -59,9 +59,9 @@ TOPIC_SENTENCES: Final = {
         "How many replicas have to be in sync for a write with acks=all to be accepted."
     ),
     "penstock.record.check": (
-        "Whether a leader reads the records of each batch before it takes it: if compiled code can "
-        "do so (the default), always, or never. Compacted topics and those with a codec or an "
-        "oldest time of their own are always read."
+        "Whether a leader reads the records of a batch before it takes it: where that costs little "
+        "(quick: uncompressed batches, by compiled code), always, or never. Headers are always "
+        "checked, and records where the topic is compacted or has a codec or an oldest time set."
     ),
     "preallocate": "Reserves the whole size of a segment file when it is created.",
     "remote.log.copy.disable": "Stops copying segments of this topic to tiered storage.",

@@ -16,6 +16,7 @@ from penstock.model.error import ApiError, ErrorCode
 from penstock.records.builder import recompress
 from penstock.records.checksum import crc32c
 from penstock.records.compression import CODEC_NAMES
+from penstock.records.decompression import begins_as
 from penstock.records.header import (
     APPEND_TIME_BIT,
     ATTRIBUTES,
@@ -82,10 +83,11 @@ class AppendCheck:
         "before_max_ms",
         "codec",
         "compacted",
-        "inside",
         "level",
         "max_batch_bytes",
         "plain",
+        "reads_compressed",
+        "reads_plain",
         "segment_bytes",
     )
 
@@ -100,16 +102,18 @@ class AppendCheck:
         level = getattr(config, f"compression_{config.compression_type}_level", None)
         self.level: int | None = level if isinstance(level, int) else None
         # Whether the records of a client's batch are looked at.
-        self.inside = (
+        self.reads_compressed = (
             config.penstock_record_check == "always"
-            or (config.penstock_record_check == "compiled" and COMPILED)
             or self.compacted
             or self.codec is not None
             or self.before_max_ms != LONG_MAX
         )
+        is_quick = config.penstock_record_check == "quick" and COMPILED
+        self.reads_plain = self.reads_compressed or is_quick
         # Nothing that would change the batch, or read records in interpreted code.
-        self.plain = not self.append_time and self.codec is None and (COMPILED or not self.inside)
-        self._unusual = _UNUSUAL | (CODEC_MASK if self.inside else 0)
+        changes = self.append_time or self.codec is not None
+        self.plain = not changes and (COMPILED or not self.reads_plain)
+        self._unusual = _UNUSUAL | (CODEC_MASK if self.reads_compressed else 0)
 
     def quick(self, records: WritableBuffer, now_ms: int) -> BatchHeader | None:
         """The header of a client's ordinary, faultless batch; None where `BatchCheck` has to say.
@@ -148,10 +152,11 @@ class AppendCheck:
             or crc32c(memoryview(records)[ATTRIBUTES:]) != crc
         ):
             return None
-        if not self.inside:
-            codec, body_bytes = attributes & CODEC_MASK, size - BATCH_OVERHEAD
+        codec = attributes & CODEC_MASK
+        if codec or not self.reads_plain:
             holds = codec < len(RATIO_MAX) and (
-                count * RECORD_BYTES_MIN <= body_bytes * RATIO_MAX[codec]
+                count * RECORD_BYTES_MIN <= (size - BATCH_OVERHEAD) * RATIO_MAX[codec]
+                and begins_as(codec, memoryview(records)[BATCH_OVERHEAD:])
             )
             return header if holds and newest - now_ms <= self.after_max_ms else None
         walk = Walk(count, base_timestamp, self.compacted, True, *self.times(now_ms))
@@ -251,6 +256,9 @@ class BatchCheck:
         if is_client:
             self._check_size(header.size)
             check_produced(header)
+            codec = header.attributes & CODEC_MASK
+            if not begins_as(codec, memoryview(records)[BATCH_OVERHEAD:]):
+                raise InvalidRecord(f"batch is not compressed with {CODEC_NAMES[codec]}")
             if self.rules.append_time and header.attributes & APPEND_TIME_BIT:
                 raise ApiError(
                     ErrorCode.INVALID_TIMESTAMP, "producers may not set the type log append time"
@@ -260,9 +268,10 @@ class BatchCheck:
     def _looks_inside(self) -> bool:
         """Whether a time is too far ahead, the header alone cannot say."""
         rules, header = self.rules, self.header
-        return rules.inside or (
-            not rules.append_time and header.max_timestamp - self._now_ms > rules.after_max_ms
-        )
+        if rules.reads_compressed or (rules.reads_plain and not header.attributes & CODEC_MASK):
+            return True
+        ahead_ms = header.max_timestamp - self._now_ms
+        return not rules.append_time and ahead_ms > rules.after_max_ms
 
     def _start_inside(self) -> RecordCheck:
         rules = self.rules

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -45,7 +45,7 @@ class UnacknowledgedFailure(ProtocolError):
 Waiting = tuple[Partition, AppendResult, PartitionProduceResponse]
 Unchecked = tuple[TopicProduceData, PartitionProduceData, PartitionProduceResponse]
 """A batch that was too much to check at once, and the place of its answer."""
-Awaited = Coroutine[Any, Any, ProduceResponse | None]
+Awaited = Callable[[], Coroutine[Any, Any, ProduceResponse | None]]
 """The answer, when its batches are as safe as the topic asks."""
 Key = tuple[int, int]
 """A topic of the request, by identity, and a partition."""
@@ -217,7 +217,7 @@ async def _produce_unchecked(
         safe.add(waiting)
         _replace(response, place, answer)
     safe.release()
-    return _wait(request, appends, answered)
+    return partial(_wait, request, appends, answered)
 
 
 async def _check_and_append(

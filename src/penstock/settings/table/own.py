@@ -21,8 +21,8 @@ ROWS: Final[tuple[Row, ...]] = (
     (
         "penstock.record.check",
         STRING,
-        "compiled",
-        one_of("compiled", "always", "never"),
+        "quick",
+        one_of("quick", "always", "never"),
         MEDIUM,
         CLUSTER_WIDE,
         True,
