@@ -97,7 +97,7 @@ OF_THE_RECORDS: list[Case] = [
     ("offsets that repeat", raw_batch(raw_record() * 3, 3), INVALID, OK),
     ("offsets beyond the batch", raw_batch(raw_record(delta=9)), INVALID, OK),
     ("a negative offset", raw_batch(raw_record(delta=-1)), INVALID, OK),
-    ("a negative length", raw_batch(raw_record(length=-1)), INVALID, INVALID),
+    ("a record of negative length", raw_batch(raw_record(length=-1)), INVALID, INVALID),
     ("a length of nothing", raw_batch(raw_record(length=0)), INVALID, INVALID),
     ("a length beyond the batch", raw_batch(raw_record(length=20)), INVALID, INVALID),
     ("a length within the fields", raw_batch(raw_record(length=6)), INVALID, INVALID),
@@ -161,9 +161,10 @@ def test_what_nobody_could_read_is_refused(target: Target, kind: str) -> None:
 
 @pytest.mark.penstock(settings={})
 def test_what_is_refused_by_default(target: Target) -> None:
-    """Uncompressed batches are read, by compiled code; of others the frame is looked at."""
+    """Uncompressed batches are read, by compiled code; of others the frame is looked at. Snappy
+    without Java's framing has no magic that could be wrong."""
     cases = [*OF_THE_HEADER, *(OF_THE_RECORDS if COMPILED else [])]
-    for codec in (GZIP, SNAPPY, LZ4, ZSTD):
+    for codec in (GZIP, LZ4, ZSTD):
         cases += [one for one in _compressed(codec) if "good" in one[0] or "over plain" in one[0]]
     target.create_topic(TOPIC)
     with target.wire() as wire:
