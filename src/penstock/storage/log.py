@@ -30,6 +30,7 @@ from penstock.records.header import (
 from penstock.storage import names
 from penstock.storage.append_check import AppendCheck, Origin
 from penstock.storage.config import LogConfig
+from penstock.storage.damage import DamagedLog, is_of_one_file
 from penstock.storage.disk import Disk
 from penstock.storage.epoch_cache import EpochCache
 from penstock.storage.file_cache import FileCache
@@ -107,6 +108,7 @@ class Log:
         self.snapshots = snapshots
         self.on_dirty: Callable[[Log], None] | None = None
         self.on_failure: Callable[[StorageError], None] | None = None
+        self.on_damage: Callable[[Log, str], None] | None = None
         self.dirty_since_ms = -1
         self.size_bytes = sum(segment.size for segment in segments)
         # Whether the names of the files, and of the directory, are known to be on disk.
@@ -280,6 +282,10 @@ class Log:
         self._fail(f"cannot write to {self.directory}: {error}", error)
 
     def _fail(self, message: str, cause: OSError) -> NoReturn:
+        if is_of_one_file(cause):
+            if self.on_damage is not None:
+                self.on_damage(self, message)
+            raise DamagedLog(message) from cause
         failure = StorageError(message)
         if self.on_failure is not None:
             self.on_failure(failure)
@@ -393,7 +399,11 @@ class Log:
 
     def flush_start(self) -> FlushTicket:
         ticket = FlushTicket(self, self._generation)
-        self.flush_extend(ticket)
+        try:
+            self.flush_extend(ticket)
+        except OSError:
+            ticket.release()
+            raise
         return ticket
 
     def flush_extend(self, ticket: FlushTicket) -> None:
@@ -403,7 +413,7 @@ class Log:
         self.dirty_since_ms = -1
         self._changed = True
         for segment in self._unsynced:
-            self._add_whole(ticket, segment)
+            ticket.add_segment(segment)
         self._unsynced.clear()
         ticket.add_file(self.active.file)
         if self.epochs.changed:
@@ -421,14 +431,6 @@ class Log:
     def drop_unsynced(self, segments: list[Segment]) -> None:
         """These are gone: nobody waits for them any more."""
         self._unsynced = [segment for segment in self._unsynced if segment not in segments]
-
-    def _add_whole(self, ticket: FlushTicket, segment: Segment) -> None:
-        segment.seal()
-        for file in (segment.file, segment.index.file, segment.time_index.file):
-            ticket.add_file(file)
-        txns = segment.txn_index.path
-        if self.disk.exists(txns):
-            ticket.add_file(self.cache.file(txns))
 
     def flush_done(self, ticket: FlushTicket) -> None:
         ticket.release()

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from penstock.storage.log import Log
 from penstock.storage.segment import Segment
+from penstock.storage.txn_check import check_txn_index
 from penstock.storage.txn_index import AbortedTxn
 
 
@@ -45,6 +46,8 @@ def aborted_txns(log: Log, start_offset: int, end_offset: int) -> list[AbortedTx
     found: list[AbortedTxn] = []
     slot = max(bisect_right(log.bases, start_offset) - 1, 0)
     for segment in log.segments[slot:]:
+        if not segment.txn_index.checked:
+            check_txn_index(log, segment)
         if segment.txn_index.collect(start_offset, end_offset, found):
             break
     return found
