@@ -184,7 +184,8 @@ def test_after_a_kill_the_logs_are_recovered(tmp_path: Path) -> None:
             assert read_all(wire) == [b"x"]
         _, _, said = broker.end(signal.SIGTERM)
     assert "logs recovered" in said
-    assert said.count("cut 4 bytes") == 1
+    assert said.count("t-0 is cut at offset 1") == 1
+    assert "4 bytes are gone, in which no record can be made out" in said
 
 
 def test_a_second_signal_does_no_harm(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ a failed disk ends it, with the directory.
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING
 
@@ -53,6 +54,7 @@ class Upkeep:
         self._flusher = flusher
         self._metadata = metadata
         self.failures = UpkeepFailures()
+        self.rounds: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
         self._cleaner: Cleaner | None = None
 
@@ -114,6 +116,7 @@ class Upkeep:
                 self.failures.note(name, "node", error)
             else:
                 self.failures.passed(name, "node")
+            self.rounds[name] += 1
 
     async def _each_partition(self, name: str, work: Callable[[Partition], None]) -> None:
         """In small steps, so that no request waits for a thousand logs."""
