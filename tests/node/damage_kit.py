@@ -256,7 +256,7 @@ def read(wire: Wire, topic: str, index: int) -> tuple[Content, set[int]]:
             offset += 1
             continue
         seen = _committed(one, offset, content)
-        assert seen > offset or offset >= one.last_stable_offset, (topic, index, offset)
+        assert seen > offset or offset >= one.last_stable_offset, (topic, index, offset, end, one)
         if seen <= offset:
             break
         offset = seen

@@ -162,7 +162,7 @@ def _open_log(log_dir: LogDir) -> Log:
     """The one log without which there is nothing: StorageError if it is not what it was."""
     synced_to = log_dir.synced_to(METADATA_PARTITION)
     try:
-        log = log_dir.create_log(METADATA_PARTITION, METADATA_TOPIC_ID)
+        log = log_dir.create_log(METADATA_PARTITION, METADATA_TOPIC_ID, keep_whole=True)
     except ApiError as error:
         raise StorageError(_unreadable(log_dir, error)) from error
     if log.end_offset < synced_to:

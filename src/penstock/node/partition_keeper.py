@@ -133,10 +133,18 @@ class PartitionKeeper:
 
     def _check_topic_id(self, key: TopicPartition, topic_id: bytes) -> None:
         stored_id = self._log_dir.topic_id(key)
-        if stored_id is None or (stored_id != topic_id and _is_nearly(stored_id, topic_id)):
-            # Metadata knows better. What is left of the right id is no other topic's.
+        if stored_id == topic_id:
+            return
+        if (
+            stored_id is None
+            or stored_id in self._image.topics.by_id
+            or _is_nearly(stored_id, topic_id)
+        ):
+            # Metadata knows better: the id of a topic of another name, or what is left of the
+            # right one, is no trace of an earlier topic of this name.
+            log.warning("partition.metadata written anew", partition=key)
             self._log_dir.write_topic_id(key, topic_id)
-        elif stored_id != topic_id:
+        else:
             # An earlier topic of that name, deleted while its directory could not be.
             path = self._log_dir.set_aside(key)
             log.warning("directory of an earlier topic set aside", partition=key, path=path)

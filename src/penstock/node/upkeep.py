@@ -34,6 +34,7 @@ FLUSH_CHECK_S = 0.1
 TRASH_CHECK_S = 1.0
 TRASH_STEP_S = 0.5
 SNAPSHOT_CHECK_S = 1.0
+RESTART_S = 1.0
 PARTITIONS_PER_STEP = 16
 
 
@@ -56,6 +57,7 @@ class Upkeep:
         self.failures = UpkeepFailures()
         self.rounds: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._stopped = False
         self._cleaner: Cleaner | None = None
 
     def start(self) -> None:
@@ -75,6 +77,8 @@ class Upkeep:
             self._begin(name, job, interval_s)
 
     def _begin(self, name: str, job: Job, interval_s: Callable[[], float]) -> None:
+        if self._stopped:
+            return
         task = asyncio.create_task(self._repeat(name, job, interval_s), name=f"upkeep-{name}")
         self._tasks.add(task)
 
@@ -83,11 +87,13 @@ class Upkeep:
             if not task.cancelled():
                 error = task.exception() or RuntimeError("it returned")
                 self.failures.note(name, "task", error)
-                self._begin(name, job, interval_s)
+                loop = asyncio.get_running_loop()
+                loop.call_later(RESTART_S, self._begin, name, job, interval_s)
 
         task.add_done_callback(ended)
 
     async def stop(self) -> None:
+        self._stopped = True
         tasks = list(self._tasks)
         for task in tasks:
             task.cancel()

@@ -8,11 +8,11 @@ Never decides what becomes of the data.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from errno import (
     EACCES,
     EEXIST,
     EFBIG,
+    EINVAL,
     EISDIR,
     ELOOP,
     ENAMETOOLONG,
@@ -21,11 +21,10 @@ from errno import (
     ENOTEMPTY,
     ENXIO,
     EPERM,
+    ESPIPE,
 )
-from typing import NamedTuple
 
 from penstock.model.error import ApiError, ErrorCode
-from penstock.model.id import TopicPartition
 from penstock.storage.disk import Disk, read_whole
 
 _OF_A_NAME = frozenset(
@@ -33,6 +32,7 @@ _OF_A_NAME = frozenset(
         EACCES,
         EEXIST,
         EFBIG,
+        EINVAL,
         EISDIR,
         ELOOP,
         ENAMETOOLONG,
@@ -41,10 +41,11 @@ _OF_A_NAME = frozenset(
         ENOTEMPTY,
         ENXIO,
         EPERM,
+        ESPIPE,
     }
 )
-"""A directory or a loop of links in place of a file, rights that somebody took away. The disk has
-answered as it should: EIO, EROFS and the like are not among these."""
+"""A directory, a pipe or a loop of links in place of a file, rights that somebody took away. The
+disk has answered as it should: EIO, EROFS and the like are not among these."""
 
 ASIDE = ".damaged"
 
@@ -60,22 +61,13 @@ class DamagedFile(Exception):
     """A small file that does not hold what its name promises; its reader knows what to do."""
 
 
-class IndexDamage(Exception):
-    """An index leads to where its batch is not."""
+class IndexDamage(OSError):
+    """An index leads to where its batch is not, or cannot be read at all. An OSError, so that
+    where it cannot be mended it counts as any other file that cannot be used."""
 
 
 def is_of_one_file(error: OSError) -> bool:
-    return error.errno in _OF_A_NAME
-
-
-class Damage(NamedTuple):
-    """Something a log was found with: told to its directory, which logs and counts it."""
-
-    partition: TopicPartition
-    what: str
-
-
-OnDamage = Callable[[Damage], None]
+    return error.errno in _OF_A_NAME or isinstance(error, IndexDamage)
 
 
 def read_small(disk: Disk, path: str) -> bytes:

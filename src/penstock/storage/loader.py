@@ -47,11 +47,12 @@ def open_log(
     recovery_point: int = 0,
     log_start_offset: int = 0,
     losses: Losses | None = None,
+    keep_whole: bool = False,
 ) -> Log:
     """Open or create. `clean`: the last stop was orderly, so that nothing has to be checked.
 
     What can be made anew from the batches is; DamagedLog means that the log cannot be used as it
-    is, and StorageError that the disk cannot."""
+    is, and StorageError that the disk cannot. `keep_whole`: see `recover_segment`."""
     loader = LogLoader(
         directory,
         partition,
@@ -63,6 +64,7 @@ def open_log(
         recovery_point=recovery_point,
         log_start_offset=log_start_offset,
         losses=losses or Losses(),
+        keep_whole=keep_whole,
     )
     return loader.load()
 
@@ -87,6 +89,7 @@ class LogLoader:
         recovery_point: int,
         log_start_offset: int,
         losses: Losses,
+        keep_whole: bool,
     ) -> None:
         self.directory = directory
         self.partition = partition
@@ -99,6 +102,7 @@ class LogLoader:
         self.recovery_point = recovery_point
         self.log_start_offset = log_start_offset
         self.losses = losses
+        self.keep_whole = keep_whole
         self.producers = ProducerState()
 
     def load(self) -> Log:
@@ -189,7 +193,13 @@ class LogLoader:
             segment = segments[slot]
             if slot > first:
                 self.snapshots.write(segment.base_offset, self.producers.freeze())
-            cut = recover_segment(segment, self.recovery_point, self.producers, self.epochs)
+            cut = recover_segment(
+                segment,
+                self.recovery_point,
+                self.producers,
+                self.epochs,
+                keep_whole=self.keep_whole,
+            )
             if cut is not None or self._is_gap(segments, slot):
                 self._give_up(cut, segment, segments[slot + 1 :])
                 self._drop(segments[slot + 1 :])

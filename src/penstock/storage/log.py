@@ -279,7 +279,12 @@ class Log:
                 ErrorCode.KAFKA_STORAGE_ERROR,
                 f"no space left for {self.partition} on the disk of {self.directory}",
             ) from error
+        # What of it is in the files cannot be known: nothing may be written behind it.
+        self.closed = self.closed or is_of_one_file(error)
         self._fail(f"cannot write to {self.directory}: {error}", error)
+
+    def fail_read(self, error: OSError) -> NoReturn:
+        self._fail(f"cannot read {self.directory}: {error}", error)
 
     def _fail(self, message: str, cause: OSError) -> NoReturn:
         if is_of_one_file(cause):
@@ -362,7 +367,7 @@ class Log:
             if place is not None:
                 return self._slice(*place, max_bytes, upper_bound, min_one)
         except OSError as error:
-            self._fail(f"cannot read {self.directory}: {error}", error)
+            self.fail_read(error)
         return EMPTY_READ
 
     def _slice(

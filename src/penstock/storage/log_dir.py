@@ -71,6 +71,7 @@ class LogDir:
         self.losses = Losses()
         self.damaged: dict[TopicPartition, str] = {}
         self._noted: set[str] = set()
+        self._unclosed = False
         self._lock: DirectoryLock | None = None
         self._known: set[TopicPartition] = set()
         self._checkpoints = OffsetCheckpoints(self.disk, self.path)
@@ -107,9 +108,10 @@ class LogDir:
         """Close every open log and remember that all went well."""
         try:
             if self.offline is None:
-                close_logs(self.disk, list(self.logs.values()))
+                self._close_logs()
                 self.checkpoint()
-                note_clean(self.disk, self.path, broker_epoch)
+                if not self._unclosed:
+                    note_clean(self.disk, self.path, broker_epoch)
         except OSError as error:
             if not is_full(error):
                 raise StorageError(f"cannot close {self.path}: {error}") from error
@@ -118,6 +120,11 @@ class LogDir:
             self.cache.close_all()
             if self._lock is not None:
                 self._lock.release()
+
+    def _close_logs(self) -> None:
+        """One that cannot be closed is recovered at the next start, and all the others with it."""
+        for log, error in close_logs(self.disk, list(self.logs.values())):
+            self.fail_log(log.partition, f"cannot be closed: {error}")
 
     def abandon(self) -> None:
         """Let go of it as it is, as a crash would: nothing is written, no clean stop is noted."""
@@ -146,6 +153,7 @@ class LogDir:
         if log is not None:
             self.dirty.pop(log, None)
             log.release_files()
+            self._unclosed = True
 
     # --- logs -----------------------------------------------------------------------------
 
@@ -155,7 +163,7 @@ class LogDir:
     def __contains__(self, partition: TopicPartition) -> bool:
         return partition in self._known
 
-    def log(self, partition: TopicPartition) -> Log | None:
+    def log(self, partition: TopicPartition, *, keep_whole: bool = False) -> Log | None:
         """The log, opened if it was not yet; None if there is none here."""
         log = self.logs.get(partition)
         if log is not None:
@@ -163,12 +171,15 @@ class LogDir:
         if partition not in self._known:
             return None
         self.check_online()
-        return self._adopt(self._open_log(partition))
+        return self._adopt(self._open_log(partition, keep_whole=keep_whole))
 
-    def create_log(self, partition: TopicPartition, topic_id: TopicId) -> Log:
-        """Make a new, empty log; the first flush makes its directory durable too."""
+    def create_log(
+        self, partition: TopicPartition, topic_id: TopicId, *, keep_whole: bool = False
+    ) -> Log:
+        """The log, or a new, empty one; the first flush makes its directory durable too. With
+        `keep_whole` a recovery cuts off no whole batch: the log is DamagedLog rather than that."""
         self.check_online()
-        existing = self.log(partition)
+        existing = self.log(partition, keep_whole=keep_whole)
         if existing is not None:
             return existing
         log = self._open_log(partition)
@@ -333,14 +344,16 @@ class LogDir:
 
     def _note_damage(self, log: Log, what: str) -> None:
         """A file of the log cannot be used; what does not need it goes on being served."""
-        if what not in self._noted:
+        if log.closed:
+            self.fail_log(log.partition, what)
+        elif what not in self._noted:
             self._noted.add(what)
             _logger.error("%s is damaged: %s", log.partition, what)
 
     def _mark_dirty(self, log: Log) -> None:
         self.dirty[log] = None
 
-    def _open_log(self, partition: TopicPartition) -> Log:
+    def _open_log(self, partition: TopicPartition, *, keep_whole: bool = False) -> Log:
         if partition in self.damaged:
             raise DamagedLog(f"{partition} is offline: {self.damaged[partition]}")
         known = partition in self._known
@@ -356,11 +369,13 @@ class LogDir:
                 recovery_point=self._checkpoints.recovery_points.get(partition, 0),
                 log_start_offset=self._checkpoints.log_starts.get(partition, 0),
                 losses=self.losses,
+                keep_whole=keep_whole,
             )
         except (StorageError, InvariantError):
             raise
         except ApiError as error:
-            if isinstance(error, DamagedLog):
+            # Who asked to keep it whole says itself what the damage means.
+            if isinstance(error, DamagedLog) and not keep_whole:
                 self.fail_log(partition, str(error))
             raise
         except Exception as error:

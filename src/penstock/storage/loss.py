@@ -20,6 +20,8 @@ class Lost(NamedTuple):
     records: int = 0
     first_offset: int = -1
     last_offset: int = -1
+    whole_batches: int = 0
+    """Found behind the damage: a torn end has none, save after a power failure."""
 
     def plus(self, other: Lost) -> Lost:
         ends = [lost for lost in (self, other) if lost.records]
@@ -28,6 +30,7 @@ class Lost(NamedTuple):
             self.records + other.records,
             ends[0].first_offset if ends else -1,
             ends[-1].last_offset if ends else -1,
+            self.whole_batches + other.whole_batches,
         )
 
     def describe(self) -> str:
@@ -67,7 +70,7 @@ def lost_behind(segment: Segment, position: int, end: int, expected: int) -> Los
         lost = lost.plus(_of(damaged))
         expected = damaged.next_offset
     for _, header in walk_past_damage(segment.disk, fd, position, end, expected, highest):
-        lost = lost.plus(_of(header))
+        lost = lost.plus(_of(header)).plus(Lost(whole_batches=1))
     return lost
 
 

@@ -30,9 +30,15 @@ class Cut(NamedTuple):
 
 
 def recover_segment(
-    segment: Segment, recovery_point: int, producers: ProducerState, epochs: EpochCache
+    segment: Segment,
+    recovery_point: int,
+    producers: ProducerState,
+    epochs: EpochCache,
+    *,
+    keep_whole: bool = False,
 ) -> Cut | None:
-    """Rebuild indexes, producers and epochs from the batches, and cut what is not whole."""
+    """Rebuild indexes, producers and epochs from the batches, and cut what is not whole. With
+    `keep_whole` no batch goes that is: CorruptBatch says what stands in front of it."""
     length = segment.size
     fd = segment.file.pin()
     try:
@@ -48,6 +54,12 @@ def recover_segment(
         if damage is not None:
             lost = lost_behind(segment, segment.size, length, expected)
             cut = Cut(segment.size, expected, damage, lost)
+            if keep_whole and lost.whole_batches:
+                raise CorruptBatch(
+                    f"{segment.path} is damaged ({damage}) in front of {lost.whole_batches} whole "
+                    f"batches, which were probably committed. To give them up, cut it there: "
+                    f"truncate -s {segment.size} {segment.path}"
+                )
             segment.disk.ftruncate(fd, segment.size)
         settle(segment)
         return cut

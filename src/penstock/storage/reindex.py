@@ -38,6 +38,8 @@ def rebuild_indexes(segment: Segment) -> None:
             _logger.error("%s is damaged behind offset %d: %s", segment.path, expected, damage)
             found = search_batch(segment.disk, fd, position + 1, length, expected, highest)
             position = length if found is None else found[0]
+            # Nobody gets past the damage but by an entry.
+            segment.bytes_since_index = segment.index_interval_bytes + 1
     if segment.size != length:
         # Where the segment ends cannot be said: whoever asks is told what is wrong there.
         segment.forget_tail()

@@ -126,7 +126,7 @@ class Segment:
 
     def prepare_append(self) -> None:
         """Load what appending compares against."""
-        self.entry_count = self._by_index(self._count_entries)
+        self.entry_count = self._by_index(self._hold_entries)
         self.load_first_timestamp()
         if self.max_timestamp is None:
             self.load_max_timestamp()
@@ -228,6 +228,15 @@ class Segment:
         else:
             self.verified_from, self.verified_to = start, reached
         return reached if damage is not None or reached > start else end
+
+    def verify_whole(self) -> None:
+        """CorruptBatch unless every batch is whole, right and in order."""
+        expected = self.base_offset
+        for position, header in self._walk(0):
+            if header.base_offset < expected:
+                raise CorruptBatch(f"{self.path}: offset {header.base_offset} after {expected - 1}")
+            read_batch(self.disk, self.file.open_fd(), position, header)
+            expected = header.next_offset
 
     def next_offset(self) -> int:
         """The offset behind the last batch, found through the index."""
@@ -426,6 +435,12 @@ class Segment:
         """After so many bytes there must have been an entry, were the index whole."""
         if passed_bytes > LOST_BYTES + 64 * self.index_interval_bytes and not self.indexes_anew:
             raise IndexDamage(f"{self.index.path} lacks entries")
+
+    def _hold_entries(self) -> int:
+        count = self._count_entries()
+        self.index.hold()
+        self.time_index.hold()
+        return count
 
     def _count_entries(self) -> int:
         count = max(self.index.count, self.time_index.count)

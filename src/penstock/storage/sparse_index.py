@@ -57,7 +57,7 @@ class SparseIndex:
         except OSError as error:
             raise self._damage(error) from error
 
-    def _damage(self, error: OSError) -> Exception:
+    def _damage(self, error: OSError) -> OSError:
         return IndexDamage(str(error)) if is_of_one_file(error) else error
 
     @property
@@ -89,6 +89,10 @@ class SparseIndex:
         if self._keys is not None and self._values is not None:
             return self._keys[slot], self._values[slot]
         return self._block(slot, 1)[0]
+
+    def hold(self) -> None:
+        """Load the entries: from now on adding one reads nothing."""
+        self._columns()
 
     def entries(self) -> list[tuple[int, int]]:
         keys, values = self._columns()
@@ -160,7 +164,7 @@ class SparseIndex:
 
     def _columns(self) -> tuple[array[int], array[int]]:
         if self._keys is None or self._values is None:
-            pairs = self._block(0, self.count)
+            pairs = self._block(0, self.count) if self.count else []
             self._keys = array(self.key_type, [pair[0] for pair in pairs])
             self._values = array("i", [pair[1] for pair in pairs])
         return self._keys, self._values

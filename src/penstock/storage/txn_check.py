@@ -34,13 +34,17 @@ def check_txn_index(log: Log, segment: Segment) -> None:
         written = str(damage)
     try:
         told = _told_by_batches(log, segment)
+        agree = not isinstance(written, str) and _agree(log, written, told)
+        if not agree:
+            # Before they overrule the file: are the batches themselves undamaged?
+            segment.verify_whole()
     except CorruptBatch as damage:
         if isinstance(written, str):
             raise
         _logger.error("%s cannot be checked: %s", index.path, damage)
         index.checked = True
         return
-    if isinstance(written, str) or not _agree(log, written, told):
+    if not agree:
         what = written if isinstance(written, str) else f"{index.path} does not fit the batches"
         _logger.warning("the transaction index of %s is made anew: %s", segment.path, what)
         index.replace(told.aborted)
