@@ -32,7 +32,6 @@ from penstock.runtime.metadata_snapshot import read_bootstrap
 from penstock.settings.config import BrokerConfig
 from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir
-from penstock.storage.names import RECOVERY_POINTS
 from penstock.telemetry.log import get_logger
 
 METADATA_PARTITION = TopicPartition("__cluster_metadata", 0)
@@ -160,22 +159,14 @@ class MetadataPlane:
 
 def _open_log(log_dir: LogDir) -> Log:
     """The one log without which there is nothing: StorageError if it is not what it was."""
-    synced_to = log_dir.synced_to(METADATA_PARTITION)
     try:
-        log = log_dir.create_log(METADATA_PARTITION, METADATA_TOPIC_ID, keep_whole=True)
+        return log_dir.create_log(METADATA_PARTITION, METADATA_TOPIC_ID, keep_whole=True)
     except ApiError as error:
         raise StorageError(_unreadable(log_dir, error)) from error
-    if log.end_offset < synced_to:
-        raise StorageError(
-            f"the metadata log in {log.directory} ends at offset {log.end_offset} and was written "
-            f"up to {synced_to}: put a copy of the directory back; or, to go on with what is "
-            f"left, take its line out of {log_dir.path}/{RECOVERY_POINTS}"
-        )
-    return log
 
 
 def _unreadable(log_dir: LogDir, error: Exception) -> str:
     return (
-        f"the metadata log in {log_dir.path}/{METADATA_PARTITION.topic}-0 cannot be read: {error}. "
+        f"the metadata log in {log_dir.path}/{METADATA_PARTITION.topic}-0 cannot be used: {error}. "
         "Nothing is served without it: put a copy of that directory back"
     )

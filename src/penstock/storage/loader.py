@@ -246,6 +246,8 @@ class LogLoader:
             end_offset = self.log_start_offset if not segments else end_offset
         elif end_offset < self.recovery_point:
             self._note_lost_end(end_offset)
+        elif segments:
+            self._check_end(segments, end_offset)
         created = not segments
         if created:
             segments.append(self._open_segment(self.log_start_offset, create=True))
@@ -254,15 +256,28 @@ class LogLoader:
 
     def _note_lost_end(self, end_offset: int) -> None:
         """Whole batches, up to an offset before the one that was on disk already."""
+        what = f"{self.directory} ends at offset {end_offset} and was on disk up to "
+        what += f"{self.recovery_point}"
+        if self.keep_whole:
+            raise CorruptBatch(
+                f"{what}. To go on with what is left, take its line out of {names.RECOVERY_POINTS}"
+            )
+        if not self.clean:
+            # Or it is the offset of an earlier topic of that name, from before the crash.
+            _logger.warning("%s, or so its checkpoint says", what)
+            return
         lost = Lost(0, self.recovery_point - end_offset, end_offset, self.recovery_point - 1)
         self.losses.add(lost)
-        _logger.error(
-            "%s ends at offset %d and was written up to %d: %s",
-            self.directory,
-            end_offset,
-            self.recovery_point,
-            lost.describe(),
-        )
+        _logger.error("%s: %s", what, lost.describe())
+
+    def _check_end(self, segments: list[Segment], end_offset: int) -> None:
+        """The checksum does not cover offsets, and the last batch has only one neighbour. If it
+        leaves a gap, and an orderly stop has noted another end, it lies."""
+        if self.clean and 0 < self.recovery_point < end_offset and segments[-1].has_gap_at_end():
+            raise CorruptBatch(
+                f"{segments[-1].path} ends at offset {end_offset}, where {self.recovery_point} is "
+                "due"
+            )
 
     def _begin_at_start(self, segments: list[Segment], end_offset: int) -> None:
         """The log ends before what is remembered as its start."""

@@ -243,10 +243,6 @@ class LogDir:
         """As of the last checkpoint; the log itself may already know better."""
         return self._checkpoints.high_watermarks.get(partition, 0)
 
-    def synced_to(self, partition: TopicPartition) -> int:
-        """As of the last checkpoint: up to here the log was on disk once."""
-        return self._checkpoints.recovery_points.get(partition, 0)
-
     def size_bytes(self, partition: TopicPartition) -> int:
         """Without opening a log that nobody uses."""
         log = self.logs.get(partition)

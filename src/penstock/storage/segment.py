@@ -238,6 +238,14 @@ class Segment:
             read_batch(self.disk, self.file.open_fd(), position, header)
             expected = header.next_offset
 
+    def has_gap_at_end(self) -> bool:
+        """Whether the last batch does not begin where the one before it ends."""
+        expected, gap = self.base_offset, 0
+        for _, header in self._walk(0):
+            gap = header.base_offset - expected
+            expected = header.next_offset
+        return gap != 0
+
     def next_offset(self) -> int:
         """The offset behind the last batch, found through the index."""
         if self.tail_base == NO_TAIL and not self._find_tail():

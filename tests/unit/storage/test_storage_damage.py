@@ -319,6 +319,49 @@ def test_an_end_that_is_missing_is_said(bench: Bench, caplog: pytest.LogCaptureF
     assert "4 records are gone, offsets 6 to 9" in caplog.text
 
 
+def test_a_last_batch_that_lies_about_its_offset_is_not_served(bench: Bench) -> None:
+    bench.settings = Settings()
+    log = bench.open()
+    fill(log, 5)
+    log.close()
+    path = first(log, names.LOG)
+    data = bytearray(path.read_bytes())
+    position, _ = list(iter_batches(data, 0, len(data)))[-1]
+    data[position + 6] = 1
+    path.write_bytes(data)
+    with pytest.raises(DamagedLog, match="where 10 is due"):
+        open_again(bench, Losses(), clean=True, recovery_point=10)
+    log = open_again(bench, Losses(), clean=True, recovery_point=266)
+    assert log.end_offset == 266
+
+
+def test_neither_of_two_batches_that_contradict_each_other_is_served(bench: Bench) -> None:
+    bench.settings = Settings()
+    log = bench.open()
+    fill(log, 5)
+    log.close()
+    path = first(log, names.LOG)
+    data = bytearray(path.read_bytes())
+    position, _ = list(iter_batches(data, 0, len(data)))[2]
+    data[position + 7] = 9
+    path.write_bytes(data)
+    log = bench.open()
+    assert all_until(log, 4) == [0, 1, 2, 3]
+    for offset in (4, 5):
+        with pytest.raises(CorruptBatch):
+            log.read(offset, 10_000, log.end_offset)
+
+
+def all_until(log: Log, end: int) -> list[int]:
+    (part,) = log.read(0, 10_000, log.end_offset).slices
+    with part:
+        data = part.read()
+    found: list[int] = []
+    for _, header in iter_batches(data, 0, len(data)):
+        found += range(header.base_offset, header.next_offset)
+    return found
+
+
 def test_whole_batches_are_kept_where_that_is_asked(bench: Bench) -> None:
     bench.settings = Settings()
     log = bench.open()
