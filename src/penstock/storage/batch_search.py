@@ -26,29 +26,48 @@ SEARCH_BYTES_MAX = 64 << 20
 
 _CHUNK_BYTES = 1 << 20
 _ATTRIBUTES_MAX = 0x7F
+_MAGIC_AT = 16
+_MARK = re.compile(b"\\x02[\\x00-\\xff]{4}\\x00")
+"""The number of the format and, behind the checksum, the first half of the attributes."""
 
 
 def search_batch(
     disk: Disk, fd: int, start: int, end: int, offset_min: int, offset_max: int
 ) -> tuple[int, BatchHeader] | None:
     """The first whole batch with a right checksum, of offsets within the given ones."""
-    pattern = _header_pattern(offset_min, offset_max)
     end_of_search = min(end, start + SEARCH_BYTES_MAX)
+    shared = _shared_bytes(offset_min, offset_max)
     while start + BATCH_OVERHEAD <= end_of_search:
         chunk = disk.pread(fd, min(_CHUNK_BYTES, end - start), start)
         if len(chunk) < BATCH_OVERHEAD:
             return None
-        for match in pattern.finditer(chunk, 0, len(chunk)):
-            if match.start() + BATCH_OVERHEAD > len(chunk):
-                break
-            header = parse_header(chunk, match.start())
-            position = start + match.start()
+        for at in _candidates(chunk, shared):
+            header, position = parse_header(chunk, at), start + at
             if _fits(header, end - position, offset_min, offset_max) and _is_right(
                 disk, fd, position, header
             ):
                 return position, header
         start += len(chunk) - BATCH_OVERHEAD + 1
     return None
+
+
+def _candidates(chunk: bytes, shared: bytes) -> Iterator[int]:
+    """Where a header may begin: few places, found without a look at each byte."""
+    match = _MARK.search(chunk, _MAGIC_AT)
+    while match is not None:
+        at = match.start() - _MAGIC_AT
+        if at + BATCH_OVERHEAD > len(chunk):
+            return
+        if chunk.startswith(shared, at):
+            yield at
+        match = _MARK.search(chunk, match.start() + 1)
+
+
+def _shared_bytes(offset_min: int, offset_max: int) -> bytes:
+    """The first bytes of all offsets between the two."""
+    low, high = offset_min.to_bytes(8, "big"), offset_max.to_bytes(8, "big")
+    shared = next((at for at in range(8) if low[at] != high[at]), 8)
+    return low[:shared]
 
 
 def walk_past_damage(
@@ -90,16 +109,3 @@ def _is_right(disk: Disk, fd: int, position: int, header: BatchHeader) -> bool:
     except CorruptBatch:
         return False
     return True
-
-
-def _header_pattern(offset_min: int, offset_max: int) -> re.Pattern[bytes]:
-    """What the first bytes of a header can be, so that few places have to be looked at: the bytes
-    that all offsets between the two share, the format's number, the first half of attributes."""
-    low, high = offset_min.to_bytes(8, "big"), offset_max.to_bytes(8, "big")
-    shared = 0
-    while shared < 8 and low[shared] == high[shared]:
-        shared += 1
-    rest = 16 - shared
-    return re.compile(
-        b"(?=%b[\\x00-\\xff]{%d}\\x02[\\x00-\\xff]{4}\\x00)" % (re.escape(low[:shared]), rest)
-    )

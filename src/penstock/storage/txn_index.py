@@ -92,7 +92,21 @@ class TxnIndex:
             self.append(txn)
 
     def is_there(self) -> bool:
-        return self._disk.exists(self.path)
+        """Also something that is no file: it stands where there was one."""
+        try:
+            return self._size() is not None
+        except IndexDamage:
+            return True
+
+    def _size(self) -> int | None:
+        try:
+            return self._disk.stat(self.path).st_size
+        except FileNotFoundError:
+            return None
+        except OSError as error:
+            if not is_of_one_file(error):
+                raise
+            raise IndexDamage(str(error)) from error
 
     def _cut(self, count: int) -> None:
         file = self._cache.file(self.path)
@@ -104,7 +118,5 @@ class TxnIndex:
 
     def _entry_count(self) -> int:
         if self._count is None:
-            exists = self._disk.exists(self.path)
-            size = self._disk.stat(self.path).st_size if exists else 0
-            self._count = -(-size // _ENTRY.size)
+            self._count = -(-(self._size() or 0) // _ENTRY.size)
         return self._count

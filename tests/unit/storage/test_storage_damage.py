@@ -201,7 +201,7 @@ def transact(log: Log) -> None:
     log.advance_high_watermark(log.end_offset)
 
 
-@pytest.mark.parametrize("damage", ["byte", "cut", "random", "directory"])
+@pytest.mark.parametrize("damage", ["byte", "cut", "random", "directory", "loop"])
 def test_a_damaged_transaction_index_hides_and_shows_nothing(
     bench: Bench, damage: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -221,7 +221,7 @@ def test_a_damaged_transaction_index_hides_and_shows_nothing(
         path.write_bytes(os.urandom(len(data)))
     else:
         path.unlink()
-        path.mkdir()
+        path.mkdir() if damage == "directory" else path.symlink_to(path)
     log = bench.open()
     assert aborted_txns(log, 0, log.end_offset) == wanted
     assert "transaction index" in caplog.text
