@@ -73,6 +73,7 @@ def make_stock(home: Path) -> Stock:
             wait_zero(lambda: commit_error(wire.call(commit(3), 8)))
         _transact(node.address)
         with Wire(node.address) as wire:
+            wait_for(lambda: _is_settled(wire))
             content = {key: read(wire, *key)[0] for key in TOPICS}
         shutil.copytree(stopped, crashed)
     return Stock(stopped, crashed, content, now_ms)
@@ -118,6 +119,21 @@ def _transact(address: str) -> None:
             producer.produce("txn", b"%d-%d" % (number, at), b"k", 0)
             producer.flush(30)
         producer.abort_transaction(30) if number % 3 == 0 else producer.commit_transaction(30)
+
+
+def _is_settled(wire: Wire) -> bool:
+    """A transaction is answered before its markers are written."""
+    request = fetch({"txn": [part()]}, isolation_level=READ_COMMITTED)
+    one = fetched(wire.call(request, FETCH_VERSION))["txn", 0]
+    settled: bool = one.high_watermark == one.last_stable_offset > 0
+    return settled
+
+
+def wait_for(happened: Callable[[], object]) -> None:
+    deadline = time.monotonic() + 20
+    while not happened():
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
 
 
 # --- damage ---

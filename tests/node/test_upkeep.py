@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,6 +15,7 @@ from penstock.protocol.messages.create_topics import (
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
+from tests.node.damage_kit import wait_for
 from tests.node.node_kit import RunningNode, running
 from tests.node.test_node_metrics import scrape, value
 from tests.node.wire_kit import PRODUCE_VERSION, Wire, produce, produced, recent
@@ -42,13 +41,6 @@ def fill(node: RunningNode, name: str) -> None:
         for number in range(20):
             answer = wire.call(produce(name, recent(b"%d" % number)), PRODUCE_VERSION)
             assert produced(answer).error_code == 0
-
-
-def wait_for(happened: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 20
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def segments(home: Path, name: str) -> int:

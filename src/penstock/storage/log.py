@@ -202,14 +202,8 @@ class Log:
 
     def _duplicate(self, written: WrittenBatch) -> AppendResult:
         """As Kafka answers: with the offsets and the time of the first attempt."""
-        return AppendResult(
-            written.first_offset,
-            written.last_offset,
-            written.timestamp,
-            self.log_start_offset,
-            True,
-            0,
-        )
+        first, last, timestamp = written.first_offset, written.last_offset, written.timestamp
+        return AppendResult(first, last, timestamp, self.log_start_offset, True, 0)
 
     def _check_marker(self, records: Buffer, header: BatchHeader) -> EndMarker | None:
         marker = read_marker(records, header)
