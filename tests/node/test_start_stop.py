@@ -304,7 +304,31 @@ def test_after_a_kill_the_logs_are_recovered(tmp_path: Path) -> None:
             assert read_all(wire) == [b"x"]
         _, _, said = broker.end(signal.SIGTERM)
     assert "logs recovered" in said
-    assert said.count("cut 4 bytes") == 1
+    assert said.count("t-0 is cut at offset 1") == 1
+    assert "4 bytes are gone, in which no record can be made out" in said
+
+
+def test_without_what_identifies_it_or_holds_the_truth_it_does_not_start(tmp_path: Path) -> None:
+    """In one line, which says what is wrong and what can be done; nothing is touched."""
+    data = tmp_path / "data"
+    start = (*ANYWHERE, "--data-dir", str(data))
+    with started(*start) as broker:
+        with Wire(broker.address) as wire:
+            assert wire.call(create("t"), 7).topics[0].error_code == 0
+        broker.end(signal.SIGTERM)
+    meta = data / "meta.properties"
+    journal = data / "__cluster_metadata-0" / "00000000000000000000.log"
+    for path, cut in ((meta, 40), (journal, 300), (journal, 0)):
+        kept = path.read_bytes()
+        for damaged in (kept[:cut], b"\xff" * 50, kept[:40] + b"\0" * 400):
+            path.write_bytes(damaged)
+            said = refused(*start)
+            assert str(path.parent if path == journal else path) in said
+            assert "copy" in said
+            assert path.read_bytes() == damaged
+        path.write_bytes(kept)
+    with started(*start) as broker, Wire(broker.address) as wire:
+        assert wire.call(MetadataRequest(topics=None), 12).topics[0].name == "t"
 
 
 def test_a_second_signal_does_no_harm(tmp_path: Path) -> None:

@@ -106,6 +106,7 @@ class Node:
             raise
 
     async def _start(self, loop: asyncio.AbstractEventLoop) -> None:
+        loop.set_exception_handler(self._on_unexpected)
         self.identity = establish(self.log_dir, self._config, self._new_id)
         self._listener = Listener(loop, self._limits(), ClientState, lambda _: None)
         self.listen_address = Address(*self._listener.bind(*self.options.listen))
@@ -240,7 +241,8 @@ class Node:
         self._metrics_server = None
         if self.options.metrics is None:
             return
-        exporter = Exporter(self.metrics, *gauges(self._listener, self._partitions, self.log_dir))
+        told = gauges(self._listener, self._partitions, self.log_dir, self._upkeep.failures)
+        exporter = Exporter(self.metrics, *told)
         self._metrics_server = MetricsServer(exporter.render)
         self.metrics_address = Address(*await self._metrics_server.open(*self.options.metrics))
 
@@ -270,6 +272,11 @@ class Node:
         self._tasks.discard(task)
         if not task.cancelled() and task.exception() is not None:
             log.error("background work failed", exc_info=task.exception())
+
+    def _on_unexpected(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """A callback or a task failed, and nobody was there to be told."""
+        self.metrics.unexpected_errors += 1
+        log.error(context.get("message", "unexpected error"), exc_info=context.get("exception"))
 
     def _on_offline(self, error: StorageError) -> None:
         self._keeper.take_offline(error)

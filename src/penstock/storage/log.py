@@ -30,6 +30,7 @@ from penstock.records.header import (
 from penstock.storage import names
 from penstock.storage.append_check import AppendCheck, BatchCheck, Origin
 from penstock.storage.config import LogConfig
+from penstock.storage.damage import DamagedLog, is_of_one_file
 from penstock.storage.disk import Disk
 from penstock.storage.epoch_cache import EpochCache
 from penstock.storage.file_cache import FileCache
@@ -107,6 +108,7 @@ class Log:
         self.snapshots = snapshots
         self.on_dirty: Callable[[Log], None] | None = None
         self.on_failure: Callable[[StorageError], None] | None = None
+        self.on_damage: Callable[[Log, str], None] | None = None
         self.dirty_since_ms = -1
         self.size_bytes = sum(segment.size for segment in segments)
         # Whether the names of the files, and of the directory, are known to be on disk.
@@ -205,14 +207,8 @@ class Log:
 
     def _duplicate(self, written: WrittenBatch) -> AppendResult:
         """As Kafka answers: with the offsets and the time of the first attempt."""
-        return AppendResult(
-            written.first_offset,
-            written.last_offset,
-            written.timestamp,
-            self.log_start_offset,
-            True,
-            0,
-        )
+        first, last, timestamp = written.first_offset, written.last_offset, written.timestamp
+        return AppendResult(first, last, timestamp, self.log_start_offset, True, 0)
 
     def _check_marker(self, records: Buffer, header: BatchHeader) -> EndMarker | None:
         marker = read_marker(records, header)
@@ -282,9 +278,18 @@ class Log:
                 ErrorCode.KAFKA_STORAGE_ERROR,
                 f"no space left for {self.partition} on the disk of {self.directory}",
             ) from error
+        # What of it is in the files cannot be known: nothing may be written behind it.
+        self.closed = self.closed or is_of_one_file(error)
         self._fail(f"cannot write to {self.directory}: {error}", error)
 
+    def fail_read(self, error: OSError) -> NoReturn:
+        self._fail(f"cannot read {self.directory}: {error}", error)
+
     def _fail(self, message: str, cause: OSError) -> NoReturn:
+        if is_of_one_file(cause):
+            if self.on_damage is not None:
+                self.on_damage(self, message)
+            raise DamagedLog(message) from cause
         failure = StorageError(message)
         if self.on_failure is not None:
             self.on_failure(failure)
@@ -361,7 +366,7 @@ class Log:
             if place is not None:
                 return self._slice(*place, max_bytes, upper_bound, min_one)
         except OSError as error:
-            self._fail(f"cannot read {self.directory}: {error}", error)
+            self.fail_read(error)
         return EMPTY_READ
 
     def _slice(
@@ -398,7 +403,11 @@ class Log:
 
     def flush_start(self) -> FlushTicket:
         ticket = FlushTicket(self, self._generation)
-        self.flush_extend(ticket)
+        try:
+            self.flush_extend(ticket)
+        except OSError:
+            ticket.release()
+            raise
         return ticket
 
     def flush_extend(self, ticket: FlushTicket) -> None:
@@ -408,7 +417,7 @@ class Log:
         self.dirty_since_ms = -1
         self._changed = True
         for segment in self._unsynced:
-            self._add_whole(ticket, segment)
+            ticket.add_segment(segment)
         self._unsynced.clear()
         ticket.add_file(self.active.file)
         if self.epochs.changed:
@@ -426,14 +435,6 @@ class Log:
     def drop_unsynced(self, segments: list[Segment]) -> None:
         """These are gone: nobody waits for them any more."""
         self._unsynced = [segment for segment in self._unsynced if segment not in segments]
-
-    def _add_whole(self, ticket: FlushTicket, segment: Segment) -> None:
-        segment.seal()
-        for file in (segment.file, segment.index.file, segment.time_index.file):
-            ticket.add_file(file)
-        txns = segment.txn_index.path
-        if self.disk.exists(txns):
-            ticket.add_file(self.cache.file(txns))
 
     def flush_done(self, ticket: FlushTicket) -> None:
         ticket.release()

@@ -283,7 +283,7 @@ def test_retention_by_size_and_age(bench: Bench) -> None:
     gone = [name for name in os.listdir(log.directory) if name.endswith(".deleted")]
     assert gone
     assert bench.trash.empty(bench.clock.ms + 99) == 0
-    bench.trash.empty(bench.clock.ms + 100, limit=1000)
+    bench.trash.empty(bench.clock.ms + 100)
     assert not [name for name in os.listdir(log.directory) if name.endswith(".deleted")]
     log.update_config(log.config.but(retention_bytes=-1, retention_ms=1000))  # type: ignore[attr-defined]
     assert apply_retention(log, NOW + 1000) == 0
