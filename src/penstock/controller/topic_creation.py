@@ -161,7 +161,10 @@ def _replication_factor(context: ControllerContext, topic: CreatableTopic) -> in
     """A caller who names none gets as many as there can be, up to the default."""
     if topic.replication_factor != _DEFAULT:
         return topic.replication_factor
-    return max(1, min(context.config.default_replication_factor, len(context.image.brokers)))
+    factor = context.config.default_replication_factor
+    if context.config.replication_factor_chosen:
+        return factor
+    return max(1, min(factor, len(context.image.brokers)))
 
 
 def _placed_partitions(

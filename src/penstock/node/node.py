@@ -15,6 +15,7 @@ from penstock.handlers.call import ClientState
 from penstock.handlers.coordinator_topic import CONSUMER_OFFSETS, TRANSACTION_STATE
 from penstock.handlers.fetch_session import FetchSessions
 from penstock.handlers.marker_writer import MarkerWriter
+from penstock.handlers.parked_produce import ParkedProduces
 from penstock.handlers.producer_id import ProducerIds
 from penstock.handlers.router import Router
 from penstock.metadata.config import ResourceType
@@ -24,7 +25,7 @@ from penstock.model.clock import Clock
 from penstock.model.error import StorageError
 from penstock.model.id import ZERO_ID, TopicPartition
 from penstock.network.listener import Limits, Listener
-from penstock.node.address import Address
+from penstock.node.address import EVERY_INTERFACE, Address
 from penstock.node.gauge import gauges
 from penstock.node.identity import Identity, establish
 from penstock.node.metadata_plane import MetadataPlane
@@ -51,7 +52,6 @@ STOP_TIMEOUT_S = 5.0
 """For each part after that: all that it waits for is on its way already."""
 FLUSH_TIMEOUT_S = 30.0
 """A slow disk is no reason to recover everything at the next start."""
-EVERY_INTERFACE = ("0.0.0.0", "::", "")
 RECOVERY_REPORT_EVERY = 1000
 GC_THRESHOLD = 50_000
 
@@ -91,6 +91,7 @@ class Node:
         self._image = ClusterImage()
         self._partitions = PartitionSet()
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._mentioned: set[str] = set()
         self.log_dir = LogDir(
             options.data_dir,
             clock,
@@ -115,6 +116,7 @@ class Node:
             gc.enable()
 
     async def _start(self, loop: asyncio.AbstractEventLoop) -> None:
+        loop.set_exception_handler(self._on_unexpected)
         self.identity = establish(self.log_dir, self._config, self._new_id)
         self._listener = Listener(loop, self._limits(), ClientState, lambda _: None)
         self.listen_address = Address(*self._listener.bind(*self.options.listen))
@@ -201,6 +203,7 @@ class Node:
             ),
             metrics=self.metrics,
             log_dir=self.log_dir,
+            parked=ParkedProduces(2 * self._config.request_memory_bytes),
             endpoint=Endpoint(advertised.host, advertised.port),
         )
         self._router = Router(self._broker)
@@ -250,7 +253,8 @@ class Node:
         self._metrics_server = None
         if self.options.metrics is None:
             return
-        exporter = Exporter(self.metrics, *gauges(self._listener, self._partitions, self.log_dir))
+        told = gauges(self._listener, self._partitions, self.log_dir, self._upkeep.failures)
+        exporter = Exporter(self.metrics, *told)
         self._metrics_server = MetricsServer(exporter.render)
         self.metrics_address = Address(*await self._metrics_server.open(*self.options.metrics))
 
@@ -281,6 +285,11 @@ class Node:
         if not task.cancelled() and task.exception() is not None:
             log.error("background work failed", exc_info=task.exception())
 
+    def _on_unexpected(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """A callback or a task failed, and nobody was there to be told."""
+        self.metrics.unexpected_errors += 1
+        log.error(context.get("message", "unexpected error"), exc_info=context.get("exception"))
+
     def _on_offline(self, error: StorageError) -> None:
         self._keeper.take_offline(error)
         self._offline.set()
@@ -294,9 +303,21 @@ class Node:
         self._config = self._config.with_dynamic(
             configs.broker(self.identity.node_id), configs.broker(None)
         )
+        self._mention_settings()
         if hasattr(self, "_broker"):
             self._broker.config = self._config
         self._keeper.refresh_all()
+
+    def _mention_settings(self) -> None:
+        """What was set and does nothing is said once, not at every change."""
+        for names, event in (
+            (self._config.unread, "settings accepted without effect"),
+            (sorted(self._config.ignored), "changes of settings that cannot be followed"),
+        ):
+            new = [name for name in names if name not in self._mentioned]
+            if new:
+                self._mentioned.update(new)
+                log.warning(event, settings=",".join(new))
 
     async def _allocate_producer_ids(self) -> range:
         return await self._metadata.controller.allocate_producer_ids(self._metadata.broker_epoch)

@@ -79,8 +79,9 @@ class MetadataJournal:
         covered = found[0].offset if found is not None else 0
         if self._log.start_offset > covered:
             raise StorageError(
-                f"{self._directory} begins at offset {self._log.start_offset}, "
-                "and no snapshot holds what was before"
+                f"the metadata log in {self._directory} begins at offset "
+                f"{self._log.start_offset}, and no snapshot (*.checkpoint) that can be read holds "
+                "what was before: put a copy of the snapshot back"
             )
         yield from self._load_log(offset)
 

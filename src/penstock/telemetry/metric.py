@@ -56,6 +56,7 @@ class BrokerMetrics:
         "messages_in",
         "passed_over",
         "produce_batches",
+        "unexpected_errors",
     )
 
     def __init__(self) -> None:
@@ -63,6 +64,7 @@ class BrokerMetrics:
         self.bytes_out = 0
         self.messages_in = 0
         self.produce_batches = 0
+        self.unexpected_errors = 0
         self.api_latency_s: dict[str, Histogram] = {}
         self.api_errors: dict[tuple[str, str], int] = {}
         self.flush_s = Histogram()
@@ -130,6 +132,7 @@ class Exporter:
             ("penstock_bytes_out", "Bytes of record batches sent to consumers", m.bytes_out),
             ("penstock_messages_in", "Records appended by producers", m.messages_in),
             ("penstock_batches_in", "Record batches appended by producers", m.produce_batches),
+            ("penstock_unexpected_errors", "Errors nobody was there for", m.unexpected_errors),
         ):
             yield CounterMetricFamily(name, text, value=value)
         flush = HistogramMetricFamily("penstock_flush_seconds", "Time of one shared flush")

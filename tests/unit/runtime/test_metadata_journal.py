@@ -236,7 +236,7 @@ def test_a_damaged_snapshot_that_is_needed_stops_the_start(tmp_path: Path) -> No
     data = bytearray(path.read_bytes())
     data[len(data) // 2] ^= 1
     path.write_bytes(data)
-    with pytest.raises(StorageError, match="no snapshot holds what was before"):
+    with pytest.raises(StorageError, match="put a copy of the snapshot back"):
         Plane(tmp_path)
 
 
