@@ -206,7 +206,7 @@ def test_stopped_before_it_is_ready() -> None:
 
     node = Starting()
     never = pytest.fail
-    assert asyncio.run(_serve(node, lambda _: never("announced"))) == 0  # type: ignore[arg-type]
+    assert asyncio.run(_serve(node, lambda _: never("announced"), lambda: never("left"))) == 0  # type: ignore[arg-type]
     assert node.given_up
 
 

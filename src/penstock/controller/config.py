@@ -75,7 +75,7 @@ class ControllerConfig:
     min_insync_replicas: int = 1
     records_per_batch_max: int = 10_000
     """Past this a decision is written as a metadata transaction of several batches."""
-    records_per_request_max: int = 200_000
+    partitions_per_request_max: int = 10_000
     bootstrap_features: Mapping[str, int] = field(default_factory=lambda: BOOTSTRAP_FEATURES)
 
 

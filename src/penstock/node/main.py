@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import signal
 import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from penstock.node.address import EVERY_INTERFACE, Address, AddressError, parse_address
 from penstock.node.endpoint import advertised_of, check_metadata_dir, data_dir_of, listener_of
@@ -47,12 +48,20 @@ def run(
         print(line(node, time.monotonic() - started), flush=True)  # noqa: T201
         _signal_ready(node, ready_fd, ready_file)
 
-    try:
-        return _runner()(_serve(Node(config, options, SystemClock()), announce, pid_file))
-    finally:
+    def withdraw() -> None:
         for path in (pid_file, ready_file):
             if path is not None:
                 Path(path).unlink(missing_ok=True)
+
+    def leave() -> NoReturn:
+        withdraw()
+        logging.shutdown()
+        os._exit(1)
+
+    try:
+        return _runner()(_serve(Node(config, options, SystemClock()), announce, leave, pid_file))
+    finally:
+        withdraw()
 
 
 def _runner() -> Callable[[Coroutine[Any, Any, int]], int]:
@@ -64,8 +73,14 @@ def _runner() -> Callable[[Coroutine[Any, Any, int]], int]:
     return runner
 
 
-async def _serve(node: Node, announce: Callable[[Node], None], pid_file: str | None = None) -> int:
-    """The exit code: 0 after a stop that was asked for, 1 when the disk failed."""
+async def _serve(
+    node: Node,
+    announce: Callable[[Node], None],
+    leave: Callable[[], NoReturn],
+    pid_file: str | None = None,
+) -> int:
+    """The exit code: 0 after a stop that was asked for, 1 when the disk failed. `leave` is for a
+    stop that hangs: it ends the process at once, with whatever thread or task is left in it."""
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
@@ -82,7 +97,9 @@ async def _serve(node: Node, announce: Callable[[Node], None], pid_file: str | N
     await stopping.wait()
     failing.cancel()
     log.info("stopping")
-    await node.stop()
+    if not await node.stop():
+        log.error("stopped: not all parts ended, the next start recovers the data directory")
+        leave()
     if node.log_dir.offline is not None:
         log.error("stopped: the data directory failed", reason=node.log_dir.offline)
         return 1

@@ -5,6 +5,7 @@ A node alone is a cluster of one: the same log, records and machine as with many
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from penstock.controller import SettingsSchema, controller_config
@@ -29,6 +30,7 @@ from penstock.runtime.driver import Runtime
 from penstock.runtime.log_file import StorageLogFile
 from penstock.runtime.metadata_journal import MetadataJournal
 from penstock.runtime.metadata_snapshot import read_bootstrap
+from penstock.runtime.space_reserve import SpaceReserve
 from penstock.settings.config import BrokerConfig
 from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir
@@ -62,8 +64,13 @@ class MetadataPlane:
         self._config = config
         self._new_id = new_id
         storage_log = _open_log(log_dir)
+        self.reserve = SpaceReserve(log_dir.disk, log_dir.path, lambda: log_dir.space()[1])
         self._journal = MetadataJournal(
-            StorageLogFile(storage_log), log_dir.disk, storage_log.directory, clock
+            StorageLogFile(storage_log),
+            log_dir.disk,
+            storage_log.directory,
+            clock,
+            reserve=self.reserve,
         )
         shard = ControllerShard(
             controller_config(config()), SettingsSchema(config), new_id, self.image
@@ -71,7 +78,7 @@ class MetadataPlane:
         self._runtime: Runtime[ControllerShard, MetadataRecord] = Runtime(
             shard, self._journal, clock, self._committed
         )
-        self.controller = ControllerLink(self._runtime, identity.node_id, self._quorum)
+        self.controller = ControllerLink(self._runtime, identity.node_id, self._quorum, config)
 
     def load(self) -> int:
         """Replays the metadata log; whatever it says is then in the image."""
@@ -116,6 +123,8 @@ class MetadataPlane:
         failure = self._runtime.failure
         if failure is not None:
             raise StorageError(f"the metadata log is no longer written: {failure}") from failure
+        if not self.reserve.is_whole:
+            await asyncio.to_thread(self.reserve.refill)
         if self._journal.wants_snapshot and not self.image.has_open_transaction:
             if self._journal.committed_offset < self.image.next_offset:
                 return

@@ -31,6 +31,7 @@ from penstock.node.identity import Identity, establish
 from penstock.node.metadata_plane import MetadataPlane
 from penstock.node.metrics_server import MetricsServer
 from penstock.node.partition_keeper import PartitionKeeper
+from penstock.node.stopping import Stopping
 from penstock.node.upkeep import Upkeep
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
@@ -47,6 +48,10 @@ if TYPE_CHECKING:
     from penstock.handlers.transaction_host import TransactionHost
 
 DRAIN_TIMEOUT_S = 5.0
+STOP_TIMEOUT_S = 5.0
+"""For each part after that: all that it waits for is on its way already."""
+FLUSH_TIMEOUT_S = 30.0
+"""A slow disk is no reason to recover everything at the next start."""
 RECOVERY_REPORT_EVERY = 1000
 GC_THRESHOLD = 50_000
 
@@ -98,12 +103,17 @@ class Node:
     # Start
 
     async def start(self) -> None:
+        # What a start builds stays: looking through it again and again, while it grows, would
+        # take a large cluster as long as building it.
+        gc.disable()
         self.log_dir.open()
         try:
             await self._start(asyncio.get_running_loop())
         except BaseException:
             self.log_dir.abandon()
             raise
+        finally:
+            gc.enable()
 
     async def _start(self, loop: asyncio.AbstractEventLoop) -> None:
         loop.set_exception_handler(self._on_unexpected)
@@ -209,6 +219,7 @@ class Node:
             self._image,
             self._partitions,
             self._metadata.controller,
+            self.metrics,
             lambda: str(UUID(bytes=self._new_id(), version=4)),
             self._listener.held,
         )
@@ -222,6 +233,7 @@ class Node:
             self._image,
             self._partitions,
             self._metadata.controller,
+            self.metrics,
             self._broker.producer_ids,
             self._broker.markers,
         )
@@ -312,21 +324,27 @@ class Node:
 
     # Stop
 
-    async def stop(self) -> None:
-        """Answers what was asked, makes everything safe, and leaves nothing to recover."""
+    async def stop(self) -> bool:
+        """Answers what was asked, makes everything safe, and leaves nothing to recover. False if
+        some part did not end: then all is as after a crash, and the process has to be ended."""
         self._listener.stop_accepting()
         await self._listener.drain(DRAIN_TIMEOUT_S)
-        await self._upkeep.stop()
-        if self._metrics_server is not None:
-            await self._metrics_server.close()
         for task in list(self._tasks):
             task.cancel()
-        await self._broker.close()
-        await self._metadata.close()
-        await asyncio.to_thread(self._flusher.close)
+        stopping = Stopping()
+        await stopping.end("upkeep", self._upkeep.stop(), STOP_TIMEOUT_S)
+        if self._metrics_server is not None:
+            await stopping.end("metrics", self._metrics_server.close(), STOP_TIMEOUT_S)
+        await stopping.end("coordinators", self._broker.close(), STOP_TIMEOUT_S)
+        await stopping.end("metadata log", self._metadata.close(), STOP_TIMEOUT_S)
+        await stopping.end("flusher", asyncio.to_thread(self._flusher.close), FLUSH_TIMEOUT_S)
         # The last completions come back to this loop; nothing may be closed before they have.
         await asyncio.sleep(0)
+        if stopping.unended:
+            self.log_dir.abandon()
+            return False
         self.log_dir.close(broker_epoch=self._metadata.broker_epoch)
+        return True
 
     # Settings
 

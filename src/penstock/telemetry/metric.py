@@ -54,6 +54,7 @@ class BrokerMetrics:
         "bytes_out",
         "flush_s",
         "messages_in",
+        "passed_over",
         "produce_batches",
         "unexpected_errors",
     )
@@ -67,6 +68,7 @@ class BrokerMetrics:
         self.api_latency_s: dict[str, Histogram] = {}
         self.api_errors: dict[tuple[str, str], int] = {}
         self.flush_s = Histogram()
+        self.passed_over: dict[tuple[str, str], int] = {}
 
     def latency_of(self, api: str) -> Histogram:
         histogram = self.api_latency_s.get(api)
@@ -77,6 +79,11 @@ class BrokerMetrics:
     def count_error(self, api: str, error: str) -> None:
         key = (api, error)
         self.api_errors[key] = self.api_errors.get(key, 0) + 1
+
+    def count_passed_over(self, topic: str, what: str, count: int) -> None:
+        """What a coordinator could not read when it was loaded."""
+        key = (topic, what)
+        self.passed_over[key] = self.passed_over.get(key, 0) + count
 
 
 Gauge = tuple[str, str, Callable[[], float]]
@@ -147,6 +154,14 @@ class Exporter:
         for (api, error), count in self._metrics.api_errors.items():
             errors.add_metric([api, error], count)
         yield errors
+        passed_over = CounterMetricFamily(
+            "penstock_coordinator_passed_over",
+            "What coordinators could not read when they were loaded",
+            labels=["topic", "what"],
+        )
+        for (topic, what), count in self._metrics.passed_over.items():
+            passed_over.add_metric([topic, what], count)
+        yield passed_over
 
     def _collect_gauges(self) -> Iterator[Metric]:
         from prometheus_client.core import GaugeMetricFamily

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from penstock.handlers import transactional_produce as transactional
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
+from penstock.handlers.topology import check_writable
 from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
 from penstock.network.later import Later, future_of
 from penstock.protocol.messages.produce import (
@@ -88,7 +89,7 @@ def append_all(
                 partition_responses=[
                     _failed(broker, data.index, refused[id(topic), data.index])
                     if refused and (id(topic), data.index) in refused
-                    else _append(broker, topic, data, call.version, now_ms, waiting, unchecked)
+                    else _append(broker, topic, data, call, now_ms, waiting, unchecked)
                     for data in topic.partition_data
                 ],
             )
@@ -113,15 +114,17 @@ def _append(
     broker: Broker,
     topic: TopicProduceData,
     data: PartitionProduceData,
-    version: int,
+    call: Call,
     now_ms: int,
     waiting: list[Waiting],
     unchecked: list[Unchecked],
     checked: BatchCheck | None = None,
 ) -> PartitionProduceResponse:
+    version = call.version
     try:
         partition = _find(broker, topic, data, version)
         records = _checked(data.records, version)
+        check_writable(partition.topic, call.client.client_id)
         result = partition.append(records, now_ms, checked=checked)
     except TooMuchToCheckError:
         answer = PartitionProduceResponse(index=data.index)
@@ -213,7 +216,7 @@ async def _produce_unchecked(
     while unchecked:
         topic, data, place = unchecked.pop(0)
         waiting: list[Waiting] = []
-        answer = await _check_and_append(broker, topic, data, call.version, waiting, unchecked)
+        answer = await _check_and_append(broker, topic, data, call, waiting, unchecked)
         safe.add(waiting)
         _replace(response, place, answer)
     safe.release()
@@ -224,20 +227,20 @@ async def _check_and_append(
     broker: Broker,
     topic: TopicProduceData,
     data: PartitionProduceData,
-    version: int,
+    call: Call,
     waiting: list[Waiting],
     unchecked: list[Unchecked],
 ) -> PartitionProduceResponse:
     try:
         # The topic may have gone meanwhile, and goes perhaps while the thread is at work.
-        partition = _find(broker, topic, data, version)
-        records = _checked(data.records, version)
+        partition = _find(broker, topic, data, call.version)
+        records = _checked(data.records, call.version)
         check = partition.log.append_check.begin(records, broker.clock.now_ms())
         await broker.parked.check(check)
     except ApiError as error:
         return _failed(broker, data.index, error)
     now_ms = broker.clock.now_ms()
-    return _append(broker, topic, data, version, now_ms, waiting, unchecked, check)
+    return _append(broker, topic, data, call, now_ms, waiting, unchecked, check)
 
 
 async def _wait(
