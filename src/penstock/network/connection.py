@@ -232,8 +232,10 @@ class Connection:
             self._fail(error)
 
     def _fail(self, error: BaseException) -> None:
-        """A request we could not answer for a reason of our own."""
-        if not self.closed:
+        """A request we could not answer, mostly for a reason of our own."""
+        if isinstance(error, ProtocolError):
+            self.close(str(error))
+        elif not self.closed:
             log.error("request failed", peer=self.peer, exc_info=error)
             self.close("internal error")
 

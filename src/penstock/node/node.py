@@ -15,6 +15,7 @@ from penstock.handlers.call import ClientState
 from penstock.handlers.coordinator_topic import CONSUMER_OFFSETS, TRANSACTION_STATE
 from penstock.handlers.fetch_session import FetchSessions
 from penstock.handlers.marker_writer import MarkerWriter
+from penstock.handlers.parked_produce import ParkedProduces
 from penstock.handlers.producer_id import ProducerIds
 from penstock.handlers.router import Router
 from penstock.metadata.config import ResourceType
@@ -191,6 +192,7 @@ class Node:
             ),
             metrics=self.metrics,
             log_dir=self.log_dir,
+            parked=ParkedProduces(2 * self._config.request_memory_bytes),
             endpoint=Endpoint(advertised.host, advertised.port),
         )
         self._router = Router(self._broker)

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from penstock.model.error import ApiError, ErrorCode
-from penstock.storage.append_check import Origin
+from penstock.storage.append_check import BatchCheck, Origin
 from penstock.storage.log import AppendResult, Log, ReadResult
 from penstock.storage.lookup import last_stable_offset
 
@@ -107,11 +107,15 @@ class Partition:
     # Writing
 
     def append(
-        self, records: memoryview, now_ms: int, origin: Origin = Origin.CLIENT
+        self,
+        records: memoryview,
+        now_ms: int,
+        origin: Origin = Origin.CLIENT,
+        checked: BatchCheck | None = None,
     ) -> AppendResult:
         log = self._log or self.log
         active = log.active
-        result = log.append(records, self.leader_epoch, now_ms, origin)
+        result = log.append(records, self.leader_epoch, now_ms, origin, checked)
         flush_messages = log.config.flush_messages
         if flush_messages == 1:
             if result.last_offset >= log.recovery_point:

@@ -26,7 +26,7 @@ from penstock.machine.journal import Journal
 from penstock.machine.state import StateMachine
 from penstock.machine.timers import TimerKey, Timers
 from penstock.model.clock import Clock
-from penstock.model.error import ApiError, InvariantError, StorageError
+from penstock.model.error import ApiError, ErrorCode, InvariantError, StorageError
 from penstock.network.later import Later, future_of
 
 MachineT = TypeVar("MachineT", bound=StateMachine[Any])
@@ -173,11 +173,14 @@ class Runtime(Generic[MachineT, RecordT]):
             raise
 
     def _append(self, records: Sequence[RecordT]) -> int:
-        """A refused append, such as on a full disk, changes nothing and is the caller's alone."""
+        """A refused append, such as on a full disk, changes nothing and is the caller's alone. So
+        is a value that no record can carry."""
         try:
             return self._journal.append(records)
         except ApiError:
             raise
+        except ValueError as error:
+            raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
         except Exception as error:
             self.fail(error)
             raise

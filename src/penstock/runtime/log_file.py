@@ -65,6 +65,7 @@ class MetadataLogConfig:
     message_timestamp_before_max_ms: int = (1 << 63) - 1
     message_timestamp_after_max_ms: int = (1 << 63) - 1
     compression_type: str = "producer"
+    penstock_record_check: str = "never"
     flush_messages: int = 1
     flush_ms: int = (1 << 63) - 1
     file_delete_delay_ms: int = 0

@@ -25,6 +25,7 @@ TOPIC_TO_BROKER: Final[dict[str, tuple[str, ...]]] = {
     "min.cleanable.dirty.ratio": ("log.cleaner.min.cleanable.ratio",),
     "min.compaction.lag.ms": ("log.cleaner.min.compaction.lag.ms",),
     "min.insync.replicas": ("min.insync.replicas",),
+    "penstock.record.check": ("penstock.record.check",),
     "preallocate": ("log.preallocate",),
     "retention.bytes": ("log.retention.bytes",),
     "retention.ms": ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),

@@ -28,7 +28,7 @@ from penstock.records.header import (
     assign_append_time,
 )
 from penstock.storage import names
-from penstock.storage.append_check import AppendCheck, Origin
+from penstock.storage.append_check import AppendCheck, BatchCheck, Origin
 from penstock.storage.config import LogConfig
 from penstock.storage.disk import Disk
 from penstock.storage.epoch_cache import EpochCache
@@ -136,7 +136,7 @@ class Log:
 
     def update_config(self, config: LogConfig) -> None:
         self.config = config
-        self._check = AppendCheck(config)
+        self.append_check = AppendCheck(config)
         self._prepared: Segment | None = None
         self._roll_wait_ms = config.segment_ms
         self._segment_bytes = config.segment_bytes
@@ -154,18 +154,23 @@ class Log:
         leader_epoch: int,
         now_ms: int,
         origin: Origin = Origin.CLIENT,
+        checked: BatchCheck | None = None,
     ) -> AppendResult:
-        """Write one batch as leader: it gets the next offsets, in place."""
+        """Write one batch as leader: it gets the next offsets, in place.
+
+        TooMuchToCheckError where it has to be `checked` elsewhere first."""
         if self.closed:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.partition} is closed")
-        if origin is Origin.CLIENT:
-            quick = self._check.quick(records, now_ms)
-        else:
-            quick = self._check.trusted(records)
+        quick = None
+        if origin is not Origin.CLIENT:
+            quick = self.append_check.trusted(records)
+        elif checked is None:
+            quick = self.append_check.quick(records, now_ms)
         if quick is not None:
             header = quick
         else:
-            records, header = self._check.check(records, now_ms, origin)
+            checked = self.append_check.check_here(records, now_ms, origin, checked)
+            records, header = checked.records, checked.header
         marker = None
         if header.producer_id >= 0:
             if header.attributes & CONTROL_BIT:
@@ -179,7 +184,7 @@ class Log:
         _assign(records, 0, first_offset, header.batch_length, leader_epoch)
         append_time = -1
         timestamp = header.max_timestamp
-        if quick is None and self._check.append_time and not header.attributes & CONTROL_BIT:
+        if quick is None and self.append_check.append_time and not header.attributes & CONTROL_BIT:
             append_time = timestamp = now_ms
             assign_append_time(records, 0, now_ms)
         size = header.batch_length + LOG_OVERHEAD

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import Final
 
-from penstock.settings.check import at_least
+from penstock.settings.check import at_least, one_of
 from penstock.settings.key import (
+    CLUSTER_WIDE,
     INT,
     LONG,
     MEDIUM,
     READ,
     READ_ONLY,
+    STRING,
     Row,
 )
 
@@ -25,4 +27,13 @@ ROWS: Final[tuple[Row, ...]] = (
         READ,
     ),
     ("penstock.open.files.max", INT, "512", at_least(16), MEDIUM, READ_ONLY, READ),
+    (
+        "penstock.record.check",
+        STRING,
+        "quick",
+        one_of("quick", "always", "never"),
+        MEDIUM,
+        CLUSTER_WIDE,
+        READ,
+    ),
 )
