@@ -232,7 +232,7 @@ class Connection:
             self._fail(error)
 
     def _fail(self, error: BaseException) -> None:
-        """A request we could not answer, mostly for a reason of our own."""
+        """A request we could not answer: for its own fault, or for a reason of ours."""
         if isinstance(error, ProtocolError):
             self.close(str(error))
         elif not self.closed:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
-from errno import EDQUOT, ENOSPC
 from struct import Struct
 from threading import Lock
 from typing import NamedTuple, NoReturn
@@ -33,6 +32,7 @@ from penstock.storage.config import LogConfig
 from penstock.storage.damage import DamagedLog, is_of_one_file
 from penstock.storage.disk import Disk
 from penstock.storage.epoch_cache import EpochCache
+from penstock.storage.failure import failure_of, is_full
 from penstock.storage.file_cache import FileCache
 from penstock.storage.flush_ticket import FlushTicket
 from penstock.storage.locate import locate
@@ -273,11 +273,8 @@ class Log:
             segment.txn_index.append(AbortedTxn(header.producer_id, first, offset, stable))
 
     def fail_write(self, error: OSError) -> NoReturn:
-        if error.errno in (ENOSPC, EDQUOT):
-            raise ApiError(
-                ErrorCode.KAFKA_STORAGE_ERROR,
-                f"no space left for {self.partition} on the disk of {self.directory}",
-            ) from error
+        if is_full(error):
+            raise failure_of(error, "write to", self.directory) from error
         # What of it is in the files cannot be known: nothing may be written behind it.
         self.closed = self.closed or is_of_one_file(error)
         self._fail(f"cannot write to {self.directory}: {error}", error)
@@ -341,7 +338,7 @@ class Log:
         try:
             self.snapshots.write(offset, self.producers.freeze())
         except OSError as error:
-            if error.errno not in (ENOSPC, EDQUOT):
+            if not is_full(error):
                 self._fail(f"cannot write to {self.directory}: {error}", error)
 
     # --- read -----------------------------------------------------------------------------
