@@ -118,8 +118,8 @@ class MetadataPlane:
             )
 
     async def keep_up(self) -> None:
-        """Writes a snapshot when it is time. StorageError if nothing can be changed any more: a
-        node that only looks alive is of no use to anybody."""
+        """Writes a snapshot when it is time, and keeps the reserve. StorageError if nothing can be
+        changed any more: a node that only looks alive is of no use to anybody."""
         failure = self._runtime.failure
         if failure is not None:
             raise StorageError(f"the metadata log is no longer written: {failure}") from failure

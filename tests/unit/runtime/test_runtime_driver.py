@@ -357,6 +357,39 @@ def test_timers_fire_once_and_write_what_they_decide() -> None:
     run(story())
 
 
+def test_a_timer_that_fails_stops_nobody_else(caplog: pytest.LogCaptureFixture) -> None:
+    class Faulty(Counter):
+        def expire(self, key: TimerKey, now_ms: int) -> Decision[int, None]:
+            if key == "forged":
+                raise InvariantError("this entity makes no sense")
+            return super().expire(key, now_ms)
+
+    async def story() -> None:
+        journal = Held()
+        runtime: Runtime[Counter, int] = Runtime(Faulty(), journal, LoopClock())
+        now = LoopClock().now_ms()
+        timers = [TimerSet("forged", now + 10), TimerSet("soon", now + 20)]
+        await runtime.submit(lambda _: Decision((), None, timers))
+        await asyncio.sleep(0.08)
+        assert runtime.failure is None
+        assert [key for key, _ in runtime.machine.expired] == ["soon"]
+        journal.commit()
+        await runtime.close()
+
+    run(story())
+    assert [one.getMessage() for one in caplog.records] == ["timer failed"]
+
+
+def test_a_record_without_a_place_ends_the_load_unless_somebody_is_told() -> None:
+    runtime = Runtime(Counter(), Held([1, -1, 2]), LoopClock())
+    with pytest.raises(InvariantError):
+        runtime.load()
+    told: list[int] = []
+    runtime = Runtime(Counter(), Held([1, -1, 2]), LoopClock())
+    assert runtime.load(lambda offset, error: told.append(offset)) == 3
+    assert (runtime.machine.total, told) == (3, [1])
+
+
 def test_asking_gives_the_reply_itself_where_nothing_is_waited_for() -> None:
     async def story() -> None:
         journal = Held([3])
