@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
+from time import perf_counter
 from types import CoroutineType
 from typing import Any, cast
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Call, ClientState
+from penstock.handlers.element_limit import elements_max
+from penstock.handlers.pieces import LARGE_REQUEST_BYTES, cut_of, pieces
 from penstock.handlers.table import HOT, MODULES, Handler, load
 from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
-from penstock.network.later import Later
-from penstock.network.part import Part, Reply, Served
+from penstock.network.later import Later, future_of
+from penstock.network.part import Exclusive, Part, Reply, Served
+from penstock.network.turn import Turn
 from penstock.protocol.api import ApiSpec
-from penstock.protocol.codec import decoder
+from penstock.protocol.codec import request_decoder
 from penstock.protocol.entity import Entity
 from penstock.protocol.frame import (
     API_BY_KEY,
+    PiecedResponse,
+    PiecesEncoder,
     UnsupportedVersion,
     decode_client_id,
     decode_request_header,
@@ -29,6 +36,8 @@ from penstock.telemetry.log import get_logger
 from penstock.telemetry.metric import Histogram
 
 API_VERSIONS = 18
+SLICE_S = 0.005
+"""For how long a request over many elements is worked on before others have their turn."""
 
 log = get_logger("request")
 
@@ -39,23 +48,44 @@ Respond = Callable[[int, Any], list[Part]]
 class Route:
     """Everything known about one API at one version, looked up once."""
 
-    __slots__ = ("api_key", "copied", "decode", "flexible", "handle", "latency_s", "respond")
+    __slots__ = (
+        "api_key",
+        "copied",
+        "cut",
+        "decode",
+        "flexible",
+        "handle",
+        "latency_s",
+        "pieces_encoder",
+        "respond",
+    )
 
-    def __init__(self, spec: ApiSpec, version: int, handle: Handler, latency_s: Histogram) -> None:
+    def __init__(
+        self,
+        spec: ApiSpec,
+        version: int,
+        handle: Handler,
+        latency_s: Histogram,
+        elements_limit: int,
+    ) -> None:
         self.api_key = spec.key
         self.flexible = spec.request_header_version(version) == 2
-        self.decode: Decode = decoder(spec.request_class(), version)
+        limit = elements_max(spec.key, elements_limit)
+        self.decode: Decode = request_decoder(spec.request_class(), version, limit)
         # Cutting bytes is twice as fast as cutting a view; records alone are read in place.
         self.copied = not has_records(spec.request_class())
         self.handle = handle
         self.latency_s = latency_s
         # The protocol passes records through untouched: here they are bytes or file slices.
         self.respond = cast(Respond, response_encoder(spec, version))
+        self.cut = cut = cut_of(spec.key, version)
+        self.pieces_encoder = None if cut is None else PiecesEncoder(spec, version, cut.response)
 
 
 class Router:
-    def __init__(self, broker: Broker) -> None:
+    def __init__(self, broker: Broker, turn: Turn) -> None:
         self._broker = broker
+        self._turn = turn
         self._monotonic = broker.clock.monotonic
         self._routes: dict[tuple[int, int], Route] = {}
 
@@ -71,9 +101,15 @@ class Router:
             route = self._routes.get((key, version)) or self._route_of(frame)
         except UnsupportedVersion as error:
             return self._answer_unsupported(error)
+        if route.cut is not None and len(frame) > LARGE_REQUEST_BYTES and not self._turn.is_free:
+            return self._turn
         data = bytes(frame) if route.copied else frame
         client.client_id, pos = decode_client_id(data, size, route.flexible)
         request, _ = route.decode(data, pos)
+        if route.cut is not None and len(frame) > LARGE_REQUEST_BYTES:
+            cut = pieces(request, route.cut)
+            if len(cut) > 1:
+                return self._answer_in_pieces(cut, client, correlation_id, route, version, started)
         answer = route.handle(self._broker, request, Call(client, version))
         if type(answer) is Later:
             return answer.map(
@@ -86,6 +122,44 @@ class Router:
     def _respond(self, answer: Any, correlation_id: int, route: Route, started: float) -> Reply:
         route.latency_s.observe(self._monotonic() - started)
         return None if answer is None else route.respond(correlation_id, answer)
+
+    # A request over many elements
+
+    def _answer_in_pieces(
+        self,
+        cut: list[Entity],
+        client: ClientState,
+        correlation_id: int,
+        route: Route,
+        version: int,
+        started: float,
+    ) -> Exclusive:
+        self._turn.take()
+
+        async def answer() -> Reply:
+            reply = await self._join_pieces(cut, Call(client, version), correlation_id, route)
+            route.latency_s.observe(self._monotonic() - started)
+            return reply
+
+        return Exclusive(answer(), self._turn.give_back)
+
+    async def _join_pieces(
+        self, cut: list[Entity], call: Call, correlation_id: int, route: Route
+    ) -> Reply:
+        """What is answered is encoded before more is asked for."""
+        assert route.pieces_encoder is not None
+        response = PiecedResponse(route.pieces_encoder, correlation_id)
+        until = perf_counter() + SLICE_S
+        answer: Any = None
+        for piece in cut:
+            answer = await _settled(route.handle(self._broker, piece, call))
+            response.add(answer)
+            if response.size_bytes > self._broker.config.request_bytes_max:
+                raise ProtocolError(f"the answer would be larger than {response.size_bytes} bytes")
+            if perf_counter() > until:
+                await asyncio.sleep(0)
+                until = perf_counter() + SLICE_S
+        return cast(Reply, response.finish(answer))
 
     async def _finish(
         self,
@@ -122,7 +196,8 @@ class Router:
         if api_key not in MODULES:
             raise ProtocolError(f"API {spec.name} is not served")
         latency_s = self._broker.metrics.latency_of(spec.name)
-        route = Route(spec, version, load(api_key), latency_s)
+        limit = self._broker.config.request_elements_max
+        route = Route(spec, version, load(api_key), latency_s, limit)
         self._routes[api_key, version] = route
         return route
 
@@ -136,3 +211,11 @@ class Router:
         answer = unsupported(self._broker)
         respond = cast(Respond, response_encoder(API_BY_KEY[API_VERSIONS], 0))
         return respond(error.header.correlation_id, answer)
+
+
+async def _settled(answer: Any) -> Any:
+    if type(answer) is Later:
+        return await future_of(answer)
+    if type(answer) is CoroutineType:
+        return await answer
+    return answer

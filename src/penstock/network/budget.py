@@ -1,70 +1,246 @@
-"""Bounds the memory of large requests, over all connections together.
+"""Bounds the memory of requests that have not arrived whole, over all connections together.
 
 A frame that does not fit in the shared receive buffer needs memory of its own, and gets more of it
 as it arrives: announcing a large frame costs others nothing. When there is no more, who asks
 waits, all but one: so that half-read requests never starve each other, one of them may finish.
+
+Nobody holds memory idle while others wait for it: a frame that arrives too slowly is then given
+up, and with it its connection. As long as nobody waits, a client may be as slow as it likes.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict
 from collections.abc import Callable
+from itertools import islice
+from typing import NamedTuple, Protocol
 
 KEPT_BUFFERS = 4
 KEPT_BUFFER_BYTES_MAX = 4 * 1024 * 1024
+PAGE_BYTES = 4096
+ROUND_BYTES = 65536
+
+SLOW_BYTES_PER_S = 64 * 1024
+"""A frame that grows by less than this is slow."""
+SLOW_AFTER_S = 1.0
+"""For how long it has to be slow before it is given up."""
+STARVED_S_MAX = 10.0
+"""How long a half-read frame may wait for more memory, and keep what it has from others."""
+LOOK_INTERVAL_S = 0.1
+"""How often thousands of frames are looked at for slow ones, when none was found."""
+FITS_TRIED_MAX = 64
+"""How many of those who wait are looked at when memory comes back: closing thousands of
+connections costs each of them the same."""
+
+
+class Holder(Protocol):
+    """A frame that is being read."""
+
+    starved: bool
+
+    @property
+    def filled_bytes(self) -> int: ...
+
+    def give_up(self, reason: str) -> None:
+        """Ends the frame; all of its memory is given back before this returns."""
+
+
+class Hold:
+    """How far a frame had come at some time: its speed is known from there."""
+
+    __slots__ = ("at", "filled_bytes", "starved_at")
+
+    def __init__(self, at: float, filled_bytes: int) -> None:
+        self.at = at
+        self.filled_bytes = filled_bytes
+        self.starved_at: float | None = None
+
+
+class Waiting(NamedTuple):
+    size: int
+    held_bytes: int
+    """What is given back when it gets the size."""
+    resume: Callable[[], None]
 
 
 class FrameBudget:
-    __slots__ = ("_favoured", "_free", "_limit_bytes", "_used_bytes", "_waiting")
+    """`on_tight` is called when memory runs short: from then on somebody has to `tick`."""
 
-    def __init__(self, limit_bytes: int) -> None:
+    __slots__ = (
+        "_favoured",
+        "_free",
+        "_holds",
+        "_is_serving",
+        "_limit_bytes",
+        "_looked_at",
+        "_now",
+        "_used_bytes",
+        "_waiting",
+        "on_tight",
+    )
+
+    def __init__(self, limit_bytes: int, now: Callable[[], float]) -> None:
         self._limit_bytes = limit_bytes
+        self._now = now
         self._used_bytes = 0
-        self._waiting: deque[Callable[[], None]] = deque()
+        # Ordered without gaps: a plain dict that loses its first entries is slow to look at.
+        self._waiting: OrderedDict[Holder, Waiting] = OrderedDict()
         self._free: list[bytearray] = []
-        self._favoured: object = None
+        self._favoured: Holder | None = None
+        self._holds: dict[Holder, Hold] = {}
+        self._is_serving = False
+        self._looked_at = 0.0
+        self.on_tight: Callable[[], None] = lambda: None
 
     @property
     def used_bytes(self) -> int:
         return self._used_bytes
 
-    def take(self, size: int) -> bytearray | None:
-        """A buffer of at least `size` bytes, or None: then `wait` and try again."""
-        if self._used_bytes and self._used_bytes + size > self._limit_bytes:
-            return None
-        return self._allocate(size)
+    @property
+    def waiting_count(self) -> int:
+        return len(self._waiting)
 
-    def grow(self, buffer: bytearray, size: int, holder: object) -> bytearray | None:
-        """A larger buffer in place of this one, which is then still to be given back."""
-        if self._used_bytes - len(buffer) + size > self._limit_bytes:
-            if self._favoured not in (None, holder):
+    @property
+    def is_tight(self) -> bool:
+        """Half of it is in use: whoever begins now begins small."""
+        return self._used_bytes * 2 > self._limit_bytes
+
+    def take(self, size: int, holder: Holder) -> bytearray | None:
+        """A buffer of at least `size` bytes, or None: then `wait`."""
+        if not self._fits(size, 0):
+            self._give_up_slow(size, 0, holder)
+            if not self._fits(size, 0):
                 return None
-            self._favoured = holder
-        return self._allocate(size)
+        return self._allocate(size, holder)
 
-    def end(self, holder: object) -> None:
+    def grow(self, buffer: bytearray, size: int, holder: Holder) -> bytearray | None:
+        """A larger buffer in place of this one, which is then still to be given back."""
+        if not self._fits(size, len(buffer)):
+            self._give_up_slow(size, len(buffer), holder)
+            if not self._fits(size, len(buffer)):
+                if self._favoured not in (None, holder):
+                    return None
+                self._favoured = holder
+        return self._allocate(size, holder)
+
+    def end(self, holder: Holder) -> None:
         """The holder's frame is complete or abandoned: somebody else may be favoured now."""
+        self._holds.pop(holder, None)
+        self._waiting.pop(holder, None)
         if self._favoured is holder:
             self._favoured = None
 
-    def _allocate(self, size: int) -> bytearray:
+    def charge(self, size: int) -> None:
+        """Memory that is in use already, and not refused: of what was read and not served yet."""
+        self._used_bytes += size
+        if self.is_tight:
+            self.on_tight()
+
+    def discharge(self, size: int) -> None:
+        self._used_bytes -= size
+        self._serve_waiting()
+
+    def wait(self, size: int, held_bytes: int, holder: Holder, resume: Callable[[], None]) -> None:
+        """`resume` is called once, when it is worth asking again."""
+        self._waiting[holder] = Waiting(size, held_bytes, resume)
+        self.on_tight()
+
+    def give_back(self, buffer: bytearray) -> None:
+        self._used_bytes -= len(buffer)
+        if ROUND_BYTES <= len(buffer) <= KEPT_BUFFER_BYTES_MAX and len(self._free) < KEPT_BUFFERS:
+            self._free.append(buffer)
+        self._serve_waiting()
+
+    def tick(self) -> bool:
+        """Looks how fast the frames arrive, and gives up the slow ones if others wait for their
+        memory. Says whether there is anything more to look after."""
+        now = self._now()
+        for hold_of in list(self._holds.items()):
+            self._measure(*hold_of, now)
+        if self._waiting:
+            first = next(iter(self._waiting.values()))
+            self._give_up_slow(first.size, first.held_bytes, None)
+            self._serve_waiting()
+        return bool(self._waiting) or self.is_tight
+
+    def _fits(self, size: int, held_bytes: int) -> bool:
+        used_bytes = self._used_bytes - held_bytes
+        return not used_bytes or used_bytes + size <= self._limit_bytes
+
+    def _allocate(self, size: int, holder: Holder) -> bytearray:
         for i, buffer in enumerate(self._free):
-            if size <= len(buffer) <= 4 * size + 65536:
+            if size <= len(buffer) <= 4 * size + ROUND_BYTES:
                 del self._free[i]
                 break
         else:
             # Rounded up, so that a kept buffer fits the next request of nearly the same size.
-            buffer = bytearray((size + 0xFFFF) & ~0xFFFF)
+            unit = ROUND_BYTES if size > ROUND_BYTES // 2 else PAGE_BYTES
+            buffer = bytearray((size + unit - 1) & -unit)
         self._used_bytes += len(buffer)
+        if holder not in self._holds:
+            self._holds[holder] = Hold(self._now(), 0)
+        if self.is_tight:
+            self.on_tight()
         return buffer
 
-    def wait(self, resume: Callable[[], None]) -> None:
-        self._waiting.append(resume)
+    def _serve_waiting(self) -> None:
+        """In their order, as many as what is free allows: each is woken to go on, not to ask."""
+        if not self._waiting or self._is_serving:
+            return
+        self._is_serving = True
+        passed = 0
+        while passed < min(FITS_TRIED_MAX, len(self._waiting)):
+            holder, one = next(islice(self._waiting.items(), passed, None))
+            may_be_favoured = one.held_bytes and self._favoured in (None, holder)
+            if may_be_favoured or self._fits(one.size, one.held_bytes):
+                del self._waiting[holder]
+                one.resume()
+            else:
+                passed += 1
+        self._is_serving = False
 
-    def give_back(self, buffer: bytearray) -> None:
-        self._used_bytes -= len(buffer)
-        if len(buffer) <= KEPT_BUFFER_BYTES_MAX and len(self._free) < KEPT_BUFFERS:
-            self._free.append(buffer)
-        waiting, self._waiting = self._waiting, deque()
-        for resume in waiting:
-            resume()
+    # Who is slow
+
+    def _measure(self, holder: Holder, hold: Hold, now: float) -> None:
+        if holder.starved:
+            # Not its own doing. Its time begins anew when it is read from again.
+            hold.at, hold.filled_bytes = now, holder.filled_bytes
+            if hold.starved_at is None:
+                hold.starved_at = now
+            return
+        hold.starved_at = None
+        if not _is_slow(holder, hold, now) and now - hold.at >= SLOW_AFTER_S / 2:
+            hold.at, hold.filled_bytes = now, holder.filled_bytes
+
+    def _give_up_slow(self, size: int, held_bytes: int, asking: Holder | None) -> None:
+        """Somebody needs memory: who keeps it without using it loses it, the oldest first, until
+        there is enough."""
+        now = self._now()
+        if now - self._looked_at < LOOK_INTERVAL_S:
+            return
+        for holder, hold in list(self._holds.items()):
+            if self._fits(size, held_bytes):
+                return
+            if holder is not asking:
+                reason = _reason_to_give_up(holder, hold, now)
+                if reason is not None:
+                    holder.give_up(reason)
+        self._looked_at = now
+
+
+def _reason_to_give_up(holder: Holder, hold: Hold, now: float) -> str | None:
+    if holder.starved:
+        if hold.starved_at is None or now - hold.starved_at < STARVED_S_MAX:
+            return None
+        return f"no memory for the rest of its request in {STARVED_S_MAX:g} s"
+    if now - hold.at < SLOW_AFTER_S or not _is_slow(holder, hold, now):
+        return None
+    sent_bytes = holder.filled_bytes - hold.filled_bytes
+    return (
+        f"sent {sent_bytes} bytes of a request in {now - hold.at:.1f} s "
+        "while others wait for the memory that it holds"
+    )
+
+
+def _is_slow(holder: Holder, hold: Hold, now: float) -> bool:
+    return holder.filled_bytes - hold.filled_bytes < SLOW_BYTES_PER_S * (now - hold.at)

@@ -14,13 +14,20 @@ from typing import Any
 
 from penstock.model.error import PenstockError
 from penstock.network.budget import FrameBudget
-from penstock.network.connection import Connection, Serve
+from penstock.network.connection import QUEUED_BYTES_MIN, Connection, Serve
 from penstock.network.held import HeldWrites
+from penstock.network.turn import Turn
+from penstock.network.writer import AnswerTally
 from penstock.telemetry.log import get_logger
 
 RECEIVE_BUFFER_BYTES = 1024 * 1024
 ACCEPTS_PER_EVENT = 64
 BACKLOG = 1024
+SLICE_S = 0.02
+"""For how long what one connection sent ahead is served before others have their turn."""
+QUEUED_BYTES_MAX = 4 * 1024 * 1024
+"""What may wait to be sent on one connection, as long as it is not too much over all of them."""
+TICK_S = 0.25
 
 log = get_logger("network")
 
@@ -46,7 +53,14 @@ class Listener:
         end_state: Callable[[Any], None],
     ) -> None:
         self.loop = loop
-        self.budget = FrameBudget(limits.total_frame_bytes_max)
+        self.budget = FrameBudget(limits.total_frame_bytes_max, loop.time)
+        self.budget.on_tight = self._watch_budget
+        self._is_watching_budget = False
+        self.answers = AnswerTally()
+        self.turn = Turn(loop.call_soon)
+        """Of requests over many elements."""
+        self.backlog = 0
+        """How many connections have requests that were read and not served yet."""
         self.held = HeldWrites()
         self.receive_buffer = memoryview(bytearray(RECEIVE_BUFFER_BYTES))
         self.connections: set[Connection] = set()
@@ -77,6 +91,27 @@ class Listener:
     @property
     def sent_bytes(self) -> int:
         return self._sent_bytes_closed + sum(c._writer.sent_bytes for c in self.connections)
+
+    @property
+    def slice_s(self) -> float:
+        return max(0.0005, SLICE_S / (1 + self.backlog))
+
+    @property
+    def queued_bytes_max(self) -> int:
+        """Of one connection. Answers have the same bound over all connections as requests."""
+        if self.answers.memory_bytes >= self._limits.total_frame_bytes_max:
+            return QUEUED_BYTES_MIN
+        return QUEUED_BYTES_MAX
+
+    def _watch_budget(self) -> None:
+        if not self._is_watching_budget:
+            self._is_watching_budget = True
+            self.loop.call_later(TICK_S, self._tick_budget)
+
+    def _tick_budget(self) -> None:
+        self._is_watching_budget = False
+        if self.budget.tick():
+            self._watch_budget()
 
     def stop_accepting(self) -> None:
         if self._sock is not None:

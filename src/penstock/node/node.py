@@ -193,7 +193,7 @@ class Node:
             log_dir=self.log_dir,
             endpoint=Endpoint(advertised.host, advertised.port),
         )
-        self._router = Router(self._broker)
+        self._router = Router(self._broker, self._listener.turn)
 
     def _build_groups(self) -> GroupHost:
         from uuid import UUID

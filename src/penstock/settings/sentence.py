@@ -153,6 +153,9 @@ BROKER_SENTENCES: Final = {
     "penstock.memory.request.bytes": (
         "Memory for all requests being read or answered; further ones wait in their sockets."
     ),
+    "penstock.request.elements.max": (
+        "How many elements a request may have, over all its arrays: topics, partitions, names."
+    ),
     "penstock.open.files.max": "How many log files are kept open at once.",
     "process.roles": "Whether the node is a broker, a controller, or both.",
     "producer.id.expiration.ms": (

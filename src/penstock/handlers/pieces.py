@@ -1,0 +1,106 @@
+"""Requests over many elements, answered a piece at a time.
+
+Owns which APIs can be cut, and how: into requests of the same kind over fewer elements, whose
+answers stand behind each other in one array. Everybody else is served in between. An API whose
+elements belong together (a commit, a transaction, a change of metadata) is not here: those have a
+lower limit of elements instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from copy import copy
+from operator import attrgetter
+from typing import Any, NamedTuple
+
+from penstock.protocol.entity import Entity
+
+LARGE_REQUEST_BYTES = 8 * 1024
+"""A smaller request has too few elements to be worth cutting."""
+
+
+class Cut(NamedTuple):
+    """Where the elements of a request are, and where their answers."""
+
+    request: str
+    response: str
+    inner: str | None = None
+    """Of an array of topics: where the partitions are, which are what is counted."""
+    size: int = 200
+    """How many elements are answered in one go: a few milliseconds' worth."""
+    since: int = 0
+    key: tuple[str, ...] | None = None
+    """Where an element that is named twice is answered once: what names it."""
+
+
+CUTS: dict[int, Cut] = {
+    2: Cut("topics", "topics", "partitions"),
+    3: Cut("topics", "topics", key=("topic_id", "name")),
+    9: Cut("groups", "groups", since=8),
+    10: Cut("coordinator_keys", "coordinators", since=4),
+    15: Cut("groups", "groups"),
+    21: Cut("topics", "topics", "partitions", size=1000),
+    23: Cut("topics", "topics", "partitions"),
+    32: Cut("resources", "results", size=2),
+    42: Cut("groups_names", "results", key=()),
+    61: Cut("topics", "topics", "partition_indexes"),
+    65: Cut("transactional_ids", "transaction_states"),
+    69: Cut("group_ids", "groups"),
+}
+
+
+def cut_of(api_key: int, version: int) -> Cut | None:
+    cut = CUTS.get(api_key)
+    return cut if cut is not None and version >= cut.since else None
+
+
+def pieces(request: Entity, cut: Cut) -> list[Entity]:
+    """The request itself when it is small enough."""
+    whole = getattr(request, cut.request)
+    if whole is None or (len(whole) <= cut.size and cut.inner is None):
+        return [request]
+    whole = _each_once(whole, cut)
+    return [_with(request, cut.request, part) for part in _parts(whole, cut)] or [request]
+
+
+def _each_once(whole: list[Any], cut: Cut) -> list[Any]:
+    if cut.key is None:
+        return whole
+    if not cut.key:
+        return list(dict.fromkeys(whole))
+    return list({attrgetter(*cut.key)(one): one for one in whole}.values())
+
+
+def _parts(whole: list[Any], cut: Cut) -> Iterator[list[Any]]:
+    if cut.inner is None:
+        for start in range(0, len(whole), cut.size):
+            yield whole[start : start + cut.size]
+        return
+    part: list[Any] = []
+    room = cut.size
+    for outer in _bounded(whole, cut.inner, cut.size):
+        # A topic without partitions costs something, too.
+        count = 1 + len(getattr(outer, cut.inner))
+        if part and count > room:
+            yield part
+            part, room = [], cut.size
+        part.append(outer)
+        room -= count
+    if part:
+        yield part
+
+
+def _bounded(whole: list[Any], inner: str, size: int) -> Iterator[Any]:
+    for outer in whole:
+        elements = getattr(outer, inner)
+        if len(elements) <= size:
+            yield outer
+            continue
+        for start in range(0, len(elements), size):
+            yield _with(outer, inner, elements[start : start + size])
+
+
+def _with(entity: Any, name: str, value: object) -> Any:
+    other = copy(entity)
+    setattr(other, name, value)
+    return other
