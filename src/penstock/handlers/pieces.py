@@ -11,12 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator
 from copy import copy
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from penstock.protocol.entity import Entity
 
+EntityT = TypeVar("EntityT", bound=Entity)
+
 LARGE_REQUEST_BYTES = 8 * 1024
 """A smaller request has too few elements to be worth cutting."""
+THREAD_REQUEST_BYTES = 64 * 1024
+"""Decoding a larger one takes long enough to be done beside the event loop."""
 
 
 class Cut(NamedTuple):
@@ -48,19 +52,29 @@ CUTS: dict[int, Cut] = {
     69: Cut("group_ids", "groups"),
 }
 
+LONG_ANSWERS: dict[int, str] = {19: "topics"}
+"""Of requests that are not cut: an answer that takes much longer to encode than to find."""
+
+
+def answer_array(api_key: int, version: int) -> str | None:
+    """The array of an answer that is encoded in pieces."""
+    cut = cut_of(api_key, version)
+    return LONG_ANSWERS.get(api_key) if cut is None else cut.response
+
 
 def cut_of(api_key: int, version: int) -> Cut | None:
     cut = CUTS.get(api_key)
     return cut if cut is not None and version >= cut.since else None
 
 
-def pieces(request: Entity, cut: Cut) -> list[Entity]:
-    """The request itself when it is small enough."""
+def pieces(request: EntityT, cut: Cut) -> Iterator[EntityT]:
+    """At least one: the request itself when it is small enough."""
     whole = getattr(request, cut.request)
-    if whole is None or (len(whole) <= cut.size and cut.inner is None):
-        return [request]
-    whole = _each_once(whole, cut)
-    return [_with(request, cut.request, part) for part in _parts(whole, cut)] or [request]
+    if not whole or (len(whole) <= cut.size and cut.inner is None):
+        yield request
+        return
+    for part in parts(_each_once(whole, cut), cut):
+        yield _with(request, cut.request, part)
 
 
 def _each_once(whole: list[Any], cut: Cut) -> list[Any]:
@@ -71,10 +85,9 @@ def _each_once(whole: list[Any], cut: Cut) -> list[Any]:
     return list({attrgetter(*cut.key)(one): one for one in whole}.values())
 
 
-def _parts(whole: list[Any], cut: Cut) -> Iterator[list[Any]]:
+def parts(whole: list[Any], cut: Cut) -> Iterator[list[Any]]:
     if cut.inner is None:
-        for start in range(0, len(whole), cut.size):
-            yield whole[start : start + cut.size]
+        yield from slices(whole, cut.size)
         return
     part: list[Any] = []
     room = cut.size
@@ -96,8 +109,13 @@ def _bounded(whole: list[Any], inner: str, size: int) -> Iterator[Any]:
         if len(elements) <= size:
             yield outer
             continue
-        for start in range(0, len(elements), size):
-            yield _with(outer, inner, elements[start : start + size])
+        for some in slices(elements, size):
+            yield _with(outer, inner, some)
+
+
+def slices(whole: list[Any], size: int) -> Iterator[list[Any]]:
+    for start in range(0, len(whole), size):
+        yield whole[start : start + size]
 
 
 def _with(entity: Any, name: str, value: object) -> Any:

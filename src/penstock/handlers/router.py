@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine
-from time import perf_counter
 from types import CoroutineType
 from typing import Any, cast
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Call, ClientState
 from penstock.handlers.element_limit import elements_max
-from penstock.handlers.pieces import LARGE_REQUEST_BYTES, cut_of, pieces
+from penstock.handlers.pace import Pace
+from penstock.handlers.pieces import (
+    LARGE_REQUEST_BYTES,
+    THREAD_REQUEST_BYTES,
+    answer_array,
+    cut_of,
+    pieces,
+    slices,
+)
 from penstock.handlers.table import HOT, MODULES, Handler, load
 from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
 from penstock.network.later import Later, future_of
@@ -36,8 +43,10 @@ from penstock.telemetry.log import get_logger
 from penstock.telemetry.metric import Histogram
 
 API_VERSIONS = 18
-SLICE_S = 0.005
-"""For how long a request over many elements is worked on before others have their turn."""
+ANSWER_BYTES_MAX = 32 * 1024 * 1024
+"""To a request over many elements, which may name the same large thing many times."""
+ENCODED_AT_ONCE = 200
+"""Of an answer's long array."""
 
 log = get_logger("request")
 
@@ -78,8 +87,9 @@ class Route:
         self.latency_s = latency_s
         # The protocol passes records through untouched: here they are bytes or file slices.
         self.respond = cast(Respond, response_encoder(spec, version))
-        self.cut = cut = cut_of(spec.key, version)
-        self.pieces_encoder = None if cut is None else PiecesEncoder(spec, version, cut.response)
+        self.cut = cut_of(spec.key, version)
+        array = answer_array(spec.key, version)
+        self.pieces_encoder = None if array is None else PiecesEncoder(spec, version, array)
 
 
 class Router:
@@ -101,15 +111,11 @@ class Router:
             route = self._routes.get((key, version)) or self._route_of(frame)
         except UnsupportedVersion as error:
             return self._answer_unsupported(error)
-        if route.cut is not None and len(frame) > LARGE_REQUEST_BYTES and not self._turn.is_free:
-            return self._turn
+        if route.cut is not None and len(frame) > LARGE_REQUEST_BYTES:
+            return self._serve_large(client, frame, route, version, started)
         data = bytes(frame) if route.copied else frame
         client.client_id, pos = decode_client_id(data, size, route.flexible)
         request, _ = route.decode(data, pos)
-        if route.cut is not None and len(frame) > LARGE_REQUEST_BYTES:
-            cut = pieces(request, route.cut)
-            if len(cut) > 1:
-                return self._answer_in_pieces(cut, client, correlation_id, route, version, started)
         answer = route.handle(self._broker, request, Call(client, version))
         if type(answer) is Later:
             return answer.map(
@@ -125,40 +131,42 @@ class Router:
 
     # A request over many elements
 
-    def _answer_in_pieces(
-        self,
-        cut: list[Entity],
-        client: ClientState,
-        correlation_id: int,
-        route: Route,
-        version: int,
-        started: float,
-    ) -> Exclusive:
+    def _serve_large(
+        self, client: ClientState, frame: memoryview, route: Route, version: int, started: float
+    ) -> Exclusive | Turn:
+        """One at a time: what it is made of takes many times the memory of its bytes."""
+        if not self._turn.is_free:
+            return self._turn
         self._turn.take()
+        data = bytes(frame)
 
         async def answer() -> Reply:
-            reply = await self._join_pieces(cut, Call(client, version), correlation_id, route)
+            _, _, correlation_id, size = decode_request_start(data)
+            client.client_id, pos = decode_client_id(data, size, route.flexible)
+            if len(data) > THREAD_REQUEST_BYTES:
+                request, _ = await asyncio.to_thread(route.decode, data, pos)
+            else:
+                request, _ = route.decode(data, pos)
+            reply = await self._join_pieces(request, Call(client, version), correlation_id, route)
             route.latency_s.observe(self._monotonic() - started)
             return reply
 
         return Exclusive(answer(), self._turn.give_back)
 
     async def _join_pieces(
-        self, cut: list[Entity], call: Call, correlation_id: int, route: Route
+        self, request: Entity, call: Call, correlation_id: int, route: Route
     ) -> Reply:
         """What is answered is encoded before more is asked for."""
-        assert route.pieces_encoder is not None
+        assert route.pieces_encoder is not None and route.cut is not None
         response = PiecedResponse(route.pieces_encoder, correlation_id)
-        until = perf_counter() + SLICE_S
+        pace = Pace()
         answer: Any = None
-        for piece in cut:
+        for piece in pieces(request, route.cut):
             answer = await _settled(route.handle(self._broker, piece, call))
-            response.add(answer)
-            if response.size_bytes > self._broker.config.request_bytes_max:
-                raise ProtocolError(f"the answer would be larger than {response.size_bytes} bytes")
-            if perf_counter() > until:
-                await asyncio.sleep(0)
-                until = perf_counter() + SLICE_S
+            response.add(getattr(answer, response.array))
+            if response.size_bytes > ANSWER_BYTES_MAX:
+                raise ProtocolError(f"the answer would have more than {ANSWER_BYTES_MAX} bytes")
+            await pace.keep()
         return cast(Reply, response.finish(answer))
 
     async def _finish(
@@ -173,7 +181,15 @@ class Router:
             answer = await waiting
         except (ApiError, StorageError) as error:
             answer = self._refuse(route.api_key, request, error)
-        return self._respond(answer, correlation_id, route, started)
+        if route.pieces_encoder is None:
+            return self._respond(answer, correlation_id, route, started)
+        route.latency_s.observe(self._monotonic() - started)
+        response = PiecedResponse(route.pieces_encoder, correlation_id)
+        pace = Pace()
+        for some in slices(getattr(answer, response.array), ENCODED_AT_ONCE):
+            response.add(some)
+            await pace.keep()
+        return cast(Reply, response.finish(answer))
 
     def _refuse(self, api_key: int, request: Entity, error: ApiError | StorageError) -> Entity:
         from penstock.handlers.refusal import refuse

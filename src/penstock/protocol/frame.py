@@ -155,9 +155,11 @@ class PiecedResponse:
         self._count = 0
         self.size_bytes = 0
 
-    def add(self, message: Any) -> None:
-        """The elements that this message has, behind those that are there."""
-        items = getattr(message, self._encoder.array)
+    @property
+    def array(self) -> str:
+        return self._encoder.array
+
+    def add(self, items: list[Any]) -> None:
         piece = self._encoder.elements(items)
         self._pieces.append(piece)
         self._count += len(items)

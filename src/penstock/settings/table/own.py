@@ -17,6 +17,6 @@ ROWS: Final[tuple[Row, ...]] = (
         READ_ONLY,
         True,
     ),
-    ("penstock.request.elements.max", INT, "200000", at_least(1000), MEDIUM, READ_ONLY, True),
+    ("penstock.request.elements.max", INT, "120000", at_least(1000), MEDIUM, READ_ONLY, True),
     ("penstock.open.files.max", INT, "512", at_least(16), MEDIUM, READ_ONLY, True),
 )
