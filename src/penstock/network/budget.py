@@ -1,8 +1,9 @@
 """Bounds the memory of requests that have not arrived whole, over all connections together.
 
 A frame that does not fit in the shared receive buffer needs memory of its own, and gets more of it
-as it arrives: announcing a large frame costs others nothing. When there is no more, who asks
-waits, all but one: so that half-read requests never starve each other, one of them may finish.
+as it arrives: announcing a large frame costs others nothing. Large buffers leave a quarter of the
+memory to small ones. When there is no more, who asks waits, all but one: so that half-read requests
+never starve each other, one of them may finish, beside the budget.
 
 Nobody holds memory idle while others wait for it: a frame that arrives too slowly is then given
 up, and with it its connection. As long as nobody waits, a client may be as slow as it likes.
@@ -22,15 +23,20 @@ ROUND_BYTES = 65536
 
 SLOW_BYTES_PER_S = 64 * 1024
 """A frame that grows by less than this is slow."""
-SLOW_AFTER_S = 1.0
+SLOW_AFTER_S = 0.5
 """For how long it has to be slow before it is given up."""
 STARVED_S_MAX = 10.0
 """How long a half-read frame may wait for more memory, and keep what it has from others."""
+STARVED_BEFORE_SMALL_S_MAX = 1.0
+"""The same where it is a small buffer that others wait for."""
+SMALL_BYTES = 1024 * 1024
 LOOK_INTERVAL_S = 0.1
 """How often thousands of frames are looked at for slow ones, when none was found."""
 FITS_TRIED_MAX = 64
 """How many of those who wait are looked at when memory comes back: closing thousands of
 connections costs each of them the same."""
+
+_NEVER = float("-inf")
 
 
 class Holder(Protocol):
@@ -68,6 +74,7 @@ class FrameBudget:
 
     __slots__ = (
         "_favoured",
+        "_favoured_bytes",
         "_free",
         "_holds",
         "_is_serving",
@@ -87,14 +94,16 @@ class FrameBudget:
         self._waiting: OrderedDict[Holder, Waiting] = OrderedDict()
         self._free: list[bytearray] = []
         self._favoured: Holder | None = None
+        # Not among those in use.
+        self._favoured_bytes = 0
         self._holds: dict[Holder, Hold] = {}
         self._is_serving = False
-        self._looked_at = 0.0
+        self._looked_at = _NEVER
         self.on_tight: Callable[[], None] = lambda: None
 
     @property
     def used_bytes(self) -> int:
-        return self._used_bytes
+        return self._used_bytes + self._favoured_bytes
 
     @property
     def waiting_count(self) -> int:
@@ -111,24 +120,47 @@ class FrameBudget:
             self._give_up_slow(size, 0, holder)
             if not self._fits(size, 0):
                 return None
-        return self._allocate(size, holder)
+        buffer = self._allocate(size)
+        self._used_bytes += len(buffer)
+        self._holds[holder] = Hold(self._now(), 0)
+        if self.is_tight:
+            self.on_tight()
+        return buffer
 
     def grow(self, buffer: bytearray, size: int, holder: Holder) -> bytearray | None:
-        """A larger buffer in place of this one, which is then still to be given back."""
-        if not self._fits(size, len(buffer)):
+        """A larger buffer, to which what is in this one is to be copied at once."""
+        if self._favoured is not holder and not self._fits(size, len(buffer)):
             self._give_up_slow(size, len(buffer), holder)
             if not self._fits(size, len(buffer)):
-                if self._favoured not in (None, holder):
+                if self._favoured is not None:
                     return None
                 self._favoured = holder
-        return self._allocate(size, holder)
+                self._used_bytes -= len(buffer)
+                self._favoured_bytes = len(buffer)
+        larger = self._allocate(size)
+        if self._favoured is holder:
+            self._favoured_bytes = len(larger)
+        else:
+            self._used_bytes += len(larger) - len(buffer)
+        self._keep(buffer)
+        if self.is_tight:
+            self.on_tight()
+        return larger
 
-    def end(self, holder: Holder) -> None:
-        """The holder's frame is complete or abandoned: somebody else may be favoured now."""
+    def leave(self, holder: Holder) -> None:
+        """The holder's frame is complete or abandoned: its speed does not matter any more."""
         self._holds.pop(holder, None)
         self._waiting.pop(holder, None)
+
+    def give_back(self, buffer: bytearray, holder: Holder) -> None:
+        """Of a frame that was left."""
         if self._favoured is holder:
             self._favoured = None
+            self._favoured_bytes = 0
+        else:
+            self._used_bytes -= len(buffer)
+        self._keep(buffer)
+        self._serve_waiting()
 
     def charge(self, size: int) -> None:
         """Memory that is in use already, and not refused: of what was read and not served yet."""
@@ -145,29 +177,34 @@ class FrameBudget:
         self._waiting[holder] = Waiting(size, held_bytes, resume)
         self.on_tight()
 
-    def give_back(self, buffer: bytearray) -> None:
-        self._used_bytes -= len(buffer)
-        if ROUND_BYTES <= len(buffer) <= KEPT_BUFFER_BYTES_MAX and len(self._free) < KEPT_BUFFERS:
-            self._free.append(buffer)
-        self._serve_waiting()
-
     def tick(self) -> bool:
         """Looks how fast the frames arrive, and gives up the slow ones if others wait for their
         memory. Says whether there is anything more to look after."""
         now = self._now()
         for hold_of in list(self._holds.items()):
             self._measure(*hold_of, now)
-        if self._waiting:
-            first = next(iter(self._waiting.values()))
-            self._give_up_slow(first.size, first.held_bytes, None)
+        for one in self._first_of_each_size():
+            self._looked_at = _NEVER
+            self._give_up_slow(one.size, one.held_bytes, None)
             self._serve_waiting()
         return bool(self._waiting) or self.is_tight
 
+    def _first_of_each_size(self) -> list[Waiting]:
+        """A small one is not to wait for what a large one waits for."""
+        found: dict[bool, Waiting] = {}
+        for one in islice(self._waiting.values(), FITS_TRIED_MAX):
+            found.setdefault(one.size <= SMALL_BYTES, one)
+        return list(found.values())
+
     def _fits(self, size: int, held_bytes: int) -> bool:
         used_bytes = self._used_bytes - held_bytes
-        return not used_bytes or used_bytes + size <= self._limit_bytes
+        limit_bytes = self._limit_bytes
+        if size > SMALL_BYTES:
+            limit_bytes -= limit_bytes // 4
+        is_alone = not used_bytes and self._favoured is None
+        return is_alone or used_bytes + size <= limit_bytes
 
-    def _allocate(self, size: int, holder: Holder) -> bytearray:
+    def _allocate(self, size: int) -> bytearray:
         for i, buffer in enumerate(self._free):
             if size <= len(buffer) <= 4 * size + ROUND_BYTES:
                 del self._free[i]
@@ -176,12 +213,11 @@ class FrameBudget:
             # Rounded up, so that a kept buffer fits the next request of nearly the same size.
             unit = ROUND_BYTES if size > ROUND_BYTES // 2 else PAGE_BYTES
             buffer = bytearray((size + unit - 1) & -unit)
-        self._used_bytes += len(buffer)
-        if holder not in self._holds:
-            self._holds[holder] = Hold(self._now(), 0)
-        if self.is_tight:
-            self.on_tight()
         return buffer
+
+    def _keep(self, buffer: bytearray) -> None:
+        if ROUND_BYTES <= len(buffer) <= KEPT_BUFFER_BYTES_MAX and len(self._free) < KEPT_BUFFERS:
+            self._free.append(buffer)
 
     def _serve_waiting(self) -> None:
         """In their order, as many as what is free allows: each is woken to go on, not to ask."""
@@ -191,7 +227,7 @@ class FrameBudget:
         passed = 0
         while passed < min(FITS_TRIED_MAX, len(self._waiting)):
             holder, one = next(islice(self._waiting.items(), passed, None))
-            may_be_favoured = one.held_bytes and self._favoured in (None, holder)
+            may_be_favoured = one.held_bytes and self._favoured is None
             if may_be_favoured or self._fits(one.size, one.held_bytes):
                 del self._waiting[holder]
                 one.resume()
@@ -222,17 +258,18 @@ class FrameBudget:
             if self._fits(size, held_bytes):
                 return
             if holder is not asking:
-                reason = _reason_to_give_up(holder, hold, now)
+                reason = _reason_to_give_up(holder, hold, now, size <= SMALL_BYTES)
                 if reason is not None:
                     holder.give_up(reason)
         self._looked_at = now
 
 
-def _reason_to_give_up(holder: Holder, hold: Hold, now: float) -> str | None:
+def _reason_to_give_up(holder: Holder, hold: Hold, now: float, for_small: bool) -> str | None:
     if holder.starved:
-        if hold.starved_at is None or now - hold.starved_at < STARVED_S_MAX:
+        limit_s = STARVED_BEFORE_SMALL_S_MAX if for_small else STARVED_S_MAX
+        if hold.starved_at is None or now - hold.starved_at < limit_s:
             return None
-        return f"no memory for the rest of its request in {STARVED_S_MAX:g} s"
+        return f"no memory for the rest of its request in {now - hold.starved_at:.1f} s"
     if now - hold.at < SLOW_AFTER_S or not _is_slow(holder, hold, now):
         return None
     sent_bytes = holder.filled_bytes - hold.filled_bytes

@@ -232,9 +232,8 @@ class Connection:
             or self._gathered_bytes + self._slots_bytes >= self._listener.queued_bytes_max
         )
 
-    def _continue(self) -> None:
+    def go_on(self) -> None:
         """With what was read before: then it may be read from the socket again."""
-        self._listener.backlog -= 1
         self._continuing = False
         if self.closed or self.draining or not self._reader.has_kept or self._is_blocked():
             return
@@ -252,15 +251,12 @@ class Connection:
     def _continue_soon(self) -> None:
         if not self._continuing:
             self._continuing = True
-            self._listener.backlog += 1
-            self._loop.call_soon(self._continue)
+            self._listener.go_on_soon(self)
 
     def _on_turn(self) -> None:
         self._turn = None
         if not self._continuing:
-            self._continuing = True
-            self._listener.backlog += 1
-            self._continue()
+            self.go_on()
 
     def _let_go(self) -> None:
         gathered, self._gathered = self._gathered, None

@@ -8,11 +8,14 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 from penstock.model.error import PenstockError
+from penstock.network.acceptor import Acceptor
 from penstock.network.budget import FrameBudget
 from penstock.network.connection import QUEUED_BYTES_MIN, Connection, Serve
 from penstock.network.held import HeldWrites
@@ -21,13 +24,11 @@ from penstock.network.writer import AnswerTally
 from penstock.telemetry.log import get_logger
 
 RECEIVE_BUFFER_BYTES = 1024 * 1024
-ACCEPTS_PER_EVENT = 64
-BACKLOG = 1024
 SLICE_S = 0.02
-"""For how long what one connection sent ahead is served before others have their turn."""
+"""For how long what was sent ahead is served before others have their turn."""
 QUEUED_BYTES_MAX = 4 * 1024 * 1024
 """What may wait to be sent on one connection, as long as it is not too much over all of them."""
-TICK_S = 0.25
+TICK_S = 0.1
 
 log = get_logger("network")
 
@@ -38,6 +39,8 @@ class Limits:
     total_frame_bytes_max: int = 256 * 1024 * 1024
     connections_max: int = 2**31 - 1
     idle_ms_max: int = 600_000
+    descriptors_max: int = 2**31 - 1
+    """From this number on a file descriptor is not for a connection."""
 
 
 class ListenError(PenstockError):
@@ -59,8 +62,7 @@ class Listener:
         self.answers = AnswerTally()
         self.turn = Turn(loop.call_soon)
         """Of requests over many elements."""
-        self.backlog = 0
-        """How many connections have requests that were read and not served yet."""
+        self._backlog: deque[Connection] = deque()
         self.held = HeldWrites()
         self.receive_buffer = memoryview(bytearray(RECEIVE_BUFFER_BYTES))
         self.connections: set[Connection] = set()
@@ -72,6 +74,7 @@ class Listener:
         self._new_state = new_state
         self._end_state = end_state
         self._sock: socket.socket | None = None
+        self._acceptor: Acceptor | None = None
         self._sweep: asyncio.TimerHandle | None = None
 
     def bind(self, host: str, port: int) -> tuple[str, int]:
@@ -84,8 +87,7 @@ class Listener:
     def start(self, serve: Serve) -> None:
         assert self._sock is not None
         self._serve = serve
-        self._sock.listen(BACKLOG)
-        self.loop.add_reader(self._sock.fileno(), self._on_acceptable)
+        self._acceptor = Acceptor(self.loop, self._sock, self._admit, self._limits.descriptors_max)
         self._schedule_sweep()
 
     @property
@@ -94,7 +96,24 @@ class Listener:
 
     @property
     def slice_s(self) -> float:
-        return max(0.0005, SLICE_S / (1 + self.backlog))
+        """For how long what one connection sent ahead may be served now."""
+        return SLICE_S / (1 + len(self._backlog))
+
+    def go_on_soon(self, connection: Connection) -> None:
+        """Some of its requests were read and not served yet."""
+        if not self._backlog:
+            self.loop.call_soon(self._go_on)
+        self._backlog.append(connection)
+
+    def _go_on(self) -> None:
+        """In turn. Those who did not send ahead come first: they are served when they are read."""
+        until = perf_counter() + SLICE_S
+        for _ in range(len(self._backlog)):
+            self._backlog.popleft().go_on()
+            if perf_counter() > until:
+                break
+        if self._backlog:
+            self.loop.call_soon(self._go_on)
 
     @property
     def queued_bytes_max(self) -> int:
@@ -114,10 +133,12 @@ class Listener:
             self._watch_budget()
 
     def stop_accepting(self) -> None:
-        if self._sock is not None:
-            self.loop.remove_reader(self._sock.fileno())
+        if self._acceptor is not None:
+            self._acceptor.close()
+            self._acceptor = None
+        elif self._sock is not None:
             self._sock.close()
-            self._sock = None
+        self._sock = None
         if self._sweep is not None:
             self._sweep.cancel()
             self._sweep = None
@@ -136,19 +157,8 @@ class Listener:
         self.connections.discard(connection)
         self._sent_bytes_closed += connection._writer.sent_bytes
         self._end_state(connection.state)
-
-    def _on_acceptable(self) -> None:
-        assert self._sock is not None
-        for _ in range(ACCEPTS_PER_EVENT):
-            try:
-                sock, address = self._sock.accept()
-            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
-                return
-            except OSError as error:
-                # Out of file descriptors: the ones waiting stay in the backlog.
-                log.warning("cannot accept a connection", error=str(error))
-                return
-            self._admit(sock, f"{address[0]}:{address[1]}")
+        if self._acceptor is not None:
+            self._acceptor.on_closed(len(self.connections))
 
     def _admit(self, sock: socket.socket, peer: str) -> None:
         if len(self.connections) >= self._limits.connections_max:

@@ -120,13 +120,13 @@ class FrameReader:
             self._start(memoryview(self._head))
 
     def close(self) -> None:
-        self._budget.end(self)
+        self._budget.leave(self)
         if self._kept is not None:
             kept, self._kept = self._kept, None
             self._budget.discharge(len(kept))
         buffer, self._buffer = self._buffer, None
         if buffer is not None:
-            self._budget.give_back(buffer)
+            self._budget.give_back(buffer, self)
 
     def _keep(self, data: memoryview) -> None:
         self._kept = data
@@ -144,7 +144,7 @@ class FrameReader:
 
     def _take_whole(self, buffer: bytearray) -> Iterator[memoryview]:
         """The buffer is given back behind the frame, unless it is to be taken again."""
-        self._budget.end(self)
+        self._budget.leave(self)
         self._buffer = None
         try:
             yield memoryview(buffer)[: self._size]
@@ -154,7 +154,7 @@ class FrameReader:
                 self._buffer = buffer
                 self._keep(memoryview(b""))
             else:
-                self._budget.give_back(buffer)
+                self._budget.give_back(buffer, self)
 
     def _grow(self, buffer: bytearray) -> None:
         self._wanted = min(self._size, GROWTH * self._filled)
@@ -164,7 +164,6 @@ class FrameReader:
             return
         larger[: self._filled] = memoryview(buffer)[: self._filled]
         self._buffer = larger
-        self._budget.give_back(buffer)
 
     # Frames in the shared buffer
 

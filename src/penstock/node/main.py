@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from penstock.node.address import Address, parse_address
+from penstock.node.descriptor import raise_limit
 from penstock.node.endpoint import advertised_of, data_dir_of, listener_of
 from penstock.node.node import Node, NodeOptions
 from penstock.settings.config import BrokerConfig
@@ -39,6 +40,7 @@ def run(
 ) -> int:
     started = time.monotonic()
     configure(log_format, log_level)
+    raise_limit()
     options = _options(config, listen, advertise, data_dir, metrics)
     if pid_file is not None:
         _write_file(pid_file, f"{os.getpid()}\n")

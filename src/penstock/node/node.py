@@ -24,6 +24,7 @@ from penstock.model.clock import Clock
 from penstock.model.error import StorageError
 from penstock.model.id import ZERO_ID, TopicPartition
 from penstock.network.listener import Limits, Listener
+from penstock.node import descriptor
 from penstock.node.address import Address
 from penstock.node.gauge import gauges
 from penstock.node.identity import Identity, establish
@@ -86,12 +87,13 @@ class Node:
         self._image = ClusterImage()
         self._partitions = PartitionSet()
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._descriptors = descriptor.plan(config.open_files_max, descriptor.limit())
         self.log_dir = LogDir(
             options.data_dir,
             clock,
             self._log_config,
             disk=self._disk,
-            cache=FileCache(self._disk, config.open_files_max),
+            cache=FileCache(self._disk, self._descriptors.files_max),
         )
 
     # Start
@@ -322,6 +324,7 @@ class Node:
             total_frame_bytes_max=config.request_memory_bytes,
             connections_max=config.connections_max,
             idle_ms_max=config.idle_ms_max,
+            descriptors_max=self._descriptors.connections_below,
         )
 
     def _advertised(self) -> Address:

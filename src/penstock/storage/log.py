@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable
-from errno import EDQUOT, ENOSPC
 from struct import Struct
 from threading import Lock
 from typing import NamedTuple, NoReturn
@@ -32,6 +31,7 @@ from penstock.storage.append_check import AppendCheck, Origin
 from penstock.storage.config import LogConfig
 from penstock.storage.disk import Disk
 from penstock.storage.epoch_cache import EpochCache
+from penstock.storage.failure import failure_of, is_full
 from penstock.storage.file_cache import FileCache
 from penstock.storage.flush_ticket import FlushTicket
 from penstock.storage.locate import locate
@@ -272,16 +272,10 @@ class Log:
             segment.txn_index.append(AbortedTxn(header.producer_id, first, offset, stable))
 
     def fail_write(self, error: OSError) -> NoReturn:
-        if error.errno in (ENOSPC, EDQUOT):
-            raise ApiError(
-                ErrorCode.KAFKA_STORAGE_ERROR,
-                f"no space left for {self.partition} on the disk of {self.directory}",
-            ) from error
-        self._fail(f"cannot write to {self.directory}: {error}", error)
+        self._fail(failure_of(error, "write to", self.directory), error)
 
-    def _fail(self, message: str, cause: OSError) -> NoReturn:
-        failure = StorageError(message)
-        if self.on_failure is not None:
+    def _fail(self, failure: ApiError | StorageError, cause: OSError) -> NoReturn:
+        if isinstance(failure, StorageError) and self.on_failure is not None:
             self.on_failure(failure)
         raise failure from cause
 
@@ -331,8 +325,8 @@ class Log:
         try:
             self.snapshots.write(offset, self.producers.freeze())
         except OSError as error:
-            if error.errno not in (ENOSPC, EDQUOT):
-                self._fail(f"cannot write to {self.directory}: {error}", error)
+            if not is_full(error):
+                self.fail_write(error)
 
     # --- read -----------------------------------------------------------------------------
 
@@ -356,7 +350,7 @@ class Log:
             if place is not None:
                 return self._slice(*place, max_bytes, upper_bound, min_one)
         except OSError as error:
-            self._fail(f"cannot read {self.directory}: {error}", error)
+            self._fail(failure_of(error, "read", self.directory), error)
         return EMPTY_READ
 
     def _slice(
@@ -460,7 +454,7 @@ class Log:
             ticket.sync(self.disk)
         except OSError as error:
             self.flush_failed(ticket)
-            self._fail(f"cannot sync {self.directory}: {error}", error)
+            self._fail(StorageError(f"cannot sync {self.directory}: {error}"), error)
         self.flush_done(ticket)
 
     def prepare_close(self) -> None:

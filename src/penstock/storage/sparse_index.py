@@ -10,10 +10,10 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from errno import EDQUOT, ENOSPC
 from struct import Struct
 
 from penstock.storage.disk import write_fully
+from penstock.storage.failure import is_full
 from penstock.storage.file_cache import CachedFile, FileCache
 
 WRITE_GROUP = 64
@@ -93,7 +93,7 @@ class SparseIndex:
         try:
             write_fully(self.cache.disk, self.file.open_fd(), data, self._written * self.entry.size)
         except OSError as error:
-            if error.errno not in (ENOSPC, EDQUOT):
+            if not is_full(error):
                 raise
             return
         self._written = self.count
