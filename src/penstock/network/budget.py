@@ -116,9 +116,9 @@ class FrameBudget:
 
     def take(self, size: int, holder: Holder) -> bytearray | None:
         """A buffer of at least `size` bytes, or None: then `wait`."""
-        if not self._fits(size, 0):
+        if not self._may_begin(size):
             self._give_up_slow(size, 0, holder)
-            if not self._fits(size, 0):
+            if not self._may_begin(size):
                 return None
         buffer = self._allocate(size)
         self._used_bytes += len(buffer)
@@ -201,8 +201,11 @@ class FrameBudget:
         limit_bytes = self._limit_bytes
         if size > SMALL_BYTES:
             limit_bytes -= limit_bytes // 4
-        is_alone = not used_bytes and self._favoured is None
-        return is_alone or used_bytes + size <= limit_bytes
+        return used_bytes + size <= limit_bytes
+
+    def _may_begin(self, size: int) -> bool:
+        """The only one there is may, whatever its size."""
+        return self._fits(size, 0) or not (self._used_bytes or self._favoured)
 
     def _allocate(self, size: int) -> bytearray:
         for i, buffer in enumerate(self._free):
@@ -227,13 +230,17 @@ class FrameBudget:
         passed = 0
         while passed < min(FITS_TRIED_MAX, len(self._waiting)):
             holder, one = next(islice(self._waiting.items(), passed, None))
-            may_be_favoured = one.held_bytes and self._favoured is None
-            if may_be_favoured or self._fits(one.size, one.held_bytes):
+            if self._may_go_on(one):
                 del self._waiting[holder]
                 one.resume()
             else:
                 passed += 1
         self._is_serving = False
+
+    def _may_go_on(self, one: Waiting) -> bool:
+        if not one.held_bytes:
+            return self._may_begin(one.size)
+        return self._favoured is None or self._fits(one.size, one.held_bytes)
 
     # Who is slow
 
@@ -250,10 +257,15 @@ class FrameBudget:
 
     def _give_up_slow(self, size: int, held_bytes: int, asking: Holder | None) -> None:
         """Somebody needs memory: who keeps it without using it loses it, the oldest first, until
-        there is enough."""
+        there is enough. What is more than enough is for those who wait, at the next tick."""
         now = self._now()
-        if now - self._looked_at < LOOK_INTERVAL_S:
+        if self._is_serving or now - self._looked_at < LOOK_INTERVAL_S:
             return
+        self._is_serving = True
+        self._give_up_until(size, held_bytes, asking, now)
+        self._is_serving = False
+
+    def _give_up_until(self, size: int, held_bytes: int, asking: Holder | None, now: float) -> None:
         for holder, hold in list(self._holds.items()):
             if self._fits(size, held_bytes):
                 return

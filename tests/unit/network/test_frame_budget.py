@@ -137,6 +137,13 @@ def test_one_may_finish_beside_the_budget() -> None:
     frames[2].end()
 
 
+def test_one_that_is_alone_and_huge_leaves_the_budget_to_others() -> None:
+    budget = FrameBudget(8 * MB, Clock())
+    huge = Frame(budget)
+    assert huge.begin(2 * MB) and huge.grow(8 * MB) and huge.grow(90 * MB)
+    assert all(Frame(budget).begin(MB) for _ in range(6))
+
+
 def test_a_quiet_frame_is_given_up_when_others_need_its_memory() -> None:
     clock = Clock()
     budget = FrameBudget(8 * MB, clock)
