@@ -97,7 +97,7 @@ def test_tagged_fields_count_as_well(tag: bytes) -> None:
     """Of Fetch tag 0 is known: the reader of known tags counts too."""
     data = encode(FetchRequest(), 17)
     assert data[-1] == 0
-    with pytest.raises(ProtocolError):
+    with pytest.raises(ProtocolError, match="more than 100 elements"):
         request_decoder(FetchRequest, 17, 100)(data[:-1] + varint(101) + tag * 101, 0)
     data = encode(MetadataRequest(), 12)
     decoded, _ = request_decoder(MetadataRequest, 12, 100)(

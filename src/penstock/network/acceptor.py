@@ -62,7 +62,10 @@ class Acceptor:
         for _ in range(ACCEPTS_PER_EVENT):
             try:
                 sock, address = self._sock.accept()
-            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
+            except BlockingIOError:
+                self._note_nobody_waits()
+                return
+            except (InterruptedError, ConnectionAbortedError):
                 return
             except OSError as error:
                 self._pause(str(error))
@@ -72,9 +75,11 @@ class Acceptor:
             if descriptor >= self._descriptors_max:
                 self._pause(f"{descriptor} file descriptors are in use")
                 return
-            if self._is_short:
-                self._is_short = False
-                log.info("connections are accepted again")
+
+    def _note_nobody_waits(self) -> None:
+        if self._is_short:
+            self._is_short = False
+            log.info("connections are accepted again")
 
     def _pause(self, reason: str) -> None:
         if not self._is_short:
