@@ -205,10 +205,11 @@ class Connection:
     def _handle_all(self, frames: Iterable[memoryview]) -> None:
         """What can be answered at once is sent together: to the system a reply costs more than
         the bytes in it. Others have their turn in between, however much was sent ahead."""
-        held, reader = self._held, self._reader
+        held, reader, slots = self._held, self._reader, self._slots
         held.begin()
         self._gathered = []
         self._gathered_bytes = 0
+        full_bytes = self._listener.queued_bytes_max
         until = perf_counter() + self._listener.slice_s
         try:
             for frame in frames:
@@ -216,7 +217,12 @@ class Connection:
                     reader.halt(again=True)
                 elif self.closed:
                     return
-                elif perf_counter() > until or self._must_halt():
+                elif (
+                    perf_counter() > until
+                    or len(slots) >= PENDING_REPLIES_MAX
+                    or self._gathered_bytes + self._slots_bytes >= full_bytes
+                    or self._exclusive is not None
+                ):
                     reader.halt(again=False)
         finally:
             # Also behind a frame that could not be read: those before it have their answers.
@@ -224,13 +230,6 @@ class Connection:
                 self._let_go()
             else:
                 self.close("what its requests wrote could not be kept")
-
-    def _must_halt(self) -> bool:
-        return (
-            self._exclusive is not None
-            or len(self._slots) >= PENDING_REPLIES_MAX
-            or self._gathered_bytes + self._slots_bytes >= self._listener.queued_bytes_max
-        )
 
     def go_on(self) -> None:
         """With what was read before: then it may be read from the socket again."""
