@@ -21,9 +21,9 @@ $(READY): pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo "penstock: Python 3.11 or newer is needed: install python3 from your system's packages or python.org" >&2; exit 1; }
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "penstock: $$("$(PYTHON)" --version) is too old: install Python 3.11 or newer, then: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
 	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || { echo "penstock: Python's venv module is missing: install python3-venv" >&2; exit 1; }
-	@echo "setting up $(VENV) with $$("$(PYTHON)" --version)"
+	@echo "creating $(VENV) with $$("$(PYTHON)" --version); packages take a minute or two, once"
 	@"$(PYTHON)" -m venv $(VENV)
-	@$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev,spark]'
+	@PYTHONPATH=src $(BIN)/python -m tools.install $(VENV) -c constraints.txt -e '.[dev,spark]'
 	@touch $(READY)
 
 demo: $(READY) ## a broker at work, then a fraud detector on Spark, live (two minutes; Ctrl-C ends it)

@@ -44,9 +44,9 @@ def _tell(home: Path, options: argparse.Namespace) -> None:
     broker = Broker(home / "data")
     try:
         tell_of_the_broker(broker)
+        chapter("5  A fraud detector on Spark")
         missing = _missing()
         if missing is not None:
-            chapter("5  A fraud detector on Spark")
             say(f"not shown here: {missing}")
             return
         from tools.demonstration.fraud_story import Show

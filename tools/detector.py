@@ -14,6 +14,7 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from penstock.pipelines.run.status import read_status
 from tools.penstock_broker import penstock_command
 
 
@@ -41,6 +42,15 @@ class Detector:
         if self._process is None:
             raise DetectorFailedError("the detector was not started")
         return self._process.pid
+
+    def stage(self) -> str:
+        """How far its start is, as seen from outside."""
+        status = read_status(self.directory / "fraud")
+        if status is not None and (status["pid"], status["state"]) == (self.pid, "running"):
+            return "the query runs, Spark starts its Python workers"
+        if any(_is_java(pid) for pid in descendants(self.pid)):
+            return "Spark starts in its Java process, which takes longer the first time"
+        return "Python starts"
 
     def start(self) -> None:
         """Returns at once; the first verdicts come when Spark is up."""
@@ -79,13 +89,13 @@ class Detector:
     def kill_java(self) -> None:
         """SIGKILL for Spark's Java process; the driver may take some time to see it."""
         for pid in descendants(self.pid):
-            if "java" in _command_line(pid).split("\0")[0]:
+            if _is_java(pid):
                 _kill(pid)
 
     def kill_workers(self) -> bool:
         """SIGKILL for the Python workers; Spark starts others and repeats their tasks."""
         found = [pid for pid in descendants(self.pid) if "pyspark" in _command_line(pid)]
-        workers = [pid for pid in found if "java" not in _command_line(pid).split("\0")[0]]
+        workers = [pid for pid in found if not _is_java(pid)]
         for pid in workers:
             _kill(pid)
         return bool(workers)
@@ -152,6 +162,10 @@ def _alive(pid: int) -> bool:
 def _command_line(pid: int) -> str:
     command = ["ps", "-o", "args=", "-p", str(pid)]
     return subprocess.run(command, capture_output=True, text=True).stdout.replace(" ", "\0")
+
+
+def _is_java(pid: int) -> bool:
+    return "java" in _command_line(pid).split("\0")[0]
 
 
 def _kill(pid: int) -> None:

@@ -10,7 +10,10 @@ import time
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Producer
 
+from penstock.testing.broker import Broker
+from tools.demonstration.watch import Reader
 from tools.detector import descendants, wait_gone
 
 CHECKOUT = Path(__file__).resolve().parents[2]
@@ -41,7 +44,10 @@ def test_the_demo_shows_the_detector_at_work() -> None:
     assert demo.returncode == 0, said
     for part in (
         "kill -9 while producing",
-        "first verdicts after",
+        "waiting for the first verdicts: Python starts",
+        "waiting for the first verdicts: Spark starts in its Java process",
+        "waiting for the first verdicts: the query runs",
+        "waiting for the first verdicts: done in",
         "lag of the detector",
         "analytics joins",
         "fraud rules set watch-list",
@@ -80,3 +86,29 @@ def test_without_java_the_broker_is_shown_all_the_same(tmp_path: Path) -> None:
     assert "yes: every acknowledged record is still there" in said
     line = next(line for line in said.splitlines() if "not shown here" in line)
     assert "install" in line.lower()
+
+
+def test_the_live_view_counts_records_and_not_markers(penstock: Broker) -> None:
+    penstock.create_topic("dead")
+    producer = Producer(
+        {"bootstrap.servers": penstock.bootstrap_servers, "transactional.id": "pipeline"}
+    )
+    producer.init_transactions(20)
+    for number in range(3):
+        producer.begin_transaction()
+        producer.produce("dead", f"{number}")
+        producer.commit_transaction(20)
+    penstock.produce("dead", ["last"])
+    came: list[bytes] = []
+    reader = Reader(
+        penstock.bootstrap_servers, "dead", lambda found: came.extend(one.value() for one in found)
+    )
+    reader.start()
+    try:
+        deadline = time.monotonic() + 60
+        while b"last" not in came:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+    finally:
+        reader.stop()
+    assert (reader.read, came) == (4, [b"0", b"1", b"2", b"last"])

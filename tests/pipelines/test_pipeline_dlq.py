@@ -49,9 +49,11 @@ def bury(broker: Broker, count: int, errors: tuple[str, ...] = ("DecodeError",))
         )
 
 
-def values(broker: Broker, topic: str = "orders") -> list[str]:
+def values(broker: Broker, expected: int) -> list[str]:
     committed = {"isolation.level": "read_committed"}
-    return [each.value.decode() for each in broker.read(topic, settings=committed)]
+    # A commit is answered before its markers are written: readers see the records soon after.
+    broker.read("orders", count=expected, settings=committed)
+    return [each.value.decode() for each in broker.read("orders", settings=committed)]
 
 
 def test_letters_are_counted_by_error(penstock: Broker) -> None:
@@ -84,7 +86,7 @@ def test_letters_are_chosen(penstock: Broker) -> None:
 def test_letters_go_back_once_with_their_history(penstock: Broker) -> None:
     bury(penstock, 4)
     assert Redrive(client(penstock), DEAD).plan().sent == 4
-    assert values(penstock) == []
+    assert values(penstock, 0) == []
     outcome = Redrive(client(penstock), DEAD).run()
     assert (outcome.sent, outcome.by_topic) == (4, {"orders": 4})
     records = penstock.read("orders")
@@ -99,7 +101,7 @@ def test_letters_go_back_once_with_their_history(penstock: Broker) -> None:
     assert failure["message"] == "no number in 0"
     assert failure["attempt"] == 1
     assert Redrive(client(penstock), DEAD).run().sent == 0
-    assert len(values(penstock)) == 4
+    assert len(values(penstock, 4)) == 4
     assert [each.waiting for each in tallies(client(penstock), DEAD)] == [0]
 
 
@@ -125,7 +127,7 @@ def test_a_choice_leaves_the_others_waiting(penstock: Broker) -> None:
     assert {one.error: one.waiting for one in tallies(client(penstock), DEAD)} == {"A": 4, "B": 0}
     assert Redrive(client(penstock), DEAD, limit=1).run().sent == 1
     assert Redrive(client(penstock), DEAD).run().sent == 3
-    assert sorted(values(penstock)) == sorted(f"broken {number}" for number in range(8))
+    assert sorted(values(penstock, 8)) == sorted(f"broken {number}" for number in range(8))
 
 
 class Interrupted(Exception):
@@ -154,7 +156,7 @@ def test_an_interrupted_run_goes_on_where_it_was(penstock: Broker) -> None:
         half._produce(producer, letter)
     producer.flush(10)
     assert Redrive(client(penstock), DEAD).run().sent == left
-    assert sorted(values(penstock)) == sorted(f"broken {number}" for number in range(12))
+    assert sorted(values(penstock, 12)) == sorted(f"broken {number}" for number in range(12))
 
 
 def test_the_later_of_two_runs_takes_over(penstock: Broker) -> None:
@@ -169,7 +171,7 @@ def test_the_later_of_two_runs_takes_over(penstock: Broker) -> None:
     first._on_sent = overtake
     with pytest.raises(RedriveError, match="took over"):
         first.run()
-    assert sorted(values(penstock)) == sorted(f"broken {number}" for number in range(6))
+    assert sorted(values(penstock, 6)) == sorted(f"broken {number}" for number in range(6))
 
 
 def test_the_command(penstock: Broker, capsys: pytest.CaptureFixture[str]) -> None:

@@ -7,6 +7,7 @@ type. This module only watches the topics and tells.
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -18,10 +19,11 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from penstock.pipelines.jobs.fraud.checker import Checker, Report, wait_until_judged
 from penstock.pipelines.jobs.fraud.generator import ensure_topics
 from penstock.pipelines.jobs.fraud.model import DEAD_LETTERS, PAYMENTS, VERDICTS
+from penstock.pipelines.progress_line import ProgressLine
 from tools.demonstration.process import Broker, Command, interrupts_wait, run_command
 from tools.demonstration.table import LiveTable, Row
 from tools.demonstration.telling import ClaimError, chapter, check, say
-from tools.demonstration.watch import QUIET, Analytics, Audit, Lags, Reader, count_records
+from tools.demonstration.watch import QUIET, Analytics, Audit, Lags, Reader
 from tools.detector import Detector
 
 RATE, PARTITIONS = 2_000, 4
@@ -40,6 +42,7 @@ class Show:
         self._audit_reader = Reader(broker.address, VERDICTS, self._audit.take_verdicts, "audit")
         self._paid = Reader(broker.address, PAYMENTS, self._audit.take_payments)
         self._analytics_reader = Reader(broker.address, VERDICTS, self._analytics.take, "analytics")
+        self._dead_letters = Reader(broker.address, DEAD_LETTERS, lambda _: None)
         self._lags = Lags(broker.address)
         self._detector = Detector(broker.address, home / "pipelines")
         self._notes: list[str] = []
@@ -49,21 +52,25 @@ class Show:
             ending.callback(self._lags.close)
             ensure_topics(self._client, PARTITIONS)
             _ensure_verdicts(self._client)
-            chapter("5  A fraud detector on Spark")
             with interrupts_wait():
                 generator = self._generate()
                 ending.callback(generator.stop)
             ending.callback(self._detector.stop)
             began = self._start_detector()
-            for reader in (self._paid, self._audit_reader, self._analytics_reader):
+            for reader in self._readers():
                 ending.callback(reader.stop)
             self._paid.start()
             self._audit_reader.start()
             self._wait_for_verdicts(began)
+            # The detector makes this topic before it gives a verdict.
+            self._dead_letters.start()
             self._watch()
             generator.stop()
             self._prove()
-        say("detector, generator and readers have ended")
+            say("ending the detector, the generator and the readers")
+
+    def _readers(self) -> tuple[Reader, ...]:
+        return self._paid, self._audit_reader, self._analytics_reader, self._dead_letters
 
     def _generate(self) -> Command:
         arguments = ["fraud", "generate", "--rate", str(self._rate), "--accounts", "1000"]
@@ -71,18 +78,20 @@ class Show:
         return Command([*arguments, "-b", self._address], self._home / "generator.log")
 
     def _start_detector(self) -> float:
-        say("$ penstock pipeline run fraud", "Spark takes ten seconds or so to start")
+        say("$ penstock pipeline run fraud")
         with interrupts_wait():
             self._detector.start()
         return time.monotonic()
 
     def _wait_for_verdicts(self, began: float) -> None:
-        while not self._audit.verdicts:
-            self._require_detector()
-            if time.monotonic() > began + _START_PATIENCE_S:
-                raise ClaimError(f"no verdict came:\n{self._detector.last_words()}")
-            time.sleep(0.1)
-        say(f"first verdicts after {time.monotonic() - began:.1f} s")
+        title = "waiting for the first verdicts"
+        with ProgressLine(title, out=sys.stdout, lead="  ", gap_s=0) as progress:
+            while not self._audit.verdicts:
+                self._require_detector()
+                if time.monotonic() > began + _START_PATIENCE_S:
+                    raise ClaimError(f"no verdict came:\n{self._detector.last_words()}")
+                progress.show(self._detector.stage())
+                time.sleep(0.3)
 
     def _require_detector(self) -> None:
         if not self._detector.running:
@@ -117,7 +126,7 @@ class Show:
             ("payments", f"{paid:,}", f"{(paid - last[1]) / took:,.0f}/s"),
             ("verdicts", f"{judged:,}", f"{(judged - last[2]) / took:,.0f}/s"),
             ("flagged for review", f"{flagged:,}", f"{flagged / max(judged, 1):.2%}"),
-            ("dead letters", f"{count_records(self._address, DEAD_LETTERS):,}", ""),
+            ("dead letters", f"{self._dead_letters.read:,}", ""),
             ("payment to verdict, p50 / p99", shown, "last 5 s, read as committed"),
             ("lag of the detector", self._lag("fraud", PAYMENTS), "group fraud"),
             ("lag of audit", self._lag("audit", VERDICTS), "every verdict, once each"),
@@ -162,6 +171,7 @@ class Show:
 
     def _prove(self) -> None:
         chapter("6  The proof")
+        say("waiting for the last verdicts, then reading everything back")
         behind = wait_until_judged(self._client, 60.0)
         check(behind == 0, "the detector has judged all that was paid")
         report = Checker(self._client).run()

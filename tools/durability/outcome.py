@@ -53,7 +53,7 @@ def _by_moment(kills: Counter[str]) -> str:
 
 def render(outcome: Outcome) -> str:
     """Its section of docs/reliability.md."""
-    lines = [HEADING, "", *_INTRODUCTION.splitlines(), "", "### The last long run of kills", ""]
+    lines = [HEADING, "", *ABOUT.splitlines(), "", "### The last long run of kills", ""]
     lines += _figures(outcome)
     lines += ["", *_table(outcome), ""]
     if outcome.violations:
@@ -101,21 +101,22 @@ def _table(outcome: Outcome) -> list[str]:
     return ["| " + " | ".join(row) + " |" for row in rows]
 
 
-_INTRODUCTION = """`make crash` loads a node with idempotent librdkafka producers, which keep many
-records in flight and retry on their own, and with producers on plain sockets that send one record
-at a time and never retry. Meanwhile topics are created and deleted. The node is killed with `kill
--9` at random moments, some of them while it starts or stops, and is started again on the same
-directory. In the end everything is read back and held against the list of what was acknowledged:
+ABOUT = """\
+`make crash` loads a node with two kinds of producers: idempotent ones on librdkafka, which keep
+many records in flight and retry by themselves, and ones on plain sockets, which send one record
+at a time and never retry. Meanwhile topics are created and deleted. The node is killed with
+`kill -9` at random moments, also while it starts or stops, and is started again on the same
+directory. At the end all records are read back and compared with what was acknowledged:
 
-- every acknowledged record is there once, at the offset that the acknowledgement named;
+- every acknowledged record is there once, at the acknowledged offset;
 - a record that was not acknowledged is there once or not at all;
-- each producer's records stand in the order in which they were sent, byte for byte;
-- offsets have no gaps, except where compaction made them;
-- an acknowledged creation or deletion of a topic holds;
-- a clean stop and another start change nothing of this;
+- the records of each producer are in the order in which they were sent, byte for byte;
+- offsets have no gaps, except after compaction;
+- topics whose creation or deletion was acknowledged exist, or do not;
+- a clean stop and another start change none of this;
 - Apache Kafka's `DumpLogSegments` finds nothing wrong in the logs and indexes.
 
-A short form of the same test runs in `make test`. The checker itself is tested with planted faults:
-a record removed, doubled, moved, changed, put in another order. The same test can be pointed at
-Apache Kafka (`python -m tools.crash --target kafka`), which shows that the expectations are
-fair."""
+The checker itself is tested with planted faults: a record removed, duplicated, moved, changed
+or reordered. The same test runs against Apache Kafka (`python -m tools.crash --target kafka`),
+to show that its expectations are fair.
+"""

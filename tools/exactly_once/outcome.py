@@ -63,7 +63,7 @@ def _told(counts: Counter[str]) -> str:
 
 def render(result: Result | None) -> str:
     """Its section of docs/reliability.md."""
-    lines = [HEADING, "", *_INTRODUCTION.splitlines(), "", "### The last long run of copiers", ""]
+    lines = [HEADING, "", *ABOUT.splitlines(), "", "### The last long run of copiers", ""]
     figures = ["None yet."] if result is None else _figures(result)
     return "\n".join([*lines, *figures, ""])
 
@@ -88,16 +88,20 @@ def _figures(result: Result) -> list[str]:
     return [f"- {name}: {value}" for name, value in figures.items()]
 
 
-_INTRODUCTION = """`make eos` lets several copiers read one topic as a group and write each
-record to another, with their offsets in the same transaction. Meanwhile copiers and the broker are
-killed with `kill -9` at random moments and started again, and copiers are stopped for longer than
-the session timeout, half of them replaced meanwhile, so that they go on as zombies. In the end a
-`read_committed` reader must find every record of the source once in the copy, in the same order in
-each partition; no transaction may hang; and the whole history that producers, copiers and readers
-noted must show no lost, aborted, torn, doubled, skipped or reordered record and no stale offset
-(`penstock.testing.history`, for users' tests as well).
+ABOUT = """\
+`make eos` runs several copiers. They read one topic as a group and write each record to
+another, with their offsets in the same transaction. Meanwhile copiers and the broker are killed
+with `kill -9` at random moments and started again. Other copiers are paused for longer than the
+session timeout, and half of those are replaced meanwhile, so that they wake up as zombies. At
+the end:
 
-A short form runs in `make test`. There the same check is also shown to fail: with copiers that
-nobody fences (a transactional id for each process, offsets without the group's generation) and
-with offsets committed beside the transaction. The same test can be pointed at Apache Kafka
-(`python -m tools.eos --target kafka`)."""
+- a `read_committed` reader finds every record of the source once in the copy, in the same order
+  in each partition;
+- no transaction hangs;
+- the [history](testing.md#histories) of all producers, copiers and readers shows no lost,
+  aborted, torn, duplicated, skipped or reordered record, and no stale offset.
+
+The check is also shown to fail: with copiers that are not fenced (a transactional id for each
+process, offsets without the group's generation), and with offsets committed outside the
+transaction. The same test runs against Apache Kafka (`python -m tools.eos --target kafka`).
+"""

@@ -1,4 +1,4 @@
-"""What a run under fire came to, and how the page tells it."""
+"""What a run with kills came to, and its section of the page."""
 
 from __future__ import annotations
 
@@ -11,29 +11,29 @@ from penstock.pipelines.jobs.fraud.checker import Report
 HEADING = "## One verdict for each payment"
 ACCURACY_HEADING = "## Accuracy of the fraud detector"
 
-_ABOUT = """\
-`make fraud-kill` lets the generator send payments without a pause while the fraud detector runs as
-its own process. Meanwhile `kill -9` strikes at random: the detector as a whole, its driver, Spark's
-Java process, its Python workers, the broker, or broker and detector together. What ended is started
-again. When all is judged, the checker (`penstock fraud check`) reads everything back, committed
-records only:
+ABOUT = """\
+`make fraud-kill` runs the fraud detector in a process of its own while the generator sends
+payments without a pause. Meanwhile `kill -9` hits at random: the whole detector, its driver,
+Spark's Java process, its Python workers, the broker, or broker and detector together. Whatever
+was killed is started again. At the end the checker (`penstock fraud check`) reads all committed
+records back:
 
-- every payment has exactly one verdict, by its id and by its place in the payments topic;
+- every payment has exactly one verdict, by its id and by its offset in the payments topic;
 - there is no verdict without a payment;
-- every record that is no payment has exactly one dead letter, and no verdict;
+- every record that is not a payment has exactly one dead letter, and no verdict;
 - the reviews are exactly the flagged verdicts.
 
-A short form runs in `make test`. The checker is tested with planted faults: a verdict dropped,
-doubled, given to another payment or invented, a review or a dead letter dropped or doubled.
+The checker is tested with planted faults: a verdict dropped, duplicated, given to another
+payment or invented; a review or a dead letter dropped or duplicated.
 """
 
-_ABOUT_ACCURACY = """\
-The generator knows which payments are theft and writes that to a topic that the detector does not
-read. Theft is planted with a spread that the thresholds cut somewhere: amounts that are almost
-usual, journeys that are almost possible. It strikes accounts with at least twelve payments. Honest
-people travel, buy a new phone, go shopping in bursts and now and then spend five times the usual;
-some of their payments arrive late. A theft of several payments counts as caught with the first one
-flagged: the payments of a burst that came before its rule was broken cannot be.
+ABOUT_ACCURACY = """\
+The generator knows which payments are theft. It writes that to a topic that the detector does
+not read. Thefts vary around the thresholds: amounts that are almost usual, journeys that are
+almost possible. Victims are accounts with at least twelve payments. Honest people travel, buy a
+new phone, shop in bursts and sometimes spend five times the usual; some of their payments
+arrive late. A theft of several payments counts as caught when one of them is flagged: the first
+payments of a burst cannot be, because they break no rule yet.
 """
 
 
@@ -73,7 +73,7 @@ def render(result: Result) -> str:
     report = result.report
     struck = ", ".join(f"{what} {count}" for what, count in sorted(result.disturbances.items()))
     lines = [
-        f"{HEADING}\n\n{_ABOUT}\n### The last long run of the detector\n",
+        f"{HEADING}\n\n{ABOUT}\n### The last long run of the detector\n",
         f"- seed {result.seed}; {result.rate:,.0f} payments/s for {result.seconds:,.0f} s",
         f"- kill -9: {result.kills} ({struck})",
         f"- starts of the detector: {result.starts}",
@@ -98,7 +98,7 @@ def render_accuracy(accuracy: Accuracy, seed: int) -> str:
     ]
     false = ", ".join(f"{rule} {n}" for rule, n in sorted(accuracy.false_reasons.items())) or "none"
     lines = [
-        f"{ACCURACY_HEADING}\n\n{_ABOUT_ACCURACY}\n### The last measurement\n",
+        f"{ACCURACY_HEADING}\n\n{ABOUT_ACCURACY}\n### The last measurement\n",
         (
             f"At the shipped thresholds, seed {seed}: {accuracy.false_positives:,} of"
             f" {accuracy.honest:,} honest payments were flagged,"

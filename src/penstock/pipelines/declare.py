@@ -1,4 +1,4 @@
-"""Saying a pipeline: a function of its inputs, and what surrounds it. Never runs anything."""
+"""Declaring a pipeline: a function of its inputs, its sources and sinks. Never runs anything."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from confluent_kafka.admin import AdminClient
@@ -156,7 +157,7 @@ def tallies(client: Mapping[str, Any], topic: str, timeout_s: float = 10.0) -> l
     found: dict[str, Tally] = {}
     with Scan(client, topic, timeout_s=timeout_s) as scan:
         ledger = Ledger.read(client, topic, scan.partitions, timeout_s)
-        for record in scan.records():
+        for record in chain.from_iterable(scan.batches()):
             letter = DeadLetter.of(record)
             tally = found.setdefault(letter.error, Tally(topic, letter.error))
             waiting = not ledger.holds(letter.partition, letter.offset)
@@ -171,6 +172,7 @@ def letters(
     limit: int | None = None,
     timeout_s: float = 10.0,
 ) -> Iterator[DeadLetter]:
+    """By partition, then by offset."""
     remaining = limit
     with choice.scan(client, topic, timeout_s) as scan:
         for record in scan.records():

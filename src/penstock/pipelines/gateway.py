@@ -78,7 +78,7 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 @contextlib.contextmanager
 def _stderr(quiet: bool) -> Any:
-    """What the JVM is given as its stderr: ours, behind a filter where it shall be quiet."""
+    """The stderr of the JVM: ours, behind a filter if it is to be quiet."""
     if not quiet:
         yield None
         return

@@ -82,13 +82,15 @@ def _replace(jar_set: JarSet, bad: list[Jar], folder: Path, fetch: Fetch) -> Non
     # that has the old file open keeps it.
     with (
         tempfile.TemporaryDirectory(prefix=".fetch-", dir=folder) as scratch,
-        ProgressLine(f"getting {jar_set.title}, once, into {folder}") as progress,
+        ProgressLine(f"getting {jar_set.title}, once") as progress,
     ):
+        progress.note(f"they are kept in {folder}")
         fetched = Path(scratch, "jars")
         fetched.mkdir()
         fetch(jar_set, fetched, progress)
         _check(jar_set, fetched)
         for jar in bad:
+            progress.note(f"{jar.file_name}, {(fetched / jar.file_name).stat().st_size:,} bytes")
             (fetched / jar.file_name).replace(folder / jar.file_name)
 
 

@@ -1,9 +1,9 @@
 """Which dead letters were sent back: kept as committed offsets of the group `<topic>.redrive`.
 
-The committed offset of a partition says that all before it went; letters sent out of turn, by a
-filter, stand in the commit's metadata as ranges. Both are committed in the transaction that sends
-the letters, so they agree with what was sent whatever happens. Kafka bounds that metadata to
-4,096 bytes: a choice too scattered for it is refused before anything of it is sent.
+The committed offset of a partition says that all letters before it were sent. Letters sent out of
+order, because of a filter, are in the commit's metadata as ranges. Both are committed in the
+transaction that sends the letters, so they agree with what was sent whatever happens. Kafka bounds
+that metadata to 4,096 bytes: a choice too scattered for it is refused before anything is sent.
 """
 
 from __future__ import annotations

@@ -9,8 +9,8 @@ from typing import Any, TypeVar
 
 from confluent_kafka import KafkaError, KafkaException
 
-# Failures come back as exceptions and are told where they matter; librdkafka's own lines on
-# standard error would only stand between.
+# Failures come back as exceptions and are reported where they matter: librdkafka need not print
+# them on standard error as well.
 SILENT = logging.getLogger("penstock.pipelines.librdkafka")
 SILENT.addHandler(logging.NullHandler())
 SILENT.propagate = False

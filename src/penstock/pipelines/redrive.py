@@ -1,7 +1,7 @@
 """Dead letters sent back to where they came from, each of them once.
 
 A transaction holds the letters and the ledger of what was sent, so a run that is interrupted and
-started again goes on behind the last whole transaction. A second run at the same time takes over
+started again continues after the last whole transaction. A second run at the same time takes over
 from the first, which then ends with an error and has sent nothing twice.
 """
 
@@ -98,7 +98,7 @@ class Redrive:
         return max(1, min(_TRANSACTION_LETTERS, int(self._rate / 10)))
 
     def _walk(self) -> Iterator[DeadLetter]:
-        """The letters to send, in order; the ledger is told of every one that is passed."""
+        """The letters to send, by partition and offset; the ledger notes each one, sent or not."""
         remaining = self._limit
         with self._open() as scan:
             for record in scan.records():

@@ -1,4 +1,4 @@
-"""Trying again what may pass, with growing pauses, and what it came to. Writes nothing."""
+"""Retrying transient failures with growing pauses, and the result. Writes nothing."""
 
 from __future__ import annotations
 

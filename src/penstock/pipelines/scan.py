@@ -1,4 +1,4 @@
-"""Reading a topic from one end to the other, as it stands now, without a group and without Spark.
+"""Reading a topic from its beginning to its present end, without a group and without Spark.
 
 It owns the assignment and the knowledge of when the end is reached; what records mean is not its
 business. Transactions still open are left out, together with what follows them.
@@ -75,8 +75,18 @@ class Scan:
         return begins, ends
 
     def batches(self) -> Iterator[list[Any]]:
-        """Messages in the order of each partition, none at or past the end taken at the start."""
-        open_partitions = {each for each in self.partitions if self.begins[each] < self.ends[each]}
+        """All partitions at once: in order within each, in no order between them."""
+        return self._read({each for each in self.partitions if self.begins[each] < self.ends[each]})
+
+    def records(self) -> Iterator[Any]:
+        """One partition after the other, so that two scans of a topic agree on the order."""
+        for each in self.partitions:
+            if self.begins[each] < self.ends[each]:
+                for batch in self._read({each}):
+                    yield from batch
+
+    def _read(self, open_partitions: set[int]) -> Iterator[list[Any]]:
+        """Until each has reached the end taken at the start; nothing at or past that end."""
         self._consumer.assign(
             [TopicPartition(self.topic, each, self.begins[each]) for each in open_partitions]
         )
@@ -89,10 +99,6 @@ class Scan:
             found = [one for one in messages if self._counts(one, open_partitions)]
             if found:
                 yield found
-
-    def records(self) -> Iterator[Any]:
-        for batch in self.batches():
-            yield from batch
 
     def _counts(self, message: Any, open_partitions: set[int]) -> bool:
         error = message.error()

@@ -19,7 +19,7 @@ from penstock.pipelines.error import SessionError, SetupError
 from penstock.pipelines.gateway import ensure_gateway
 from penstock.pipelines.jar import cache_dir, ensure_jars
 from penstock.pipelines.java import require_java
-from penstock.pipelines.version import DELTA, KAFKA, SPARK
+from penstock.pipelines.version import DELTA, INSTALL, KAFKA, SPARK
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -85,13 +85,10 @@ def _import_spark() -> type[SparkSession]:
         import pyspark
         from pyspark.sql import SparkSession
     except ImportError as error:
-        raise SetupError(
-            f"pyspark cannot be imported ({error}): pip install 'penstock[spark]'"
-        ) from error
+        raise SetupError(f"pyspark cannot be imported ({error}); {INSTALL}") from error
     if pyspark.__version__ != SPARK:
         raise SetupError(
-            f"pyspark is {pyspark.__version__} and the connectors are for {SPARK}:"
-            " pip install 'penstock[spark]'"
+            f"pyspark is {pyspark.__version__} and the connectors are for {SPARK}; {INSTALL}"
         )
     return SparkSession
 
@@ -145,8 +142,7 @@ def _join(settings: dict[str, str], key: str, separator: str, ours: list[str]) -
 
 
 def _temporary() -> list[str]:
-    """Where this process has its temporary files Spark shall have its own: Java looks at no TMPDIR
-    by itself."""
+    """Spark's temporary files go where this process has its own: Java ignores TMPDIR."""
     where = tempfile.gettempdir()
     return [] if where == "/tmp" else [f'"-Djava.io.tmpdir={where}"']
 

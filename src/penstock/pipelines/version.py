@@ -10,6 +10,8 @@ from dataclasses import dataclass
 SPARK = "4.2.0"
 SCALA = "2.13"
 JAVA_MINIMUM = 17
+INSTALL = "in Penstock's checkout: pip install '.[spark]'"
+"""How the Python packages that pipelines need are installed."""
 
 
 @dataclass(frozen=True)

@@ -125,10 +125,15 @@ def test_two_processes_fetch_once(cache: Path) -> None:
     assert (cache / "fetches").read_text() == "one\n"
 
 
-def test_progress_says_start_and_end(capsys: pytest.CaptureFixture[str]) -> None:
+def test_progress_names_what_came(cache: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ensure_jars(SET, fetch=Mirror())
-    first, last = capsys.readouterr().err.splitlines()
-    assert first.startswith("penstock: getting two jars, once")
+    *lines, last = capsys.readouterr().err.splitlines()
+    assert lines == [
+        "penstock: getting two jars, once ...",
+        f"penstock: they are kept in {cache}",
+        "penstock: left-1.0.jar, 4 bytes",
+        "penstock: right-1.0.jar, 5 bytes",
+    ]
     assert "done in" in last
     ensure_jars(SET, fetch=Mirror())
     assert capsys.readouterr().err == ""

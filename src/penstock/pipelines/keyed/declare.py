@@ -1,4 +1,4 @@
-"""Saying a keyed pipeline: a step for each event, and what surrounds it. Never runs anything."""
+"""Declaring a keyed pipeline: a step for each event, source and outputs. Never runs anything."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a keyed pipeline stands on before it runs: its topics, and where each partition goes on.
+"""What a keyed pipeline needs before it runs: its topics, and where each partition continues.
 
 The pipeline's own position, written with the states, is the truth. The consumer group shows it to
 others; when somebody has moved the group meanwhile, a start says so, and follows it only if told.

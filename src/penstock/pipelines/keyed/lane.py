@@ -62,7 +62,7 @@ class LaneSpec:
     starting: Mapping[int, int] = field(default_factory=dict)
     """Where partitions begin that have no position yet, if not at their beginning."""
     epoch_s: float = 2.0
-    """How long one task follows the source; its figures are told afterwards."""
+    """How long one task follows the source; its figures are reported afterwards."""
     overtime_s: float = 0.0
     """How long a slot goes on without a task."""
     to_end: bool = False

@@ -43,7 +43,7 @@ class Reader:
             if message.error() is None:
                 parts.setdefault(message.partition(), []).append(message)  # type: ignore[arg-type]
             else:
-                self._told(message)
+                self._on_event(message)
         for partition, messages in parts.items():
             last: Any = messages[-1].offset()
             self._reached[partition] = max(self._reached.get(partition, 0), last + 1)
@@ -56,7 +56,7 @@ class Reader:
     def close(self) -> None:
         self._consumer.close()
 
-    def _told(self, message: Message) -> None:
+    def _on_event(self, message: Message) -> None:
         error: Any = message.error()
         if error.code() == KafkaError._PARTITION_EOF:
             partition, offset = message.partition() or 0, message.offset() or 0

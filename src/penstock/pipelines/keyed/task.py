@@ -1,4 +1,4 @@
-"""What runs in a Spark worker: a look in at the process's slot, and a row of its figures."""
+"""What runs in a Spark worker: it polls the slot of its process, and returns a row of figures."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 A query's batch says, by an observed metric, whether there is anything of the kind. Only then its
 range of offsets is read once more, decoded the same way, and the rows go to their topics in one
-transaction that holds the number of the batch: a batch seen to twice is written once. A stream
+transaction that holds the number of the batch: a batch handled twice is written once. A stream
 without such rows pays for the metric alone.
 """
 
@@ -45,7 +45,7 @@ class Sought:
     poison: frozenset[str] = frozenset()
     late: frozenset[str] = frozenset()
     failed: Mapping[str, Sequence[Mapping[str, Any]]] = field(default_factory=dict)
-    """What the input's function failed for, as the batch told it; else it is called again."""
+    """What the input's function failed for, as the batch reported it; else it is called again."""
 
 
 @dataclass(slots=True)
@@ -77,7 +77,7 @@ class Aside:
         return f"penstock.aside.{self.pipeline.name}.{self.output}"
 
     def first_open(self) -> int:
-        """The first batch that is not known to be seen to."""
+        """The first batch that is not known to be handled."""
         marked = -1
         if self._mark.exists():
             marked = int(json.loads(self._mark.read_text())["batch"])

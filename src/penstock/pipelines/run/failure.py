@@ -36,10 +36,10 @@ _ADVICE = {
     "No module named": ": install it on every worker of the cluster, and set PYSPARK_PYTHON to the"
     " Python that has it there",
     "Cannot run program": ": set PYSPARK_PYTHON to a Python that every worker of the cluster has,"
-    " with penstock[spark] installed",
+    " with Penstock and its spark extra installed",
 }
 LACKING = tuple(_ADVICE)
-"""Signs of a worker that will not do, however often it is tried."""
+"""Signs of a worker that cannot work, however often it is retried."""
 _CODE = re.compile(r"KafkaError\{code=(\w+)")
 _NOISE = re.compile(r"^\[?(STREAM_FAILED|FOREACH_BATCH_USER_FUNCTION_ERROR)")
 _SAYING = re.compile(r"^\s*(?:Caused by: )?([\w.$]*(?:Error|Exception)): (.+)$")

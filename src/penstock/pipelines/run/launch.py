@@ -62,7 +62,7 @@ def _start(pipeline: Runnable, settings: RunSettings) -> Running:
 
     options = {**getattr(pipeline, "options", {}), **settings.options}
     spark = session(name=pipeline.name, master=settings.master, options=options)
-    # What goes wrong is told in one line; Spark would print it again with its stack.
+    # An error is reported in one line; Spark would print it again with its stack.
     spark.sparkContext.setLogLevel("OFF")
     return pipeline.start(spark, settings)
 

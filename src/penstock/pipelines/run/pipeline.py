@@ -272,7 +272,7 @@ class PipelineRun:
             return
         progress, number = report.progress, int(report.progress["batchId"])
         if number <= slot.seen_batch or number > slot.aside.log.last_committed():
-            return  # told again while the query had nothing to do
+            return  # reported again while the query had nothing to do
         self._own_inputs(slot, [as_positions(each["endOffset"]) for each in progress["sources"]])
         self._catch_up(slot, number)
         self._see_to(slot, number, slot.sought(progress))
@@ -307,7 +307,7 @@ class PipelineRun:
             self._commit()
 
     def _catch_up(self, slot: Slot, number: int) -> None:
-        """Batches that ended before they could be seen to, when the last run was killed."""
+        """Batches that ended and were not handled, because the last run was killed."""
         first = slot.aside.first_open() if slot.seen_batch < 0 else slot.seen_batch + 1
         for missed in range(first, number):
             self._see_to(slot, missed, slot.everything())
@@ -354,7 +354,7 @@ class PipelineRun:
             self._ended.set()
 
     def _drain(self) -> None:
-        """Until every report that was on its way is worked off; Spark's own end comes last."""
+        """Until every report on its way is handled; Spark's own end comes last."""
         if not self._follower.is_alive():
             return
         deadline = time.monotonic() + _REPORTS_S

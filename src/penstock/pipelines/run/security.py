@@ -1,4 +1,4 @@
-"""Client settings said once, in librdkafka's words, for Java's clients too."""
+"""Client settings in librdkafka's names, translated for Java's clients."""
 
 from __future__ import annotations
 

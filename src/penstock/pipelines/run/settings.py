@@ -24,7 +24,7 @@ class RunSettings:
     """Begin where the consumer group stands, rather than where the pipeline's own position is."""
     metrics_port: int | None = None
     kafka: Mapping[str, str] = field(default_factory=dict)
-    """Client settings for every connection, in librdkafka's words, such as for TLS and SASL."""
+    """Client settings for every connection, as librdkafka names them, such as for TLS and SASL."""
     trigger: Mapping[str, Any] = field(default_factory=dict)
     """As for Spark's `trigger()`: {} runs batch after batch, {"availableNow": True} ends."""
     retries_max: int = 8

@@ -35,7 +35,7 @@ class Slot:
     """In a row, without a batch between them."""
     positions: dict[tuple[str, int], int] = field(default_factory=dict)
     seen_batch: int = -1
-    """The last batch whose report was worked off."""
+    """The last batch whose report was handled."""
     boundary: threading.Condition = field(default_factory=threading.Condition)
 
     def start(self) -> None:

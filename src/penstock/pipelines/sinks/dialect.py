@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import DeclarationError, SetupError
+from penstock.pipelines.version import INSTALL
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -111,7 +112,7 @@ def _open_postgres(url: str) -> Iterator[Any]:
     try:
         import psycopg
     except ImportError as error:
-        raise SetupError("PostgreSQL needs psycopg: pip install 'penstock[spark]'") from error
+        raise SetupError(f"PostgreSQL needs psycopg; {INSTALL}") from error
     with psycopg.connect(url) as connection, connection.cursor() as cursor:
         yield cursor
 

@@ -36,7 +36,7 @@ class TopicSource:
     event_time: str | None = None
     """A timestamp column of the decoded rows, or `_timestamp` for the record's own."""
     lateness: str = "0 seconds"
-    """How far behind the newest event a row may be, as an interval in Spark's words."""
+    """How far behind the newest event a row may be, as an interval in Spark's syntax."""
     options: Mapping[str, str] = field(default_factory=dict)
     """Options of Spark's Kafka source."""
 

@@ -67,7 +67,7 @@ class Each:
         return _with_outcome(called, F.col("_outcome.record")).drop("_outcome")
 
     def known(self, rows: DataFrame, failures: Sequence[Mapping[str, Any]]) -> DataFrame:
-        """Decoded rows with these failures, as the batch told them: nothing is called again."""
+        """Decoded rows with these failures, as the batch reported them, without a call."""
         from pyspark.sql import functions as F
 
         place = "topic string, partition int, offset long"

@@ -22,7 +22,7 @@ class Fault(NamedTuple):
 def with_verdict(
     rows: DataFrame, record: Column, faults: Sequence[Fault], tombstones: Tombstones
 ) -> DataFrame:
-    """The first fault that holds is the one told. `record` may be anything for a null value."""
+    """The first fault that holds is reported. `record` may be anything for a null value."""
     from pyspark.sql import functions as F
 
     value = F.col("value")

@@ -77,7 +77,7 @@ COUNTRIES = tuple(_PLACES)
 
 @cache
 def distance_km(here: str, there: str) -> float:
-    """The least way between two countries: nought for neighbours, and where one is not known."""
+    """The shortest distance between two countries: zero for neighbours, or if one is not known."""
     if here == there or here not in _PLACES or there not in _PLACES:
         return 0.0
     latitude, longitude, radius_km = _PLACES[here]

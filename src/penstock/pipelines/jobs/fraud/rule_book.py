@@ -43,7 +43,7 @@ class RuleBook:
         return dict(sorted(found.items()))
 
     def change(self, name: str, fields: Mapping[str, Any]) -> Rule:
-        """Fields of the rule that stands there, with these laid over; or a new rule."""
+        """Change these fields of the rule, or make a new rule."""
         present = self.read().get(name)
         before = {} if present is None or isinstance(present, str) else rule_fields(present)
         if "kind" in fields and fields["kind"] != before.get("kind"):
