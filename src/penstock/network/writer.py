@@ -100,19 +100,18 @@ class PartWriter:
 
     def _push(self, part: Part) -> None:
         size = len(part)
-        is_file = is_file_part(part)
-        if is_file and self._is_copied(size):
+        if is_file_part(part) and self._is_copied(size):
             data = part.read()
             part.release()
-            part, size, is_file = data, len(data), False
+            part, size = data, len(data)
         if size:
             if self._queue is _NOTHING:
                 self._queue = deque()
             self._queue.append(part)
             self.queued_bytes += size
-            if not is_file:
+            if not is_file_part(part):
                 self._tally.memory_bytes += size
-        elif is_file:
+        elif is_file_part(part):
             part.release()
 
     def _is_copied(self, size: int) -> bool:

@@ -154,9 +154,12 @@ BROKER_SENTENCES: Final = {
         "Memory for all requests being read or answered; further ones wait in their sockets."
     ),
     "penstock.request.elements.max": (
-        "How many elements a request may have, over all its arrays: topics, partitions, names."
+        "The most elements of a request, over all its arrays: topics, partitions, names. "
+        "APIs that are answered in one go have lower limits."
     ),
-    "penstock.open.files.max": "How many log files are kept open at once.",
+    "penstock.open.files.max": (
+        "How many log files are kept open at once; fewer where the process may open fewer than 2048."
+    ),
     "process.roles": "Whether the node is a broker, a controller, or both.",
     "producer.id.expiration.ms": (
         "How long the last sequence numbers of a silent producer are remembered."
