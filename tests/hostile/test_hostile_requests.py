@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import time
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -259,6 +260,24 @@ def test_a_million_tagged_fields(target: Target) -> None:
         target.wire() as wire,
     ):
         answer_or_end(wire, len(body).to_bytes(4, "big") + body)
+
+
+def test_large_answers_that_nobody_reads(target: Target) -> None:
+    """They wait for one another, and those who do not read at all lose their connection."""
+    data = encode_request(1, 4, configs(400), "deaf")
+    build, version = LARGE["Metadata"]
+    with target.watched("30 clients who do not read 20 MB each", memory_mb_max=250):
+        with ExitStack() as stack:
+            for _ in range(30):
+                wire = stack.enter_context(target.wire())
+                wire.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+                wire.sock.sendall(data)
+            honest = stack.enter_context(target.wire(60))
+            honest.sock.sendall(encode_request(1, version, build(), "large"))
+            time.sleep(4)
+        with target.wire(60) as wire:
+            wire.sock.sendall(encode_request(1, version, build(), "large"))
+            assert len(wire.receive_frame()) > ALLOWED
 
 
 def test_answers_that_nobody_reads(target: Target) -> None:

@@ -10,14 +10,27 @@ SLICE_S = 0.005
 
 
 class Pace:
-    """To be kept through one piece of work; `keep` is awaited at every place where it may rest."""
+    """To be kept through one piece of work; `keep` is awaited behind every step of it."""
 
-    __slots__ = ("_until",)
+    __slots__ = ("_size", "_step_at", "_until")
 
     def __init__(self) -> None:
-        self._until = perf_counter() + SLICE_S
+        self._step_at = perf_counter()
+        self._until = self._step_at + SLICE_S
+        self._size = 1
+
+    def size(self, most: int) -> int:
+        """How much to do in the next step: as much as its time allows, as far as is known."""
+        return min(self._size, most)
 
     async def keep(self) -> None:
-        if perf_counter() > self._until:
+        now = perf_counter()
+        if now - self._step_at > SLICE_S:
+            self._size = max(1, self._size // 2)
+        elif now - self._step_at < SLICE_S / 4:
+            self._size = min(2 * self._size, 1 << 20)
+        if now > self._until:
             await asyncio.sleep(0)
-            self._until = perf_counter() + SLICE_S
+            now = perf_counter()
+            self._until = now + SLICE_S
+        self._step_at = now

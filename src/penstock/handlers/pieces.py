@@ -8,7 +8,7 @@ lower limit of elements instead.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from copy import copy
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar
@@ -31,7 +31,9 @@ class Cut(NamedTuple):
     inner: str | None = None
     """Of an array of topics: where the partitions are, which are what is counted."""
     size: int = 200
-    """How many elements are answered in one go: a few milliseconds' worth."""
+    """How many elements are answered in one go at most; fewer if that takes long."""
+    heavy: bool = False
+    """Whether the answer to one element can be long: then few of them are many already."""
     since: int = 0
     key: tuple[str, ...] | None = None
     """Where an element that is named twice is answered once: what names it."""
@@ -40,16 +42,16 @@ class Cut(NamedTuple):
 CUTS: dict[int, Cut] = {
     2: Cut("topics", "topics", "partitions"),
     3: Cut("topics", "topics", key=("topic_id", "name")),
-    9: Cut("groups", "groups", since=8),
+    9: Cut("groups", "groups", since=8, heavy=True),
     10: Cut("coordinator_keys", "coordinators", since=4),
-    15: Cut("groups", "groups"),
+    15: Cut("groups", "groups", heavy=True),
     21: Cut("topics", "topics", "partitions", size=1000),
     23: Cut("topics", "topics", "partitions"),
-    32: Cut("resources", "results", size=2),
+    32: Cut("resources", "results", heavy=True),
     42: Cut("groups_names", "results", key=()),
-    61: Cut("topics", "topics", "partition_indexes"),
+    61: Cut("topics", "topics", "partition_indexes", heavy=True),
     65: Cut("transactional_ids", "transaction_states"),
-    69: Cut("group_ids", "groups"),
+    69: Cut("group_ids", "groups", heavy=True),
 }
 
 LONG_ANSWERS: dict[int, str] = {19: "topics"}
@@ -67,13 +69,22 @@ def cut_of(api_key: int, version: int) -> Cut | None:
     return cut if cut is not None and version >= cut.since else None
 
 
-def pieces(request: EntityT, cut: Cut) -> Iterator[EntityT]:
-    """At least one: the request itself when it is small enough."""
+def has_several(request: Entity, cut: Cut) -> bool:
     whole = getattr(request, cut.request)
-    if not whole or (len(whole) <= cut.size and cut.inner is None):
+    if cut.inner is not None and whole:
+        return len(whole) > 1 or len(getattr(whole[0], cut.inner)) > 1
+    return bool(whole) and len(whole) > 1
+
+
+def pieces(
+    request: EntityT, cut: Cut, size: Callable[[int], int] = lambda most: most
+) -> Iterator[EntityT]:
+    """At least one. `size` says how large the next one may be, of so many at most."""
+    whole = getattr(request, cut.request)
+    if not whole:
         yield request
         return
-    for part in parts(_each_once(whole, cut), cut):
+    for part in _parts(_each_once(whole, cut), cut, size):
         yield _with(request, cut.request, part)
 
 
@@ -85,32 +96,33 @@ def _each_once(whole: list[Any], cut: Cut) -> list[Any]:
     return list({attrgetter(*cut.key)(one): one for one in whole}.values())
 
 
-def parts(whole: list[Any], cut: Cut) -> Iterator[list[Any]]:
+def _parts(whole: list[Any], cut: Cut, size: Callable[[int], int]) -> Iterator[list[Any]]:
     if cut.inner is None:
-        yield from slices(whole, cut.size)
+        start = 0
+        while start < len(whole):
+            end = start + size(cut.size)
+            yield whole[start:end]
+            start = end
         return
     part: list[Any] = []
-    room = cut.size
-    for outer in _bounded(whole, cut.inner, cut.size):
-        # A topic without partitions costs something, too.
-        count = 1 + len(getattr(outer, cut.inner))
-        if part and count > room:
-            yield part
-            part, room = [], cut.size
-        part.append(outer)
-        room -= count
+    room = size(cut.size)
+    for outer in whole:
+        elements = getattr(outer, cut.inner)
+        start = 0
+        while True:
+            some = elements[start : start + room]
+            part.append(outer if len(some) == len(elements) else _with(outer, cut.inner, some))
+            start += len(some)
+            # A topic without partitions costs something, too.
+            room -= max(1, len(some))
+            if room <= 0:
+                yield part
+                part = []
+                room = size(cut.size)
+            if start >= len(elements):
+                break
     if part:
         yield part
-
-
-def _bounded(whole: list[Any], inner: str, size: int) -> Iterator[Any]:
-    for outer in whole:
-        elements = getattr(outer, inner)
-        if len(elements) <= size:
-            yield outer
-            continue
-        for some in slices(elements, size):
-            yield _with(outer, inner, some)
 
 
 def slices(whole: list[Any], size: int) -> Iterator[list[Any]]:

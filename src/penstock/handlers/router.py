@@ -16,6 +16,7 @@ from penstock.handlers.pieces import (
     THREAD_REQUEST_BYTES,
     answer_array,
     cut_of,
+    has_several,
     pieces,
     slices,
 )
@@ -116,6 +117,9 @@ class Router:
         data = bytes(frame) if route.copied else frame
         client.client_id, pos = decode_client_id(data, size, route.flexible)
         request, _ = route.decode(data, pos)
+        if route.cut is not None and route.cut.heavy and has_several(request, route.cut):
+            call = Call(client, version)
+            return Exclusive(self._join_pieces(request, call, correlation_id, route, started))
         answer = route.handle(self._broker, request, Call(client, version))
         if type(answer) is Later:
             return answer.map(
@@ -147,26 +151,26 @@ class Router:
                 request, _ = await asyncio.to_thread(route.decode, data, pos)
             else:
                 request, _ = route.decode(data, pos)
-            reply = await self._join_pieces(request, Call(client, version), correlation_id, route)
-            route.latency_s.observe(self._monotonic() - started)
-            return reply
+            call = Call(client, version)
+            return await self._join_pieces(request, call, correlation_id, route, started)
 
         return Exclusive(answer(), self._turn.give_back)
 
     async def _join_pieces(
-        self, request: Entity, call: Call, correlation_id: int, route: Route
+        self, request: Entity, call: Call, correlation_id: int, route: Route, started: float
     ) -> Reply:
         """What is answered is encoded before more is asked for."""
         assert route.pieces_encoder is not None and route.cut is not None
         response = PiecedResponse(route.pieces_encoder, correlation_id)
         pace = Pace()
         answer: Any = None
-        for piece in pieces(request, route.cut):
+        for piece in pieces(request, route.cut, pace.size):
             answer = await _settled(route.handle(self._broker, piece, call))
             response.add(getattr(answer, response.array))
             if response.size_bytes > ANSWER_BYTES_MAX:
                 raise ProtocolError(f"the answer would have more than {ANSWER_BYTES_MAX} bytes")
             await pace.keep()
+        route.latency_s.observe(self._monotonic() - started)
         return cast(Reply, response.finish(answer))
 
     async def _finish(

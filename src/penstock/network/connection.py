@@ -131,6 +131,10 @@ class Connection:
         """For an answer of ours: that is not idleness. Not reading the answers is."""
         return bool(self._slots) and not self._writer.queued_bytes
 
+    @property
+    def unread_bytes(self) -> int:
+        return self._writer.queued_bytes
+
     def close(self, reason: str | None = None) -> None:
         if self.closed:
             return

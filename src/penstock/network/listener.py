@@ -29,6 +29,8 @@ SLICE_S = 0.02
 QUEUED_BYTES_MAX = 4 * 1024 * 1024
 """What may wait to be sent on one connection, as long as it is not too much over all of them."""
 TICK_S = 0.1
+DEAF_S_MAX = 2.0
+"""For how long a client may read nothing while others wait for the memory of its answers."""
 
 log = get_logger("network")
 
@@ -57,10 +59,10 @@ class Listener:
     ) -> None:
         self.loop = loop
         self.budget = FrameBudget(limits.total_frame_bytes_max, loop.time)
-        self.budget.on_tight = self._watch_budget
-        self._is_watching_budget = False
+        self.budget.on_tight = self._watch_memory
+        self._is_watching_memory = False
         self.answers = AnswerTally()
-        self.turn = Turn(loop.call_soon)
+        self.turn = Turn(loop.call_soon, self._has_room_for_answers)
         """Of requests over many elements."""
         self._backlog: deque[Connection] = deque()
         self.held = HeldWrites()
@@ -118,19 +120,39 @@ class Listener:
     @property
     def queued_bytes_max(self) -> int:
         """Of one connection. Answers have the same bound over all connections as requests."""
-        if self.answers.memory_bytes >= self._limits.total_frame_bytes_max:
-            return QUEUED_BYTES_MIN
-        return QUEUED_BYTES_MAX
+        return QUEUED_BYTES_MIN if self._is_full_of_answers else QUEUED_BYTES_MAX
 
-    def _watch_budget(self) -> None:
-        if not self._is_watching_budget:
-            self._is_watching_budget = True
-            self.loop.call_later(TICK_S, self._tick_budget)
+    @property
+    def _is_full_of_answers(self) -> bool:
+        return self.answers.memory_bytes >= self._limits.total_frame_bytes_max
 
-    def _tick_budget(self) -> None:
-        self._is_watching_budget = False
+    def _has_room_for_answers(self) -> bool:
+        if self._is_full_of_answers:
+            self._watch_memory()
+            return False
+        return True
+
+    def _watch_memory(self) -> None:
+        if not self._is_watching_memory:
+            self._is_watching_memory = True
+            self.loop.call_later(TICK_S, self._tick)
+
+    def _tick(self) -> None:
+        self._is_watching_memory = False
         if self.budget.tick():
-            self._watch_budget()
+            self._watch_memory()
+        if self.turn.is_waited_for:
+            if self._is_full_of_answers:
+                self._close_deaf()
+                self._watch_memory()
+            self.turn.look()
+
+    def _close_deaf(self) -> None:
+        """Others wait to be asked: who does not read the answers loses them."""
+        oldest = self.loop.time() - DEAF_S_MAX
+        for connection in list(self.connections):
+            if connection.active_at < oldest and connection.unread_bytes >= QUEUED_BYTES_MIN:
+                connection.close("does not read its answers while others wait for their memory")
 
     def stop_accepting(self) -> None:
         if self._acceptor is not None:

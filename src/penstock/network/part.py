@@ -37,7 +37,9 @@ class Exclusive:
 
     __slots__ = ("end", "waiting")
 
-    def __init__(self, waiting: Coroutine[Any, Any, Reply], end: Callable[[], None]) -> None:
+    def __init__(
+        self, waiting: Coroutine[Any, Any, Reply], end: Callable[[], None] = lambda: None
+    ) -> None:
         self.waiting = waiting
         self.end = end
 

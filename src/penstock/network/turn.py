@@ -11,10 +11,18 @@ from collections.abc import Callable
 
 
 class Turn:
-    __slots__ = ("_call_soon", "_is_calling", "_waiting", "taken")
+    """`may_begin` says whether there is room for what comes of it; once there is room again,
+    somebody has to call `look`."""
 
-    def __init__(self, call_soon: Callable[[Callable[[], None]], object]) -> None:
+    __slots__ = ("_call_soon", "_is_calling", "_may_begin", "_waiting", "taken")
+
+    def __init__(
+        self,
+        call_soon: Callable[[Callable[[], None]], object],
+        may_begin: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._call_soon = call_soon
+        self._may_begin = may_begin
         self._waiting: OrderedDict[object, Callable[[], None]] = OrderedDict()
         self._is_calling = False
         self.taken = False
@@ -22,7 +30,13 @@ class Turn:
     @property
     def is_free(self) -> bool:
         """For whoever asks now: nobody has it, and nobody else was there before."""
-        return not self.taken and (self._is_calling or not self._waiting)
+        if self.taken or (self._waiting and not self._is_calling):
+            return False
+        return self._may_begin()
+
+    @property
+    def is_waited_for(self) -> bool:
+        return bool(self._waiting)
 
     def take(self) -> None:
         assert not self.taken
@@ -30,19 +44,19 @@ class Turn:
 
     def give_back(self) -> None:
         self.taken = False
-        self._call_soon(self._call_next)
+        self._call_soon(self.look)
 
     def wait(self, who: object, resume: Callable[[], None]) -> None:
         """`resume` asks again, at once; it is not called for one that is forgotten meanwhile."""
         self._waiting[who] = resume
-        self._call_soon(self._call_next)
+        self._call_soon(self.look)
 
     def forget(self, who: object) -> None:
         self._waiting.pop(who, None)
 
-    def _call_next(self) -> None:
-        """One after the other: the one that is called may find that it needs no turn after all."""
-        if self.taken or not self._waiting:
+    def look(self) -> None:
+        """Whether the next one may begin. It may find that it needs no turn after all."""
+        if self.taken or not self._waiting or not self._may_begin():
             return
         _, resume = self._waiting.popitem(last=False)
         self._is_calling = True
@@ -51,4 +65,4 @@ class Turn:
         finally:
             self._is_calling = False
         if not self.taken and self._waiting:
-            self._call_soon(self._call_next)
+            self._call_soon(self.look)

@@ -158,7 +158,8 @@ BROKER_SENTENCES: Final = {
         "APIs that are answered in one go have lower limits."
     ),
     "penstock.open.files.max": (
-        "How many log files are kept open at once; fewer where the process may open fewer than 2048."
+        "How many log files are kept open at once, but no more than a quarter of what the "
+        "process may open."
     ),
     "process.roles": "Whether the node is a broker, a controller, or both.",
     "producer.id.expiration.ms": (

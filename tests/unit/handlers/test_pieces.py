@@ -66,7 +66,14 @@ def test_nothing_is_lost_and_no_piece_is_large(counts: list[int]) -> None:
         f"t{n}" for n in range(len(counts))
     }
     for piece in cut:
-        assert sum(1 + len(topic.partitions) for topic in piece.topics) <= SMALL.size + 1
+        assert sum(max(1, len(topic.partitions)) for topic in piece.topics) <= SMALL.size
+
+
+def test_the_next_piece_is_as_large_as_is_said_then() -> None:
+    sizes = iter([1, 2, 4, 3])
+    request = DeleteGroupsRequest(groups_names=[f"n{n}" for n in range(10)])
+    cut = pieces(request, CUTS[42], lambda most: next(sizes))
+    assert [len(piece.groups_names) for piece in cut] == [1, 2, 4, 3]
 
 
 def test_what_is_answered_once_is_asked_once() -> None:

@@ -44,6 +44,20 @@ def test_one_after_the_other() -> None:
         assert served == list("abc")[:count]
 
 
+def test_nobody_begins_without_room() -> None:
+    soon = Soon()
+    room = [False]
+    turn = Turn(soon, lambda: room[0])
+    called: list[str] = []
+    assert not turn.is_free
+    turn.wait("a", lambda: called.append("a"))
+    soon.run()
+    assert called == [] and turn.is_waited_for
+    room[0] = True
+    turn.look()
+    assert called == ["a"] and not turn.is_waited_for
+
+
 def test_one_that_is_gone_or_needs_none_passes_it_on() -> None:
     soon = Soon()
     turn = Turn(soon)
