@@ -125,3 +125,13 @@ def test_more_elements_than_the_setting_close_the_connection(penstock: Any) -> N
         assert wire.call(ApiVersionsRequest(), 0).error_code == 0
     assert penstock.log.count("DescribeGroupsRequest v5 has more than 3000 elements") == 1
     assert "Traceback" not in penstock.log
+
+
+def test_a_client_that_leaves_while_it_waits_for_its_turn_is_not_served(penstock: Any) -> None:
+    with Wire(penstock.bootstrap_servers, 30) as wire:
+        leaving = [Wire(penstock.bootstrap_servers) for _ in range(50)]
+        for each in leaving:
+            each.send(DescribeGroupsRequest(groups=["g"] * 100_000), 5)
+            each.sock.close()
+        # Each of them would take half a second.
+        assert wire.call(metadata(5000), 9).topics[0].name == "t"

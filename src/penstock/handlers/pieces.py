@@ -19,6 +19,8 @@ EntityT = TypeVar("EntityT", bound=Entity)
 
 LARGE_REQUEST_BYTES = 8 * 1024
 """A smaller request has too few elements to be worth cutting."""
+LARGE_HEAVY_COUNT = 20
+"""So many elements with long answers are a large request, however small it is."""
 THREAD_REQUEST_BYTES = 64 * 1024
 """Decoding a larger one takes long enough to be done beside the event loop."""
 
@@ -69,11 +71,11 @@ def cut_of(api_key: int, version: int) -> Cut | None:
     return cut if cut is not None and version >= cut.since else None
 
 
-def has_several(request: Entity, cut: Cut) -> bool:
-    whole = getattr(request, cut.request)
-    if cut.inner is not None and whole:
-        return len(whole) > 1 or len(getattr(whole[0], cut.inner)) > 1
-    return bool(whole) and len(whole) > 1
+def element_count(request: Entity, cut: Cut) -> int:
+    whole = getattr(request, cut.request) or ()
+    if cut.inner is None:
+        return len(whole)
+    return sum(len(getattr(outer, cut.inner)) for outer in whole)
 
 
 def pieces(

@@ -12,11 +12,12 @@ from penstock.handlers.call import Call, ClientState
 from penstock.handlers.element_limit import elements_max
 from penstock.handlers.pace import Pace
 from penstock.handlers.pieces import (
+    LARGE_HEAVY_COUNT,
     LARGE_REQUEST_BYTES,
     THREAD_REQUEST_BYTES,
     answer_array,
     cut_of,
-    has_several,
+    element_count,
     pieces,
     slices,
 )
@@ -117,9 +118,11 @@ class Router:
         data = bytes(frame) if route.copied else frame
         client.client_id, pos = decode_client_id(data, size, route.flexible)
         request, _ = route.decode(data, pos)
-        if route.cut is not None and route.cut.heavy and has_several(request, route.cut):
-            call = Call(client, version)
-            return Exclusive(self._join_pieces(request, call, correlation_id, route, started))
+        if route.cut is not None and route.cut.heavy:
+            count = element_count(request, route.cut)
+            if count > 1:
+                call = Call(client, version)
+                return self._serve_heavy(request, count, call, correlation_id, route, started)
         answer = route.handle(self._broker, request, Call(client, version))
         if type(answer) is Later:
             return answer.map(
@@ -155,6 +158,24 @@ class Router:
             return await self._join_pieces(request, call, correlation_id, route, started)
 
         return Exclusive(answer(), self._turn.give_back)
+
+    def _serve_heavy(
+        self,
+        request: Entity,
+        count: int,
+        call: Call,
+        correlation_id: int,
+        route: Route,
+        started: float,
+    ) -> Exclusive | Turn:
+        """Few elements, but each may have a long answer."""
+        if count <= LARGE_HEAVY_COUNT:
+            return Exclusive(self._join_pieces(request, call, correlation_id, route, started))
+        if not self._turn.is_free:
+            return self._turn
+        self._turn.take()
+        joined = self._join_pieces(request, call, correlation_id, route, started)
+        return Exclusive(joined, self._turn.give_back)
 
     async def _join_pieces(
         self, request: Entity, call: Call, correlation_id: int, route: Route, started: float

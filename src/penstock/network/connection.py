@@ -258,8 +258,19 @@ class Connection:
 
     def _on_turn(self) -> None:
         self._turn = None
-        if not self._continuing:
+        if self._has_hung_up():
+            self.close()
+        elif not self._continuing:
             self.go_on()
+
+    def _has_hung_up(self) -> bool:
+        """Nothing was read for as long as it waited."""
+        try:
+            return not self._sock.recv(1, socket.MSG_PEEK)
+        except (BlockingIOError, InterruptedError):
+            return False
+        except OSError:
+            return True
 
     def _let_go(self) -> None:
         gathered, self._gathered = self._gathered, None
