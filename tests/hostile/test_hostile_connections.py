@@ -9,6 +9,7 @@ from struct import pack
 
 import pytest
 
+from penstock.node import descriptor
 from tests.hostile.target import MB, Target
 
 CROWD = 4200
@@ -62,6 +63,9 @@ def test_fifty_large_frames_that_stop(target: Target) -> None:
 @pytest.mark.penstock(settings={"penstock.memory.request.bytes": 16 * MB})
 def test_a_crowd_of_beginnings(target: Target) -> None:
     """A few bytes each, and then all of them go at once."""
+    descriptor.raise_limit()
+    if descriptor.limit() < CROWD + 200:
+        pytest.skip(f"needs {CROWD} file descriptors")
     with target.watched(f"{CROWD} connections of 8 bytes, closed at once", memory_mb_max=150):
         crowd = []
         host, port = target.address.rsplit(":", 1)
