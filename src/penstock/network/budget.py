@@ -30,8 +30,9 @@ STARVED_S_MAX = 10.0
 STARVED_BEFORE_SMALL_S_MAX = 1.0
 """The same where it is a small buffer that others wait for."""
 SMALL_BYTES = 1024 * 1024
+OLDEST_TRIED_MAX = 64
 LOOK_INTERVAL_S = 0.1
-"""How often thousands of frames are looked at for slow ones, when none was found."""
+"""How often all frames are looked at for slow ones; in between only the oldest."""
 FITS_TRIED_MAX = 64
 """How many of those who wait are looked at when memory comes back: closing thousands of
 connections costs each of them the same."""
@@ -90,13 +91,13 @@ class FrameBudget:
         self._limit_bytes = limit_bytes
         self._now = now
         self._used_bytes = 0
-        # Ordered without gaps: a plain dict that loses its first entries is slow to look at.
+        # A plain dict that loses its first entries is slow to look at.
         self._waiting: OrderedDict[Holder, Waiting] = OrderedDict()
         self._free: list[bytearray] = []
         self._favoured: Holder | None = None
         # Not among those in use.
         self._favoured_bytes = 0
-        self._holds: dict[Holder, Hold] = {}
+        self._holds: OrderedDict[Holder, Hold] = OrderedDict()
         self._is_serving = False
         self._looked_at = _NEVER
         self.on_tight: Callable[[], None] = lambda: None
@@ -258,22 +259,20 @@ class FrameBudget:
     def _give_up_slow(self, size: int, held_bytes: int, asking: Holder | None) -> None:
         """Somebody needs memory: who keeps it without using it loses it, the oldest first, until
         there is enough. What is more than enough is for those who wait, at the next tick."""
-        now = self._now()
-        if self._is_serving or now - self._looked_at < LOOK_INTERVAL_S:
+        if self._is_serving:
             return
+        now = self._now()
+        is_due = now - self._looked_at >= LOOK_INTERVAL_S
         self._is_serving = True
-        self._give_up_until(size, held_bytes, asking, now)
-        self._is_serving = False
-
-    def _give_up_until(self, size: int, held_bytes: int, asking: Holder | None, now: float) -> None:
-        for holder, hold in list(self._holds.items()):
+        for holder, hold in list(islice(self._holds.items(), None if is_due else OLDEST_TRIED_MAX)):
             if self._fits(size, held_bytes):
-                return
-            if holder is not asking:
-                reason = _reason_to_give_up(holder, hold, now, size <= SMALL_BYTES)
-                if reason is not None:
-                    holder.give_up(reason)
-        self._looked_at = now
+                break
+            reason = _reason_to_give_up(holder, hold, now, size <= SMALL_BYTES)
+            if reason is not None and holder is not asking:
+                holder.give_up(reason)
+        self._is_serving = False
+        if is_due:
+            self._looked_at = now
 
 
 def _reason_to_give_up(holder: Holder, hold: Hold, now: float, for_small: bool) -> str | None:
