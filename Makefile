@@ -3,6 +3,8 @@ PYTHON ?= $(firstword $(foreach p,python3 python3.13 python3.12 python3.11,$(she
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
+# What setup.py compiles: an old copy would win over the source.
+COMPILED := src/penstock/records/walk.py src/penstock/records/walk.pxd
 TARGET ?= penstock
 # Tests wait more than they compute: more processes than cores. PYTEST_ARGS="-n 0" runs them in one.
 WORKERS ?= 3
@@ -17,7 +19,7 @@ help: ## list the targets
 
 setup: $(READY) ## install everything into .venv
 
-$(READY): pyproject.toml constraints.txt
+$(READY): pyproject.toml constraints.txt setup.py $(COMPILED)
 	@test -n "$(PYTHON)" || { echo "penstock: Python 3.11 or newer is needed: install python3 from your system's packages or python.org" >&2; exit 1; }
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "penstock: $$("$(PYTHON)" --version) is too old: install Python 3.11 or newer, then: make PYTHON=python3.11 $(MAKECMDGOALS)" >&2; exit 1; }
 	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || { echo "penstock: Python's venv module is missing: install python3-venv" >&2; exit 1; }
@@ -43,7 +45,7 @@ format: $(READY) ## format the source
 	@$(BIN)/ruff check --fix .
 
 generate: $(READY) ## write the generated code and pages anew
-	@$(BIN)/python tools/generate_protocol.py
+	@$(BIN)/python -m tools.generate_protocol
 	@$(BIN)/python tools/generate_config_docs.py
 
 conformance: $(READY) ## real clients and Kafka's tools; TARGET=kafka runs them against Apache Kafka
@@ -77,6 +79,7 @@ fraud-kill: $(READY) ## kill detector and broker under load, prove one verdict e
 
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .cache build dist src/*.egg-info penstock-data
+	find src -name '*.so' -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 .PHONY: help setup demo test check format generate conformance conformance-table hostile bench bench-pipelines crash eos sink-kill fraud-kill clean

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from penstock.settings.broker import BROKER_KEYS
-from penstock.settings.key import Key
+from penstock.settings.key import AT_START, PROMISE, READ, UNREAD, Key
 from penstock.settings.synonym import TOPIC_TO_BROKER
 from penstock.settings.topic import TOPIC_KEYS
 
@@ -25,6 +25,23 @@ Penstock takes Kafka's own settings. A broker reads them from a properties file
 malformed value is refused with the nearest valid name or with what was expected. Topics carry
 settings of their own, and clients change both through AlterConfigs.
 
+Every setting of Kafka's brokers is of one of these kinds:
+
+- **with effect**: the node acts on it.
+- **accepted without effect**: it tunes something that this node does not have, or that a cluster of
+  one has no use for, such as the threads of a Java broker. One line of the log names those that are
+  set.
+- **only the default is accepted**: whoever sets it relies on something that is not there, such as
+  encryption, an authorizer or a policy class. The node does not start with it, and says which
+  setting it is and what to do.
+
+Also refused are settings that name other nodes: a node is a cluster of one, so `process.roles` is
+`broker,controller`, and `controller.quorum.voters` or `controller.quorum.bootstrap.servers` name
+the node itself. `offsets.topic.replication.factor` and `transaction.state.log.replication.factor`
+are 1 where they are set. One listener for clients and one data directory are served. With
+`default.replication.factor` above 1, topics that ask for no number of replicas are refused, as
+Kafka refuses them.
+
 Defaults are Kafka's, with these exceptions:
 
 | setting | Kafka | Penstock | why |
@@ -36,7 +53,9 @@ Defaults are Kafka's, with these exceptions:
 | `node.id`, `process.roles` | required | 1, `broker,controller` | one node needs no file |
 
 "update" says whether a setting may change while the broker runs: *cluster-wide* for all brokers
-or one, *per-broker* for one at a time, *read-only* at the next start.
+or one, *per-broker* for one at a time, *read-only* at the next start. DescribeConfigs says the
+same, and AlterConfigs refuses what is read-only. A change in the metadata log that this node would
+refuse (Apache Kafka may have written it) is not followed; one line of the log names it.
 """
 
 
@@ -54,19 +73,23 @@ def main() -> int:
 
 
 def render() -> str:
-    working = [key for key in BROKER_KEYS.values() if key.has_effect]
-    idle = [key for key in BROKER_KEYS.values() if not key.has_effect]
     return "\n".join(
         [
             INTRODUCTION,
             "## Topics\n",
             _table(TOPIC_KEYS.values(), with_broker_name=True),
             "## Brokers\n",
-            _table(working),
-            "## Brokers: known, but without effect yet\n",
-            _table(idle),
+            _table(_with_effect(READ, AT_START)),
+            "## Brokers: accepted without effect\n",
+            _table(_with_effect(UNREAD)),
+            "## Brokers: only the default is accepted\n",
+            _table(_with_effect(PROMISE)),
         ]
     )
+
+
+def _with_effect(*effects: str) -> list[Key]:
+    return [key for key in BROKER_KEYS.values() if key.effect in effects]
 
 
 def _table(keys: Iterable[Key], with_broker_name: bool = False) -> str:

@@ -1,10 +1,11 @@
 """Writes penstock.protocol's entities and tables from Kafka's message definitions.
 
-The definitions come from directories or from Kafka's published jars (kafka-clients has every
-request and response; kafka-metadata, kafka-raft, kafka-storage and the coordinators have the
-records). Only names, types, versions and defaults are taken from them, never their prose.
+The definitions come from Kafka's published jars (kafka-clients has every request and response;
+kafka-metadata, kafka-raft, kafka-storage and the coordinators have the records), which
+tools/apache_kafka.py gets, or from those of another version. Only names, types, versions and
+defaults are taken from them, never their prose.
 
-    python tools/generate_protocol.py [--source DIR_OR_JAR ...] [--check]
+    python -m tools.generate_protocol [--source DIR_OR_JAR ...] [--check]
 """
 
 from __future__ import annotations
@@ -22,8 +23,9 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from tools.apache_kafka import VERSION, ensure_jars
+
 REPO = Path(__file__).resolve().parent.parent
-DEFAULT_SOURCE = REPO.parent / "shared" / "protocol"
 TARGET = PurePosixPath("src/penstock/protocol")
 
 SCALARS = {
@@ -469,12 +471,29 @@ def generated_paths() -> Iterator[Path]:
             yield path
 
 
+def kafka_jars() -> list[Path]:
+    """Those of brokers and clients; Kafka Streams has definitions of its own, for its instances."""
+    return [
+        jar
+        for jar in sorted(ensure_jars().glob(f"kafka-*-{VERSION}.jar"))
+        if not jar.name.startswith("kafka-streams-") and has_definitions(jar)
+    ]
+
+
+def has_definitions(jar: Path) -> bool:
+    with zipfile.ZipFile(jar) as archive:
+        return any(
+            name.startswith("common/message/") and name.endswith(".json")
+            for name in archive.namelist()
+        )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description="Generate protocol entities.")
     parser.add_argument("--source", type=Path, action="append", metavar="DIR_OR_JAR")
     parser.add_argument("--check", action="store_true", help="compare with what is committed")
     options = parser.parse_args()
-    sources = options.source or [DEFAULT_SOURCE]
+    sources = options.source or kafka_jars()
     missing = [str(source) for source in sources if not source.exists()]
     if missing:
         print(f"no definitions at {', '.join(missing)}; name a directory or jar with --source")

@@ -25,6 +25,9 @@ _rows: list[dict[str, Any]] = []
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--hostile-report", metavar="FILE", help="write what was measured as JSON")
+    parser.addoption(
+        "--hostile-requests", type=int, default=2000, help="how many mutated ones each seed sends"
+    )
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:

@@ -27,6 +27,7 @@ class FailingDisk(RealDisk):
         self.may_create = True
         self.pwrite = self._pwrite
         self.fdatasync = self._fdatasync
+        self.ftruncate = self._ftruncate
         self.open = self._open
         self.mkdir = self._mkdir
 
@@ -49,6 +50,13 @@ class FailingDisk(RealDisk):
         written = os.pwrite(fd, data, offset)
         self.free_bytes -= growth
         return written
+
+    def _ftruncate(self, fd: int, length: int) -> None:
+        """Space that is given back can be written again."""
+        given = max(0, os.fstat(fd).st_size - length)
+        os.ftruncate(fd, length)
+        if self.free_bytes is not None:
+            self.free_bytes += given
 
     def _fdatasync(self, fd: int) -> None:
         if self.sync_errno:

@@ -18,6 +18,7 @@ from penstock.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTransaction,
 )
+from penstock.protocol.messages.alter_client_quotas import AlterClientQuotasRequest
 from penstock.protocol.messages.alter_configs import (
     AlterableConfig,
     AlterConfigsRequest,
@@ -140,6 +141,8 @@ from penstock.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestPartition,
     TxnOffsetCommitRequestTopic,
 )
+from penstock.protocol.messages.unregister_broker import UnregisterBrokerRequest
+from penstock.protocol.messages.update_features import UpdateFeaturesRequest
 from penstock.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
     WritableTxnMarkerTopic,
@@ -147,6 +150,12 @@ from penstock.protocol.messages.write_txn_markers import (
 )
 from penstock.records.builder import build_batch
 from penstock.records.record import Record
+from tests.node.group_kinds_kit import (
+    share_requests,
+    share_state_requests,
+    streams_requests,
+    voter_requests,
+)
 
 TOPIC = "every-version"
 TOPIC_RESOURCE = 2
@@ -209,6 +218,10 @@ def requests(version: int, topic_id: bytes) -> dict[int, Entity]:
         **group_requests(version, topic_id),
         **transaction_requests(version),
         **security_requests(),
+        **share_requests(),
+        **share_state_requests(),
+        **streams_requests(),
+        **voter_requests(),
         18: ApiVersionsRequest(client_software_name="test", client_software_version="1.0"),
         19: CreateTopicsRequest(
             topics=[CreatableTopic(name=TOPIC, num_partitions=1, replication_factor=1)]
@@ -269,6 +282,9 @@ def requests(version: int, topic_id: bytes) -> dict[int, Entity]:
                 )
             ],
         ),
+        49: AlterClientQuotasRequest(),
+        57: UpdateFeaturesRequest(),
+        64: UnregisterBrokerRequest(broker_id=99),
         55: DescribeQuorumRequest(
             topics=[
                 RequestTopicData(
@@ -422,6 +438,9 @@ EXPECTED_ERRORS = {
     36: {ErrorCode.ILLEGAL_SASL_STATE},
     50: {ErrorCode.RESOURCE_NOT_FOUND},
     51: {ErrorCode.RESOURCE_NOT_FOUND},
+    64: {ErrorCode.BROKER_ID_NOT_REGISTERED},
+    **{key: {ErrorCode.UNSUPPORTED_VERSION} for key in (*range(76, 82), *range(88, 93))},
+    **{key: {ErrorCode.NOT_COORDINATOR} for key in range(83, 88)},
     **{key: {ErrorCode.SECURITY_DISABLED} for key in (29, 30, 31)},
     **{key: {ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED} for key in (38, 39, 40, 41)},
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import threading
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
@@ -117,8 +118,11 @@ def test_the_process_ends_with_one_clear_line(
             answer = produced(wire.call(produce("t", batch(b"gone")), PRODUCE_VERSION))
             answers.append(answer.error_code)
 
+    def unexpected() -> NoReturn:
+        raise AssertionError("every part of the node ends")
+
     client = threading.Thread(target=talk)
-    code = asyncio.run(_serve(node, lambda _: client.start()))
+    code = asyncio.run(_serve(node, lambda _: client.start(), unexpected))
     client.join(10)
     gc.unfreeze()
     assert code == 1

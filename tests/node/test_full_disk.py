@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 from penstock.model.error import RETRIABLE, ErrorCode
@@ -97,24 +99,10 @@ def test_admin_calls_say_why_and_work_again(tmp_path: Path) -> None:
         answer = wire.call(create("other"), 7).topics[0]
         assert answer.error_code == ErrorCode.KAFKA_STORAGE_ERROR
         assert "no space left" in answer.error_message
-        delete = DeleteTopicsRequest(topics=[DeleteTopicState(name=TOPIC)])
-        answer = wire.call(delete, 6).responses[0]
-        assert answer.error_code == ErrorCode.KAFKA_STORAGE_ERROR
         more = CreatePartitionsRequest(
             topics=[CreatePartitionsTopic(name=TOPIC, count=2, assignments=None)]
         )
         answer = wire.call(more, 3).results[0]
-        assert answer.error_code == ErrorCode.KAFKA_STORAGE_ERROR
-        alter = IncrementalAlterConfigsRequest(
-            resources=[
-                AlterConfigsResource(
-                    resource_type=2,
-                    resource_name=TOPIC,
-                    configs=[AlterableConfig(name="retention.ms", value="5")],
-                )
-            ]
-        )
-        answer = wire.call(alter, 1).responses[0]
         assert answer.error_code == ErrorCode.KAFKA_STORAGE_ERROR
         # A producer id needs a new block of them from the controller.
         answer = wire.call(InitProducerIdRequest(transactional_id=None), 4)
@@ -126,9 +114,61 @@ def test_admin_calls_say_why_and_work_again(tmp_path: Path) -> None:
         disk.free()
         assert wire.call(create("other"), 7).topics[0].error_code == 0
         assert wire.call(more, 3).results[0].error_code == 0
-        assert wire.call(alter, 1).responses[0].error_code == 0
-        assert wire.call(delete, 6).responses[0].error_code == 0
+        assert wire.call(shorten(TOPIC), 1).responses[0].error_code == 0
+        assert wire.call(delete(TOPIC), 6).responses[0].error_code == 0
         assert wire.call(InitProducerIdRequest(transactional_id=None), 4).error_code == 0
+
+
+def delete(*names: str) -> DeleteTopicsRequest:
+    return DeleteTopicsRequest(topics=[DeleteTopicState(name=name) for name in names])
+
+
+def shorten(topic: str) -> IncrementalAlterConfigsRequest:
+    configs = [AlterableConfig(name="retention.ms", value="5")]
+    return IncrementalAlterConfigsRequest(
+        resources=[AlterConfigsResource(resource_type=2, resource_name=topic, configs=configs)]
+    )
+
+
+def test_topics_are_deleted_from_a_full_disk(tmp_path: Path) -> None:
+    """By a reserve that only what frees space may use, and that is taken up again later."""
+    disk = FailingDisk()
+    names = [TOPIC, *(f"t{number}" for number in range(20))]
+    settings = {"log.segment.delete.delay.ms": "0"}
+    with running(tmp_path / "data", disk, settings) as node, Wire(node.address) as wire:
+        for name in names:
+            assert wire.call(create(name), 7).topics[0].error_code == 0
+            data = produce(name, batch(b"x" * 1000))
+            assert produced(wire.call(data, PRODUCE_VERSION)).error_code == 0
+        wait_zero(lambda: commit_error(wire.call(commit(5), 8)))
+        reserve = node.node._metadata.reserve
+        wait_until(lambda: reserve.is_whole)
+        disk.fill()
+        answer = wire.call(create("other"), 7).topics[0]
+        assert answer.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+        assert wire.call(shorten("t0"), 1).responses[0].error_code == 0
+        for name in names:
+            disk.fill()  # others have taken what was left of the last piece
+            assert wire.call(delete(name), 6).responses[0].error_code == 0
+        found = wire.call(MetadataRequest(topics=None), 12)
+        assert [topic.name for topic in found.topics if not topic.is_internal] == []
+        assert not reserve.is_whole
+        disk.free()
+        wait_until(lambda: reserve.is_whole)
+        assert wire.call(create("other"), 7).topics[0].error_code == 0
+        # The offsets of a deleted topic go too, once there is room to say so.
+        wait_until(lambda: committed(wire) == -1)
+        node.abandon()
+    with running(tmp_path / "data") as node, Wire(node.address) as wire:
+        found = wire.call(MetadataRequest(topics=None), 12)
+        assert [topic.name for topic in found.topics if not topic.is_internal] == ["other"]
+
+
+def wait_until(is_so: Callable[[], bool], timeout_s: float = 20.0) -> None:
+    deadline = time.monotonic() + timeout_s
+    while not is_so():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
 
 
 def test_groups_keep_their_offsets_and_commit_again(tmp_path: Path) -> None:

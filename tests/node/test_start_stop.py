@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import signal
@@ -12,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from penstock.model.error import ErrorCode
+from penstock.node.main import _serve
 from penstock.protocol.messages.metadata import MetadataRequest
 from tests.node.test_full_disk import create, read_all
 from tests.node.wire_kit import (
@@ -88,6 +91,123 @@ def test_a_settings_file_as_kafka_ships_it(tmp_path: Path) -> None:
         assert settings["log.retention.hours"] == "168"
         assert broker.end(signal.SIGTERM)[0] == 0
     assert (data / "meta.properties").exists()
+
+
+BROKER_PROPERTIES = """\
+process.roles=broker
+node.id=2
+controller.quorum.bootstrap.servers=localhost:9093
+listeners=PLAINTEXT://localhost:9092
+inter.broker.listener.name=PLAINTEXT
+advertised.listeners=PLAINTEXT://localhost:9092
+controller.listener.names=CONTROLLER
+listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
+log.dirs={data}
+"""
+CONTROLLER_PROPERTIES = """\
+process.roles=controller
+node.id=1
+controller.quorum.bootstrap.servers=localhost:9093
+listeners=CONTROLLER://:9093
+advertised.listeners=CONTROLLER://localhost:9093
+controller.listener.names=CONTROLLER
+log.dirs={data}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        (BROKER_PROPERTIES, "controller.quorum.bootstrap.servers names localhost:9093"),
+        (CONTROLLER_PROPERTIES, "process.roles=controller: a node is broker and controller"),
+    ],
+)
+def test_files_of_a_larger_cluster_are_refused(tmp_path: Path, text: str, named: str) -> None:
+    """As Kafka ships them: such a node must not start a cluster of its own beside the other."""
+    file = tmp_path / "server.properties"
+    file.write_text(text.format(data=tmp_path / "data"))
+    assert refused("--config", str(file)).startswith(named)
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize(
+    ("settings", "named"),
+    [
+        (["controller.quorum.voters=1@localhost:9093,2@other:9093"], "names 2@other:9093"),
+        (["controller.quorum.voters=7@localhost:9093"], "names 7@localhost:9093"),
+        (["controller.quorum.bootstrap.servers=other:9093"], "names other:9093"),
+        (["process.roles=broker"], "process.roles=broker: "),
+        (["offsets.topic.replication.factor=3"], "offsets.topic.replication.factor=3: "),
+        (["metadata.log.dir=/elsewhere"], "metadata.log.dir=/elsewhere: "),
+        (["authorizer.class.name=a.B"], "authorizer.class.name=a.B: "),
+        (["sasl.enabled.mechanisms=PLAIN"], "sasl.enabled.mechanisms=PLAIN: "),
+        (["ssl.client.auth=required"], "ssl.client.auth=required: "),
+        (["log.retention.ms=0"], "log.retention.ms=0: "),
+    ],
+)
+def test_settings_that_promise_what_is_not_there(
+    tmp_path: Path, settings: list[str], named: str
+) -> None:
+    options = [word for each in settings for word in ("--set", each)]
+    assert named in refused(*ANYWHERE, "--data-dir", str(tmp_path / "data"), *options)
+
+
+@pytest.mark.parametrize("option", ["--listen", "--advertise"])
+@pytest.mark.parametrize("protocol", ["SSL", "SASL_SSL", "SASL_PLAINTEXT", "INSIDE"])
+def test_an_address_of_another_protocol(tmp_path: Path, option: str, protocol: str) -> None:
+    data = ("--data-dir", str(tmp_path / "data"))
+    said = refused(*data, option, f"{protocol}://127.0.0.1:0")
+    assert said.startswith(f"{option} '{protocol}://127.0.0.1:0': {protocol} is not served here")
+
+
+def test_the_command_line_excuses_no_file(tmp_path: Path) -> None:
+    data = ("--data-dir", str(tmp_path / "data"))
+    said = refused(*ANYWHERE, *data, "--set", "listeners=SSL://127.0.0.1:0")
+    assert "listener SSL asks for SSL" in said
+    said = refused(*ANYWHERE, *data, "--advertise", "0.0.0.0:9092")
+    assert "no client can connect to 0.0.0.0" in said
+
+
+def test_what_has_no_effect_is_said_once(tmp_path: Path) -> None:
+    options = ("--data-dir", str(tmp_path / "data"), "--set", "num.io.threads=9")
+    with started(*ANYWHERE, *options, "--set", "num.network.threads=3") as broker:
+        for value in ("4", "5"):
+            setting = ("configs", "set", "broker", "1", f"background.threads={value}")
+            subprocess.run([PENSTOCK, "-b", broker.address, *setting], check=True)
+        _, _, said = broker.end(signal.SIGTERM)
+    warned = [line for line in said.splitlines() if "without effect" in line]
+    assert [line.rpartition("settings=")[2] for line in warned] == [
+        "num.io.threads",
+        "background.threads",
+    ]
+
+
+def test_a_chosen_number_of_replicas_is_kept_or_refused(tmp_path: Path) -> None:
+    """As Kafka does: three replicas were asked for, and one node cannot have them."""
+    options = ("--data-dir", str(tmp_path / "data"), "--set", "default.replication.factor=3")
+    with started(*ANYWHERE, *options) as broker, Wire(broker.address) as wire:
+        request = create("t")
+        request.topics[0].replication_factor = -1
+        assert wire.call(request, 7).topics[0].error_code == ErrorCode.INVALID_REPLICATION_FACTOR
+
+
+def test_stopped_before_it_is_ready() -> None:
+    """A signal during a long start, such as a recovery, is not put off until its end."""
+
+    class Starting:
+        given_up = False
+
+        async def start(self) -> None:
+            os.kill(os.getpid(), signal.SIGTERM)
+            try:
+                await asyncio.Event().wait()
+            finally:
+                self.given_up = True
+
+    node = Starting()
+    never = pytest.fail
+    assert asyncio.run(_serve(node, lambda _: never("announced"), lambda: never("left"))) == 0  # type: ignore[arg-type]
+    assert node.given_up
 
 
 def test_settings_that_ask_for_more_than_is_served_are_refused(tmp_path: Path) -> None:
@@ -184,7 +304,31 @@ def test_after_a_kill_the_logs_are_recovered(tmp_path: Path) -> None:
             assert read_all(wire) == [b"x"]
         _, _, said = broker.end(signal.SIGTERM)
     assert "logs recovered" in said
-    assert said.count("cut 4 bytes") == 1
+    assert said.count("t-0 is cut at offset 1") == 1
+    assert "4 bytes are gone, in which no record can be made out" in said
+
+
+def test_without_what_identifies_it_or_holds_the_truth_it_does_not_start(tmp_path: Path) -> None:
+    """In one line, which says what is wrong and what can be done; nothing is touched."""
+    data = tmp_path / "data"
+    start = (*ANYWHERE, "--data-dir", str(data))
+    with started(*start) as broker:
+        with Wire(broker.address) as wire:
+            assert wire.call(create("t"), 7).topics[0].error_code == 0
+        broker.end(signal.SIGTERM)
+    meta = data / "meta.properties"
+    journal = data / "__cluster_metadata-0" / "00000000000000000000.log"
+    for path, cut in ((meta, 40), (journal, 300), (journal, 0)):
+        kept = path.read_bytes()
+        for damaged in (kept[:cut], b"\xff" * 50, kept[:40] + b"\0" * 400):
+            path.write_bytes(damaged)
+            said = refused(*start)
+            assert str(path.parent if path == journal else path) in said
+            assert "copy" in said
+            assert path.read_bytes() == damaged
+        path.write_bytes(kept)
+    with started(*start) as broker, Wire(broker.address) as wire:
+        assert wire.call(MetadataRequest(topics=None), 12).topics[0].name == "t"
 
 
 def test_a_second_signal_does_no_harm(tmp_path: Path) -> None:

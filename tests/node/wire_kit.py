@@ -71,6 +71,13 @@ class Wire:
         self.send(request, version)
         return self.receive()
 
+    def call_as(self, client_id: str, request: Entity, version: int) -> Any:
+        """As a client of that name."""
+        number = next(self._numbers)
+        self._asked.append((number, type(request).API_KEY, version))
+        self.sock.sendall(encode_request(number, version, request, client_id))
+        return self.receive()
+
     def has_answer(self, timeout_s: float) -> bool:
         """Whether something arrives within that time, an end included; it is not taken."""
         return bool(select.select([self.sock], [], [], timeout_s)[0])

@@ -162,7 +162,7 @@ def test_a_flipped_bit_is_never_served_as_good(seed: int, count: int, data: st.D
         log = Bench("/data", SMALL, model.disk).open()
     except ApiError as error:
         # Where the last segment ends can no longer be told, so it is not opened, nor cut.
-        assert error.code is ErrorCode.CORRUPT_MESSAGE
+        assert error.code is ErrorCode.KAFKA_STORAGE_ERROR
         assert len(model.disk._file(segment.path).data) == len(original)
         return
     damaged = next(
@@ -218,7 +218,7 @@ def test_a_broken_chain_before_the_recovery_point_is_not_cut() -> None:
     model.disk.crash()
     with pytest.raises(ApiError) as raised:
         Bench("/data", SMALL, model.disk).open(clean=False, recovery_point=model.safe)
-    assert raised.value.code is ErrorCode.CORRUPT_MESSAGE
+    assert raised.value.code is ErrorCode.KAFKA_STORAGE_ERROR
     assert segment.path in str(raised.value)
     assert model.disk.stat(segment.path).st_size == segment.size
 

@@ -160,7 +160,11 @@ class ControllerScript:
         return self.shard.decide_create_topics(request)
 
     def do_auto_create(self, words: list[str], _: list[list[str]]) -> Decision[Entity, object]:
-        return self.shard.decide_auto_create_topics(words)
+        topics = [
+            CreatableTopic(name=w, num_partitions=-1, replication_factor=-1)
+            for w in dict.fromkeys(words)
+        ]
+        return self.shard.decide_create_topics(CreateTopicsRequest(topics=topics))
 
     def do_delete_topics(
         self, words: list[str], lines: list[list[str]]

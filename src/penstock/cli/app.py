@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import os
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar
 
 import typer
 
 from penstock.cli import (
+    cluster_command,
+    completion_command,
     config_command,
     consume_command,
     dlq_command,
@@ -14,29 +18,76 @@ from penstock.cli import (
     log_dir_command,
     pipeline_command,
     produce_command,
+    profile_command,
     topic_command,
 )
-from penstock.cli.argument import quiet_app
+from penstock.cli.argument import PROFILE_IN_USE, quiet_app
+from penstock.cli.completion import Offer, complete_profiles
+from penstock.cli.extra import missing_extra
 from penstock.cli.failure import Failure, UsageFailure, complain
+from penstock.cli.help import PlainCommand, PlainGroup
+from penstock.cli.option import complete_start, start_help
+from penstock.cli.profile import DEFAULT_BOOTSTRAP_SERVERS
 
-app = quiet_app("A streaming platform that speaks Apache Kafka's protocol.")
+_ORDER = (
+    "start",
+    "topics",
+    "produce",
+    "consume",
+    "configs",
+    "cluster",
+    "log-dirs",
+    "pipeline",
+    "dlq",
+    "fraud",
+    "profile",
+    "completion",
+)
+"""As help lists the commands: what a new user needs first comes first."""
 
 
-@app.command("start")
+class Root(PlainGroup):
+    hints: ClassVar[Mapping[str, str]] = {
+        "stop": "a broker stops on Ctrl-C or SIGTERM; `penstock start --pid-file FILE` writes "
+        "its process id for `kill`",
+        "restart": "stop the broker with Ctrl-C or SIGTERM, then `penstock start`",
+        "status": "`penstock cluster info` shows whether a broker answers",
+    }
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return sorted(self.commands, key=_ORDER.index)
+
+
+class StartCommand(PlainCommand):
+    """For help and completion only: `penstock.cli.main` takes the light path before this."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        formatter.write(start_help(formatter.width))
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        return [Offer(flag, help=text) for flag, text in complete_start(incomplete)]
+
+
+app = quiet_app("A streaming platform that speaks Apache Kafka's protocol.", Root)
+
+
+@app.command("start", cls=StartCommand)
 def start() -> None:
     """Run a broker in the foreground."""
-    # Only for the list of commands: `penstock.cli.main` takes the light path before this.
     raise UsageFailure("`start` comes first: penstock start [OPTIONS]")
 
 
 app.add_typer(topic_command.app, name="topics")
+app.command("produce", cls=produce_command.ProduceCommand)(produce_command.produce)
+app.command("consume", cls=consume_command.ConsumeCommand)(consume_command.consume)
 app.add_typer(config_command.app, name="configs")
+app.add_typer(cluster_command.app, name="cluster")
+app.command("log-dirs")(log_dir_command.log_dirs)
+app.add_typer(pipeline_command.app, name="pipeline")
 app.add_typer(dlq_command.app, name="dlq")
 app.add_typer(fraud_command.app, name="fraud")
-app.add_typer(pipeline_command.app, name="pipeline")
-app.command("produce")(produce_command.produce)
-app.command("consume")(consume_command.consume)
-app.command("log-dirs")(log_dir_command.log_dirs)
+app.add_typer(profile_command.app, name="profile")
+app.command("completion", cls=PlainCommand)(completion_command.completion)
 
 
 @app.callback()
@@ -47,14 +98,26 @@ def root(
             "--bootstrap-server",
             "-b",
             metavar="HOST:PORT",
-            help="The cluster to talk to; also taken after the command, and from "
-            "PENSTOCK_BOOTSTRAP_SERVERS [default: 127.0.0.1:9092]",
+            show_default=DEFAULT_BOOTSTRAP_SERVERS,
+            help="Brokers to ask.",
         ),
     ] = None,
-    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="How long to wait.")] = 10.0,
+    profile: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            show_default="the one in use",
+            help="A named cluster.",
+            autocompletion=complete_profiles,
+        ),
+    ] = None,
+    timeout: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", show_default="10", help="How long to wait."),
+    ] = None,
     client_setting: Annotated[
         list[str] | None,
-        typer.Option("-X", metavar="KEY=VALUE", help="A librdkafka setting, such as for TLS."),
+        typer.Option("-X", metavar="KEY=VALUE", help="A librdkafka setting."),
     ] = None,
     version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
 ) -> None:
@@ -67,22 +130,28 @@ def root(
 
 def run(arguments: list[str]) -> int:
     command = typer.main.get_command(app)
+    if completion_command.VARIABLE in os.environ:
+        return completion_command.answer(command)
+    meta: dict[str, Any] = {}
     try:
         # Not `command.main`: it has its own mind about a reader that went away.
         with command.make_context("penstock", arguments) as context:
+            meta = context.meta
             outcome = command.invoke(context)
         return outcome if isinstance(outcome, int) else 0
-    except (Failure, KeyboardInterrupt, BrokenPipeError):
-        raise
     except typer.Exit as done:
         return done.exit_code
     except typer.Abort:
         return 130
+    except (OSError, KeyboardInterrupt):
+        raise
+    except UsageFailure:
+        raise
     except Exception as error:
-        return _fail(error)
+        return _fail(error, meta.get(PROFILE_IN_USE))
 
 
-def _fail(error: Exception) -> int:
+def _fail(error: Exception, profile: str | None) -> int:
     """Usage errors come from the parser, Kafka's from the library; a bug keeps its traceback."""
     format_message = getattr(error, "format_message", None)
     if type(error).__name__ == "NoArgsIsHelpError" and format_message is not None:
@@ -91,10 +160,20 @@ def _fail(error: Exception) -> int:
     if format_message is not None:
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else "penstock"
-        said = format_message().rstrip(".")
+        said = format_message().rstrip(".").replace("Value error, ", "")
         complain(f"{said}{' ' if said.endswith('?') else '; '}see `{path} --help`")
         return int(getattr(error, "exit_code", 2))
+    complain(_reason(error) + (f" (profile {profile})" if profile else ""))
+    return 1
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, Failure):
+        return str(error)
+    if (advice := missing_extra(error)) is not None:
+        return advice
+    if isinstance(error, UnicodeEncodeError):
+        return f"{error.object!r} is not UTF-8"
     if type(error).__name__ == "KafkaException":
-        complain(str(error.args[0] if error.args else error))
-        return 1
+        return str(error.args[0] if error.args else error)
     raise error

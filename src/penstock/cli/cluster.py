@@ -3,35 +3,39 @@
 from __future__ import annotations
 
 import logging
-import os
+import re
 import socket
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from penstock.cli.failure import Failure, UsageFailure
+from penstock.cli.profile import Target
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, Producer
     from confluent_kafka.admin import AdminClient
 
-DEFAULT_BOOTSTRAP_SERVERS = "127.0.0.1:9092"
-BOOTSTRAP_VARIABLE = "PENSTOCK_BOOTSTRAP_SERVERS"
 DEFAULT_PORT = 9092
+TIMEOUT_S_MAX = 3600.0
+"""The longest that librdkafka lets a request wait."""
 
 
 class Cluster:
     def __init__(
         self,
-        bootstrap_servers: str | None = None,
+        target: Target,
         *,
         timeout_s: float = 10.0,
         client_settings: Iterable[str] = (),
     ) -> None:
-        named = bootstrap_servers or os.environ.get(BOOTSTRAP_VARIABLE)
-        self.bootstrap_servers = named or DEFAULT_BOOTSTRAP_SERVERS
+        if not 0.001 <= timeout_s <= TIMEOUT_S_MAX:
+            raise UsageFailure(
+                f"--timeout takes seconds, above 0 and up to {TIMEOUT_S_MAX:.0f}, not {timeout_s:g}"
+            )
+        self.bootstrap_servers = target.bootstrap_servers
         self.timeout_s = timeout_s
-        self._settings = dict(_client_setting(each) for each in client_settings)
+        self.given_settings = dict(target.settings) | key_values(client_settings, "-X")
         self._admin: AdminClient | None = None
 
     def admin(self) -> AdminClient:
@@ -64,11 +68,11 @@ class Cluster:
             "client.id": "penstock-cli",
             "error_cb": lambda _: None,
         }
-        return own | {key.replace("_", "."): v for key, v in settings.items()} | self._settings
+        return own | {key.replace("_", "."): v for key, v in settings.items()} | self.given_settings
 
     @property
     def secured(self) -> bool:
-        return "security.protocol" in self._settings
+        return self.given_settings.get("security.protocol", "plaintext").lower() != "plaintext"
 
     def _reach(self) -> None:
         """Fail at once where nothing listens; the library would try until its time-out."""
@@ -77,7 +81,7 @@ class Cluster:
             try:
                 socket.create_connection((host, port), timeout=self.timeout_s).close()
                 return
-            except OSError:
+            except (OSError, UnicodeError):  # The latter for a name that cannot be one.
                 continue
         raise self.unreachable()
 
@@ -130,11 +134,17 @@ def unknown_topic(topic: str) -> Failure:
     return Failure(f"there is no topic {topic}; `penstock topics list` shows those there are")
 
 
+def is_internal(topic: str) -> bool:
+    """By its name: librdkafka's metadata leaves out what the broker says of it."""
+    return topic.startswith("__")
+
+
 def parse_address(text: str) -> tuple[str, int]:
-    host, colon, port = text.strip().removeprefix("PLAINTEXT://").rpartition(":")
+    address = re.sub(r"^[A-Z_]+://", "", text.strip())
+    host, colon, port = address.rpartition(":")
     if not colon:
-        host, port = text.strip(), str(DEFAULT_PORT)
-    if not port.isdecimal() or not host:
+        host, port = address, str(DEFAULT_PORT)
+    if not host or not re.fullmatch(r"[0-9]{1,5}", port) or not 0 < int(port) < 65536:
         raise UsageFailure(f"a broker's address is HOST:PORT, not {text!r}")
     return host.strip("[]"), int(port)
 
@@ -147,11 +157,6 @@ def key_values(pairs: Iterable[str], option: str) -> dict[str, str]:
             raise UsageFailure(f"{option} takes KEY=VALUE, not {pair!r}")
         settings[key.strip()] = value.strip()
     return settings
-
-
-def _client_setting(pair: str) -> tuple[str, str]:
-    (setting,) = key_values([pair], "-X").items()
-    return setting
 
 
 def _silence() -> logging.Logger:

@@ -47,6 +47,15 @@ class Setting:
         }
 
 
+def check_broker(cluster: Cluster, broker: str) -> None:
+    """Each broker answers for itself, so that one that is not there would answer nothing."""
+    known = sorted(cluster.metadata().brokers)
+    if int(broker) not in known:
+        there = ", ".join(map(str, known))
+        what = "is only broker" if len(known) == 1 else "are brokers"
+        raise Failure(f"there is no broker {int(broker)}; in this cluster {what} {there}")
+
+
 def describe_configs(
     cluster: Cluster, resources: Sequence[ConfigResource]
 ) -> dict[ConfigResource, list[Setting]]:

@@ -80,8 +80,9 @@ def describe_command(
 
     from penstock.cli.config import describe_configs
 
-    resource = ConfigResource(kind.value, _resource_name(kind, name))
-    described = describe_configs(cluster_of(ctx, bootstrap_server), [resource])
+    cluster = cluster_of(ctx, bootstrap_server)
+    resource = ConfigResource(kind.value, _resource_name(cluster, kind, name))
+    described = describe_configs(cluster, [resource])
     (entries,) = described.values()
     shown = [each for each in entries if each.own or not own]
     if as_json:
@@ -107,7 +108,7 @@ def set_command(
 
     assign = key_values(pairs, "`configs set`")
     cluster = cluster_of(ctx, bootstrap_server)
-    alter_configs(cluster, kind.value, _resource_name(kind, name), assign=assign)
+    alter_configs(cluster, kind.value, _resource_name(cluster, kind, name), assign=assign)
     if as_json:
         print_json({"kind": kind.value, "name": name, "set": assign})
         return
@@ -128,7 +129,8 @@ def unset_command(
     from penstock.cli.config import alter_configs
 
     cluster = cluster_of(ctx, bootstrap_server)
-    alter_configs(cluster, kind.value, _resource_name(kind, name), assign={}, remove=keys)
+    resource_name = _resource_name(cluster, kind, name)
+    alter_configs(cluster, kind.value, resource_name, assign={}, remove=keys)
     if as_json:
         print_json({"kind": kind.value, "name": name, "unset": keys})
         return
@@ -136,8 +138,13 @@ def unset_command(
         print_line(f"{kind.value} {name}: {key} is back to its default")
 
 
-def _resource_name(kind: Kind, name: str) -> str:
+def _resource_name(cluster: Cluster, kind: Kind, name: str) -> str:
+    if kind is Kind.topic:
+        return name
     # The library cannot name the settings of all brokers at once, which Kafka keeps under "".
-    if kind is Kind.broker and not name.isdecimal():
+    if not (name.isascii() and name.isdecimal()):
         raise UsageFailure(f"a broker is named by its number, not {name!r}")
-    return name
+    from penstock.cli.config import check_broker
+
+    check_broker(cluster, name)
+    return str(int(name))

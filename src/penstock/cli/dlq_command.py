@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli.argument import Bootstrap, Json, cluster_of, quiet_app
+from penstock.cli.argument import INT_MAX, Json, cluster_of, quiet_app
+from penstock.cli.completion import complete_topics
 from penstock.cli.failure import Failure, UsageFailure
-from penstock.cli.output import plural, print_json, print_line, print_table
+from penstock.cli.output import plural, print_json, print_line, print_table, show_age, show_time
 from penstock.cli.progress import Progress
 from penstock.cli.value import Format, encode_json, json_field
 
@@ -19,17 +20,29 @@ if TYPE_CHECKING:
     from penstock.cli.cluster import Cluster
     from penstock.pipelines.dlq import Choice, DeadLetter, Tally
 
-app = quiet_app("Dead letters: what a pipeline could not process, and sending it back.")
+app = quiet_app("Dead letters of pipelines: list, show, redrive.")
 
 _PREVIEW_CHARACTERS = 120
 
-Topic = Annotated[str, typer.Argument(metavar="TOPIC", show_default=False)]
+Topic = Annotated[
+    str,
+    typer.Argument(
+        metavar="TOPIC",
+        show_default=False,
+        help="A dead-letter topic.",
+        autocompletion=complete_topics,
+    ),
+]
 Error = Annotated[
     str | None, typer.Option("--error", "-e", metavar="CLASS", help="Only this class of error.")
 ]
-Partition = Annotated[int | None, typer.Option("--partition", "-p", min=0, help="Only this one.")]
+Partition = Annotated[
+    int | None,
+    typer.Option("--partition", "-p", metavar="N", min=0, max=INT_MAX, help="Only this partition."),
+]
 Offset = Annotated[
-    int | None, typer.Option("--offset", min=0, help="Only this letter; needs --partition.")
+    int | None,
+    typer.Option("--offset", metavar="OFFSET", min=0, help="Only this letter. Needs --partition."),
 ]
 
 
@@ -38,15 +51,19 @@ def list_command(
     ctx: typer.Context,
     topics: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TOPIC...]", help="[default: all *.dead-letters]"),
+        typer.Argument(
+            metavar="TOPIC",
+            show_default="every *.dead-letters",
+            help="Dead-letter topics.",
+            autocompletion=complete_topics,
+        ),
     ] = None,
-    bootstrap_server: Bootstrap = None,
     as_json: Json = False,
 ) -> None:
-    """Count dead letters by topic and class of error, and say how many still wait."""
+    """Count dead letters by topic and class of error."""
     from penstock.pipelines.dlq import dead_letter_topics, tallies
 
-    cluster = cluster_of(ctx, bootstrap_server)
+    cluster = cluster_of(ctx)
     with _explaining(cluster):
         client = cluster.client_settings()
         names = topics or dead_letter_topics(client, cluster.timeout_s)
@@ -55,13 +72,16 @@ def list_command(
         print_json([_tally_document(each) for each in found])
         return
     columns = ("topic", "error", "letters", "waiting", "from", "oldest", "newest")
-    print_table(columns, [_tally_row(each) for each in found])
+    now_ms = time.time_ns() // 1_000_000
+    print_table(columns, [_tally_row(each, now_ms) for each in found])
 
 
-def _tally_row(tally: Tally) -> tuple[str, str, int, int, str, str, str]:
+def _tally_row(tally: Tally, now_ms: int) -> tuple[str, str, int, int, str, str, str]:
     origins = ",".join(sorted(tally.origins))
-    oldest, newest = _moment(tally.oldest_ms), _moment(tally.newest_ms)
-    return tally.topic, tally.error, tally.count, tally.waiting, origins, oldest, newest
+    # A record without any of our headers, as an ordinary topic has them.
+    error = "(no dead letter)" if tally.origins == {"unknown"} else tally.error
+    oldest, newest = show_age(tally.oldest_ms, now_ms), show_age(tally.newest_ms, now_ms)
+    return tally.topic, error, tally.count, tally.waiting, origins, oldest, newest
 
 
 def _tally_document(tally: Tally) -> dict[str, Any]:
@@ -84,27 +104,39 @@ def show_command(
     error: Error = None,
     partition: Partition = None,
     offset: Offset = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 20,
-    bootstrap_server: Bootstrap = None,
+    limit: Annotated[
+        int, typer.Option("--limit", "-n", metavar="N", min=1, help="At most N letters.")
+    ] = 20,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object per line.")] = False,
 ) -> None:
-    """Show letters: where they come from, what went wrong, and the start of the value."""
+    """Show dead letters: origin, error and the start of the value."""
     choice = _choice(error, partition, offset)
     from penstock.pipelines.dlq import letters
 
-    cluster = cluster_of(ctx, bootstrap_server)
+    cluster = cluster_of(ctx)
     with _explaining(cluster):
         client = cluster.client_settings()
         for letter in letters(client, topic, choice, limit, cluster.timeout_s):
+            _check_letter(letter)
             if as_json:
                 print_line(encode_json(_document(letter)).decode())
             else:
                 _print_letter(letter)
 
 
+def _check_letter(letter: DeadLetter) -> None:
+    if letter.origin_topic is None:
+        raise Failure(
+            f"{letter.topic} holds records that are no dead letters, such as "
+            f"{letter.partition}:{letter.offset}; `penstock consume {letter.topic}` prints them"
+        )
+
+
 def _print_letter(letter: DeadLetter) -> None:
     origin = f"{letter.origin_topic}-{letter.origin_partition} @ {letter.origin_offset}"
-    print_line(f"{letter.partition}:{letter.offset}  {_moment(letter.timestamp_ms)}  from {origin}")
+    print_line(
+        f"{letter.partition}:{letter.offset}  {show_time(letter.timestamp_ms)}  from {origin}"
+    )
     print_line(f"  {letter.error}: {letter.message}")
     again = f", sent back {plural(letter.redriven, 'time')} before" if letter.redriven else ""
     print_line(f"  attempt {letter.attempt}{again}; key {_preview(letter.key)}")
@@ -151,16 +183,20 @@ def redrive_command(
     partition: Partition = None,
     offset: Offset = None,
     limit: Annotated[
-        int | None, typer.Option("--limit", "-n", min=1, help="At most so many.")
+        int | None, typer.Option("--limit", "-n", metavar="N", min=1, help="At most N letters.")
     ] = None,
     rate: Annotated[
-        float | None, typer.Option("--rate", min=0.1, help="At most so many a second.")
+        float | None,
+        typer.Option("--rate", metavar="N", min=0.1, help="At most N letters a second."),
     ] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be sent.")] = False,
-    bootstrap_server: Bootstrap = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Send nothing; say what would be sent.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Send letters back to the topic they came from, each once, also when it is interrupted.
+    """Send dead letters back to the topics they came from.
+
+    Each letter is sent once, also when the command is interrupted and run again.
 
     \b
     penstock dlq redrive fraud.dead-letters --dry-run
@@ -169,7 +205,7 @@ def redrive_command(
     choice = _choice(error, partition, offset)
     from penstock.pipelines.redrive import Redrive
 
-    cluster = cluster_of(ctx, bootstrap_server)
+    cluster = cluster_of(ctx)
     progress = Progress("redriven")
     with _explaining(cluster):
         redrive = Redrive(
@@ -213,10 +249,3 @@ def _explaining(cluster: Cluster) -> Iterator[None]:
             yield
     except (RedriveError, UnreadableError) as error:
         raise Failure(str(error)) from error
-
-
-def _moment(timestamp_ms: int | None) -> str:
-    if timestamp_ms is None:
-        return "-"
-    moment = datetime.fromtimestamp(timestamp_ms / 1000, UTC)
-    return moment.isoformat(timespec="seconds").replace("+00:00", "Z")

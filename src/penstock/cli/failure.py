@@ -14,5 +14,9 @@ class UsageFailure(Failure):
 
 
 def complain(message: str) -> None:
-    sys.stderr.write(f"penstock: {' '.join(message.split())}\n")
-    sys.stderr.flush()
+    try:
+        sys.stderr.write(f"penstock: {' '.join(message.split())}\n")
+        sys.stderr.flush()
+    except OSError:
+        # Nobody can be told; the exit code still says it.
+        pass

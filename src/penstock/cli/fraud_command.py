@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli.argument import Bootstrap, Json, cluster_of, quiet_app
+from penstock.cli.argument import INT_MAX, Json, cluster_of, quiet_app
 from penstock.cli.cluster import Cluster, key_values
+from penstock.cli.extra import need_modules
 from penstock.cli.failure import Failure, UsageFailure
 from penstock.cli.output import print_json, print_line, print_table
 from penstock.cli.progress import Progress
@@ -21,20 +22,20 @@ if TYPE_CHECKING:
     from penstock.pipelines.jobs.fraud.checker import Report
     from penstock.pipelines.jobs.fraud.rule import Rule
 
-app = quiet_app("The fraud detector: its rules, traffic to try it, and the check of its verdicts.")
-rules_app = quiet_app("Rules: list, set, withdraw. A running detector takes them up at once.")
+app = quiet_app("The fraud detector: rules, generate, check, accuracy.")
+rules_app = quiet_app("Rules: list, set, withdraw.")
 app.add_typer(rules_app, name="rules")
 
 _RANGE = 1 << 32
-RuleName = Annotated[str, typer.Argument(metavar="RULE", show_default=False)]
+RuleName = Annotated[
+    str, typer.Argument(metavar="RULE", show_default=False, help="Name of the rule.")
+]
 
 
 @rules_app.command("list")
-def list_rules(
-    ctx: typer.Context, bootstrap_server: Bootstrap = None, as_json: Json = False
-) -> None:
-    """Show the rules as they stand in the topic."""
-    with _fraud(ctx, bootstrap_server) as (cluster, client):
+def list_rules(ctx: typer.Context, as_json: Json = False) -> None:
+    """List the rules."""
+    with _fraud(ctx) as (cluster, client):
         from penstock.pipelines.jobs.fraud.rule_book import RuleBook
 
         rules = RuleBook(client, cluster.timeout_s).read()
@@ -71,15 +72,18 @@ def set_rule(
     ctx: typer.Context,
     name: RuleName,
     settings: Annotated[
-        list[str] | None, typer.Argument(metavar="[KEY=VALUE...]", show_default=False)
+        list[str] | None,
+        typer.Argument(metavar="KEY=VALUE", show_default=False, help="Settings of the rule."),
     ] = None,
     kind: Annotated[
-        str | None, typer.Option("--kind", "-k", help="What it looks at; needed for a new rule.")
+        str | None,
+        typer.Option("--kind", "-k", metavar="KIND", help="Kind of the rule. A new one needs it."),
     ] = None,
-    bootstrap_server: Bootstrap = None,
     as_json: Json = False,
 ) -> None:
-    """Add a rule, or change settings of one that is there.
+    """Add a rule, or change one.
+
+    A running detector takes the change up within two seconds.
 
     \b
     penstock fraud rules set velocity-1m count=8
@@ -91,7 +95,7 @@ def set_rule(
         fields["kind"] = kind
     if not fields:
         raise UsageFailure("nothing to set: give KEY=VALUE, or --kind for a new rule")
-    with _fraud(ctx, bootstrap_server) as (cluster, client):
+    with _fraud(ctx) as (cluster, client):
         from penstock.pipelines.jobs.fraud.rule_book import RuleBook
 
         _seed(client)
@@ -103,11 +107,9 @@ def set_rule(
 
 
 @rules_app.command("withdraw")
-def withdraw_rule(
-    ctx: typer.Context, name: RuleName, bootstrap_server: Bootstrap = None, as_json: Json = False
-) -> None:
-    """Take a rule out of use for good; `set RULE enabled=false` only rests it."""
-    with _fraud(ctx, bootstrap_server) as (cluster, client):
+def withdraw_rule(ctx: typer.Context, name: RuleName, as_json: Json = False) -> None:
+    """Remove a rule. `set RULE enabled=false` only turns it off."""
+    with _fraud(ctx) as (cluster, client):
         from penstock.pipelines.jobs.fraud.rule_book import RuleBook
 
         RuleBook(client, cluster.timeout_s).withdraw(name)
@@ -128,28 +130,46 @@ def _seed(client: dict[str, Any]) -> None:
 @app.command("generate")
 def generate(
     ctx: typer.Context,
-    rate: Annotated[float, typer.Option("--rate", "-r", min=0.1, help="Payments a second.")] = 1000,
+    rate: Annotated[
+        float, typer.Option("--rate", "-r", metavar="N", min=0.1, help="Payments a second.")
+    ] = 1000,
     count: Annotated[
-        int | None, typer.Option("--count", "-n", min=1, help="Stop after so many.")
+        int | None, typer.Option("--count", "-n", metavar="N", min=1, help="Stop after N payments.")
     ] = None,
     seconds: Annotated[
-        float | None, typer.Option("--seconds", "-s", min=0.0, help="Stop after so long.")
+        float | None,
+        typer.Option("--seconds", "-s", metavar="N", min=0.0, help="Stop after N seconds."),
     ] = None,
-    accounts: Annotated[int, typer.Option(min=1, help="How many accounts pay.")] = 10_000,
+    accounts: Annotated[
+        int, typer.Option(metavar="N", min=1, max=10_000_000, help="How many accounts pay.")
+    ] = 10_000,
     partitions: Annotated[
-        int, typer.Option("--partitions", "-p", min=1, help="Of the topic, if it is new.")
+        int,
+        typer.Option(
+            "--partitions",
+            "-p",
+            metavar="N",
+            min=1,
+            max=INT_MAX,
+            help="Partitions of the topic, if it is new.",
+        ),
     ] = 4,
     fraud: Annotated[
-        float | None, typer.Option(min=0.0, max=0.5, help="Thefts, as a share [default: 0.001]")
+        float | None,
+        typer.Option(
+            metavar="SHARE", min=0.0, max=0.5, show_default="0.001", help="Share of thefts."
+        ),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option(help="The same seed gives the same traffic [default: chance]")
+        int | None,
+        typer.Option(
+            metavar="N", min=0, show_default="random", help="The same seed gives the same payments."
+        ),
     ] = None,
-    bootstrap_server: Bootstrap = None,
     as_json: Json = False,
 ) -> None:
-    """Send labelled payments to `payments`, theft among them, until Ctrl-C or as told."""
-    with _fraud(ctx, bootstrap_server) as (cluster, client):
+    """Send labelled payments, thefts among them, until Ctrl-C."""
+    with _fraud(ctx) as (cluster, client):
         from penstock.pipelines.jobs.fraud.generator import Generator, ensure_topics
         from penstock.pipelines.jobs.fraud.incident import Mix
         from penstock.pipelines.jobs.fraud.traffic import Traffic
@@ -192,13 +212,16 @@ def _show_progress(progress: Progress, payments: int) -> bool:
 def check(
     ctx: typer.Context,
     wait: Annotated[
-        float, typer.Option("--wait", min=0.0, help="Seconds to let the detector catch up.")
+        float,
+        typer.Option("--wait", metavar="SECONDS", min=0.0, help="First let the detector catch up."),
     ] = 0.0,
-    bootstrap_server: Bootstrap = None,
     as_json: Json = False,
 ) -> int:
-    """Prove that every payment has exactly one verdict; exit code 1 if not."""
-    report = _checked(ctx, bootstrap_server, wait, with_labels=False)
+    """Check that every payment has exactly one verdict.
+
+    The exit code is 1 if not.
+    """
+    report = _checked(ctx, wait, with_labels=False)
     if as_json:
         print_json(report.document())
     else:
@@ -210,13 +233,13 @@ def check(
 def accuracy(
     ctx: typer.Context,
     wait: Annotated[
-        float, typer.Option("--wait", min=0.0, help="Seconds to let the detector catch up.")
+        float,
+        typer.Option("--wait", metavar="SECONDS", min=0.0, help="First let the detector catch up."),
     ] = 0.0,
-    bootstrap_server: Bootstrap = None,
     as_json: Json = False,
 ) -> None:
-    """Hold verdicts against the generator's labels: recall by kind of theft, false alarms."""
-    found = _checked(ctx, bootstrap_server, wait, with_labels=True).accuracy
+    """Compare verdicts with labels: recall and false alarms."""
+    found = _checked(ctx, wait, with_labels=True).accuracy
     if found is None:
         raise Failure("there are no labels: `penstock fraud generate` makes labelled payments")
     if as_json:
@@ -225,10 +248,8 @@ def accuracy(
         _print_accuracy(found)
 
 
-def _checked(
-    ctx: typer.Context, bootstrap_server: str | None, wait_s: float, *, with_labels: bool
-) -> Report:
-    with _fraud(ctx, bootstrap_server) as (cluster, client):
+def _checked(ctx: typer.Context, wait_s: float, *, with_labels: bool) -> Report:
+    with _fraud(ctx) as (cluster, client):
         from penstock.pipelines.jobs.fraud.checker import Checker, wait_until_judged
 
         if wait_s:
@@ -281,21 +302,15 @@ def _print_accuracy(found: Accuracy) -> None:
 
 
 @contextmanager
-def _fraud(
-    ctx: typer.Context, bootstrap_server: str | None
-) -> Iterator[tuple[Cluster, dict[str, Any]]]:
+def _fraud(ctx: typer.Context) -> Iterator[tuple[Cluster, dict[str, Any]]]:
     """The cluster and settings for clients of it; errors leave as one line."""
-    try:
-        import numpy  # noqa: F401
-        import orjson  # noqa: F401
-    except ImportError as error:
-        raise Failure("the fraud detector needs more: pip install 'penstock[spark]'") from error
+    need_modules("numpy", "orjson")
     from penstock.pipelines.error import PipelineError
     from penstock.pipelines.jobs.fraud.generator import GeneratorError
     from penstock.pipelines.jobs.fraud.rule import RuleError
     from penstock.pipelines.scan import UnreadableError
 
-    cluster = cluster_of(ctx, bootstrap_server)
+    cluster = cluster_of(ctx)
     try:
         with cluster.explaining():
             yield cluster, cluster.client_settings()

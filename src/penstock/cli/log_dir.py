@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from penstock.cli.cluster import Cluster
+from penstock.cli.cluster import Cluster, is_internal
 from penstock.cli.failure import Failure
 from penstock.cli.wire_call import call
 from penstock.model.error import ErrorCode
@@ -33,6 +33,13 @@ class LogDir:
     total_bytes: int | None
     usable_bytes: int | None
     partitions: list[PartitionSize]
+
+    def hide_empty_internal(self) -> int:
+        """Drop partitions that Kafka made for itself and never wrote to; how many they were."""
+        shown = [each for each in self.partitions if each.size_bytes or not is_internal(each.topic)]
+        hidden = len(self.partitions) - len(shown)
+        self.partitions[:] = shown
+        return hidden
 
     def document(self) -> dict[str, Any]:
         return asdict(self)

@@ -6,22 +6,32 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.argument import Bootstrap, Json, cluster_of
-from penstock.cli.output import human_bytes, print_json, print_line, print_table
+from penstock.cli.argument import Json, cluster_of
+from penstock.cli.completion import complete_topics
+from penstock.cli.output import human_bytes, plural, print_json, print_line, print_table
 
 
 def log_dirs(
     ctx: typer.Context,
     topic: Annotated[
-        list[str] | None, typer.Option("--topic", "-t", help="Only this one; repeatable.")
+        list[str] | None,
+        typer.Option(
+            "--topic",
+            "-t",
+            metavar="TOPIC",
+            help="Only this topic.",
+            autocompletion=complete_topics,
+        ),
     ] = None,
     broker: Annotated[
-        list[int] | None, typer.Option("--broker", help="Only this one; repeatable.")
+        list[int] | None, typer.Option("--broker", metavar="ID", help="Only this broker.")
     ] = None,
-    bootstrap_server: Bootstrap = None,
+    internal: Annotated[
+        bool, typer.Option("--internal", help="Also empty partitions of internal topics.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Show where the brokers keep their data, and how much there is of each partition."""
+    """Show log directories and the size of each partition."""
     from penstock.cli.log_dir import LogDir, describe_log_dirs
 
     def show(directory: LogDir) -> None:
@@ -34,10 +44,15 @@ def log_dirs(
         ]
         print_table(("topic", "partition", "bytes", "lag"), rows)
 
-    cluster = cluster_of(ctx, bootstrap_server)
+    cluster = cluster_of(ctx)
     directories = describe_log_dirs(cluster, set(topic or ()), set(broker or ()))
+    hidden = 0
+    if not internal and not topic:
+        hidden = sum(each.hide_empty_internal() for each in directories)
     if as_json:
         print_json([each.document() for each in directories])
         return
     for directory in directories:
         show(directory)
+    if hidden:
+        print_line(f"{plural(hidden, 'empty internal partition')} not shown; see --internal")

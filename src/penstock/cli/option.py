@@ -18,18 +18,20 @@ class StartOption(NamedTuple):
 START_OPTIONS = (
     StartOption("--listen", "HOST:PORT", "Address to listen on [default: 127.0.0.1:9092]"),
     StartOption("--advertise", "HOST:PORT", "Address given to clients [default: that of --listen]"),
-    StartOption("--data-dir", "DIR", "Where the data lives [default: ./penstock-data]"),
-    StartOption("--config", "FILE", "Settings, in the form of Kafka's server.properties"),
-    StartOption("--set", "KEY=VALUE", "One setting, over those of --config; may be repeated"),
-    StartOption("--metrics", "HOST:PORT", "Serve metrics for Prometheus there"),
+    StartOption("--data-dir", "DIR", "Folder of the data [default: ./penstock-data]"),
+    StartOption("--config", "FILE", "Settings in the form of Kafka's server.properties"),
+    StartOption("--set", "KEY=VALUE", "A setting; it wins over --config. May be repeated"),
+    StartOption("--metrics", "HOST:PORT", "Serve metrics for Prometheus on this address"),
     StartOption("--ready-fd", "N", "Write one JSON line to this file descriptor when ready"),
     StartOption("--ready-file", "FILE", "Write the same line to a file when ready"),
     StartOption("--pid-file", "FILE", "Write the process id to a file"),
-    StartOption("--log-format", "text|json", "Form of log lines [default: text]", ("text", "json")),
+    StartOption(
+        "--log-format", "text|json", "Format of log lines [default: text]", ("text", "json")
+    ),
     StartOption(
         "--log-level",
         "LEVEL",
-        "Least serious log line shown: debug, info, warning, error [default: info]",
+        "Lowest level logged: debug, info, warning, error [default: info]",
         ("debug", "info", "warning", "error"),
     ),
 )
@@ -77,16 +79,29 @@ def parse_start(arguments: Sequence[str]) -> StartArguments:
     return parsed
 
 
-def start_help() -> str:
+def start_help(width: int | None = None) -> str:
+    from shutil import get_terminal_size
+    from textwrap import wrap
+
     rows = [(f"{each.flag} {each.metavar}", each.help) for each in START_OPTIONS]
     rows.append(("-h, --help", "Show this message and exit."))
-    width = max(len(left) for left, _ in rows)
-    lines = [f"  {left:<{width}}  {right}" for left, right in rows]
+    left_width = max(len(left) for left, _ in rows) + 4
+    right_width = (width or min(get_terminal_size().columns, 100) - 2) - left_width
+    lines = []
+    for left, right in rows:
+        first, *rest = wrap(right, max(right_width, 20))
+        lines.append(f"  {left}".ljust(left_width) + first)
+        lines += [" " * left_width + each for each in rest]
     return (
         "Usage: penstock start [OPTIONS]\n\n"
-        "  Run a broker in the foreground; Ctrl-C or SIGTERM stops it cleanly.\n\n"
+        "  Run a broker in the foreground. Ctrl-C or SIGTERM stops it cleanly.\n\n"
         "Options:\n" + "\n".join(lines) + "\n"
     )
+
+
+def complete_start(incomplete: str) -> list[tuple[str, str]]:
+    """Flags for a shell to offer, each with its help."""
+    return [(each.flag, each.help) for each in START_OPTIONS if each.flag.startswith(incomplete)]
 
 
 def _nearest(flag: str) -> str:

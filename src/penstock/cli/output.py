@@ -5,14 +5,23 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from datetime import UTC, datetime
+from shutil import get_terminal_size
 from typing import Any
 
 NUMERIC = (int, float)
 Cell = str | int | float | None
+_NO_TIMESTAMP = -1
 
 
 def print_line(text: str) -> None:
     sys.stdout.write(text + "\n")
+
+
+def note(text: str) -> None:
+    """For the person, beside the output: on stderr."""
+    sys.stderr.write(text + "\n")
+    sys.stderr.flush()
 
 
 def print_json(document: Any) -> None:
@@ -20,11 +29,13 @@ def print_json(document: Any) -> None:
 
 
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
-    if sys.stdout.isatty():
+    plain = plain_table(columns, rows)
+    # A table that does not fit would be cut or broken within its cells: the terminal wraps it.
+    if sys.stdout.isatty() and len(max(plain, key=len)) <= get_terminal_size().columns:
         _print_rich(columns, rows)
-    else:
-        for line in plain_table(columns, rows):
-            print_line(line)
+        return
+    for line in plain:
+        print_line(line)
 
 
 def plain_table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> list[str]:
@@ -49,7 +60,14 @@ def _print_rich(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False, header_style="bold")
+    # As wide as the plain table: two spaces between columns.
+    table = Table(
+        box=SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+        pad_edge=False,
+        show_edge=False,
+        header_style="bold",
+    )
     for index, column in enumerate(columns):
         numeric = bool(rows) and all(isinstance(row[index], NUMERIC) for row in rows)
         table.add_column(column, justify="right" if numeric else "left", overflow="fold")
@@ -73,3 +91,25 @@ def human_bytes(count: int) -> str:
 
 def plural(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def show_time(timestamp_ms: int | None, precision: str = "seconds") -> str:
+    """In UTC; records may carry any 64-bit number, which then is shown as it is."""
+    if timestamp_ms is None or timestamp_ms == _NO_TIMESTAMP:
+        return "-"
+    try:
+        moment = datetime.fromtimestamp(timestamp_ms / 1000, UTC)
+    except (ValueError, OverflowError, OSError):
+        return f"@{timestamp_ms}"
+    return moment.isoformat(timespec=precision).replace("+00:00", "Z")
+
+
+def show_age(timestamp_ms: int | None, now_ms: int) -> str:
+    """How long ago, in its largest unit: short enough to stand in a table."""
+    if timestamp_ms is None:
+        return "-"
+    seconds = max(now_ms - timestamp_ms, 0) // 1000
+    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60)):
+        if seconds >= size:
+            return f"{seconds // size}{unit} ago"
+    return f"{seconds}s ago"

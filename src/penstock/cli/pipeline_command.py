@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli.argument import Bootstrap, Json, cluster_of, quiet_app
+from penstock.cli.argument import Json, cluster_of, quiet_app
 from penstock.cli.cluster import key_values
+from penstock.cli.extra import missing_extra
 from penstock.cli.failure import Failure, UsageFailure
+from penstock.cli.help import PlainCommand
 from penstock.cli.output import print_json, print_line, print_table
 
 if TYPE_CHECKING:
@@ -18,26 +20,29 @@ if TYPE_CHECKING:
 
 app = quiet_app("Data pipelines on Spark: list, run, status, stop.")
 
-Name = Annotated[str, typer.Argument(metavar="PIPELINE", show_default=False)]
+Name = Annotated[
+    str, typer.Argument(metavar="PIPELINE", show_default=False, help="Name of the pipeline.")
+]
 Directory = Annotated[
     Path,
     typer.Option(
         "--dir",
         metavar="DIR",
         envvar="PENSTOCK_PIPELINES_DIR",
-        help="Where pipelines keep checkpoints and status.",
+        help="Folder of checkpoints and status.",
     ),
 ]
 _DIRECTORY = Path("penstock-pipelines")
 
 
-@app.command("list")
+@app.command("list", cls=PlainCommand)
 def list_command(directory: Directory = _DIRECTORY, as_json: Json = False) -> None:
-    """Name the pipelines that ship with Penstock, and those that ran from here."""
+    """List pipelines: those that come with Penstock, and those that ran here."""
     from penstock.pipelines.run.catalogue import BUILT_IN
     from penstock.pipelines.run.status import read_status
 
-    homes = sorted(directory.iterdir()) if directory.is_dir() else []
+    found = sorted(directory.iterdir()) if directory.is_dir() else []
+    homes = [each for each in found if each.is_dir()]
     seen = {each.name: status for each in homes if (status := read_status(each)) is not None}
     rows = [
         {
@@ -63,41 +68,49 @@ def run_command(
         ),
     ],
     directory: Directory = _DIRECTORY,
-    master: Annotated[str, typer.Option(help="Spark's master.")] = "local[*]",
+    master: Annotated[str, typer.Option(metavar="URL", help="Spark's master.")] = "local[*]",
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", "-s", metavar="KEY=VALUE", help="A Spark setting; may be repeated."),
+        typer.Option("--set", "-s", metavar="KEY=VALUE", help="A Spark setting."),
     ] = None,
     starting: Annotated[
-        str, typer.Option(help="Where a first run begins: earliest, latest, or offsets as JSON.")
+        str,
+        typer.Option(
+            metavar="PLACE", help="Where a first run starts: earliest, latest or offsets as JSON."
+        ),
     ] = "earliest",
     from_group: Annotated[
-        bool, typer.Option("--from-group", help="Begin where the consumer group stands.")
+        bool, typer.Option("--from-group", help="Start at the consumer group's committed offsets.")
     ] = False,
     once: Annotated[
-        bool, typer.Option("--once", help="Work off what the topics hold now, and end.")
+        bool, typer.Option("--once", help="Process what the topics hold now, then end.")
     ] = False,
     every: Annotated[
-        str | None, typer.Option(metavar="INTERVAL", help='A batch every "2 seconds", say.')
+        str | None,
+        typer.Option(metavar="INTERVAL", help='Time between batches, such as "2 seconds".'),
     ] = None,
     metrics_port: Annotated[
-        int | None, typer.Option(metavar="PORT", help="Serve metrics for Prometheus there.")
+        int | None,
+        typer.Option(
+            metavar="PORT", min=0, max=65535, help="Serve metrics for Prometheus on this port."
+        ),
     ] = None,
-    bootstrap_server: Bootstrap = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the progress as JSON, a line a second.")
     ] = False,
 ) -> None:
-    """Run a pipeline in the foreground; Ctrl-C or SIGTERM ends it between two batches."""
+    """Run a pipeline in the foreground.
+
+    Ctrl-C or SIGTERM ends it between two batches.
+    """
     from penstock.pipelines.run.settings import RunSettings
 
     if once and every is not None:
         raise UsageFailure("--once and --every do not go together")
-    cluster = cluster_of(ctx, bootstrap_server)
+    cluster = cluster_of(ctx)
     trigger: dict[str, Any] = {"availableNow": True} if once else {}
     if every is not None:
         trigger = {"processingTime": every}
-    client = key_values(ctx.find_root().params.get("client_setting") or (), "-X")
     _run(
         name,
         RunSettings(
@@ -108,7 +121,7 @@ def run_command(
             starting=starting,
             from_group=from_group,
             metrics_port=metrics_port,
-            kafka=client,
+            kafka=cluster.given_settings,
             trigger=trigger,
         ),
         as_json=as_json,
@@ -128,12 +141,12 @@ def _run(name: str, settings: RunSettings, *, as_json: bool) -> None:
         with watching(pipeline.name, settings, as_json=as_json) as (watch, end):
             end(launch(pipeline, settings, watch))
     except PipelineError as error:
-        raise Failure(str(error)) from error
+        raise Failure(missing_extra(error) or str(error)) from error
 
 
-@app.command("status")
+@app.command("status", cls=PlainCommand)
 def status_command(name: Name, directory: Directory = _DIRECTORY, as_json: Json = False) -> None:
-    """Show how far a pipeline is, and whether it runs."""
+    """Show whether a pipeline runs, and how far it is."""
     from penstock.cli.pipeline_view import status_lines
     from penstock.pipelines.run.status import read_status
 
@@ -150,13 +163,15 @@ def status_command(name: Name, directory: Directory = _DIRECTORY, as_json: Json 
     print_table(columns, [[each[column] for column in columns] for each in partitions])
 
 
-@app.command("stop")
+@app.command("stop", cls=PlainCommand)
 def stop_command(
     name: Name,
     directory: Directory = _DIRECTORY,
-    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="How long to wait.")] = 90.0,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", min=0.0, help="How long to wait.")
+    ] = 90.0,
 ) -> None:
-    """End a running pipeline between two batches, and wait for it."""
+    """Stop a running pipeline between two batches."""
     import os
     import signal
     import time

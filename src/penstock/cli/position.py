@@ -9,6 +9,7 @@ from enum import Enum
 
 from penstock.cli.failure import UsageFailure
 
+TIMESTAMP_MAX = (1 << 63) - 1
 _UNIT_MS = {"s": 1000, "m": 60_000, "h": 3_600_000, "d": 86_400_000}
 FORMS = "beginning, end, OFFSET, -N (the last N), -15m (s, m, h, d ago), ISO time, or @MILLISECONDS"
 
@@ -47,20 +48,33 @@ def parse_position(text: str, now_ms: int) -> Position:
         return Position(Anchor.beginning)
     if text in ("end", "latest"):
         return Position(Anchor.end)
-    if re.fullmatch(r"\d+", text):
+    if re.fullmatch(r"[0-9]{1,100}", text):
         return Position(Anchor.offset, int(text))
-    if re.fullmatch(r"-\d+", text):
+    if re.fullmatch(r"-[0-9]{1,100}", text):
         return Position(Anchor.last, -int(text))
-    if ago := re.fullmatch(r"-(\d+)([smhd])", text):
-        return Position(Anchor.time, now_ms - int(ago[1]) * _UNIT_MS[ago[2]])
-    return Position(Anchor.time, parse_time(text))
+    if ago := re.fullmatch(r"-([0-9]{1,100})([smhd])", text):
+        # Before 1970 there are no records, and the protocol has other uses for such numbers.
+        return Position(Anchor.time, max(0, now_ms - int(ago[1]) * _UNIT_MS[ago[2]]))
+    moment_ms = _time(text)
+    if moment_ms is None:
+        raise UsageFailure(f"{text!r} is no place in a topic; give {FORMS}")
+    return Position(Anchor.time, moment_ms)
 
 
 def parse_time(text: str) -> int:
+    moment_ms = _time(text)
+    if moment_ms is None:
+        raise UsageFailure(f"{text!r} is no time; give an ISO time from 1970 on, or @MILLISECONDS")
+    return moment_ms
+
+
+def _time(text: str) -> int | None:
     """Milliseconds since the epoch; a time without a zone is local time."""
-    if re.fullmatch(r"@\d+", text):
-        return int(text[1:])
     try:
-        return round(datetime.fromisoformat(text).timestamp() * 1000)
+        if re.fullmatch(r"@[0-9]{1,19}", text):
+            moment_ms = int(text[1:])
+        else:
+            moment_ms = round(datetime.fromisoformat(text).timestamp() * 1000)
     except (ValueError, OverflowError):
-        raise UsageFailure(f"{text!r} is no place in a topic; give {FORMS}") from None
+        return None
+    return moment_ms if 0 <= moment_ms <= TIMESTAMP_MAX else None

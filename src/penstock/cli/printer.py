@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import Any
 
+from penstock.cli.interrupt import check_interrupt
+from penstock.cli.output import show_time
 from penstock.cli.progress import Progress
+from penstock.cli.template import Template, show_headers
 from penstock.cli.value import Format, encode_json, json_field, show_bytes
 
 
@@ -21,35 +23,41 @@ class RecordPrinter:
     meta: bool = False
     separator: bytes = b"\t"
     as_json: bool = False
+    template: Template | None = None
 
     def print_all(self, records: Iterable[Any]) -> None:
         """A None among the records says that the reader waits: what is there must be seen."""
-        out, show = sys.stdout.buffer, self.json_line if self.as_json else self.line
+        out, show = sys.stdout.buffer, self._form()
         progress = Progress("consumed", shares_terminal=True)
         interactive = sys.stdout.isatty()
         try:
             for record in records:
                 if record is None:
                     out.flush()
+                    check_interrupt()
                     continue
-                out.write(show(record) + b"\n")
+                out.write(show(record))
                 progress.add()
                 if interactive:
                     out.flush()
-            out.flush()
         finally:
             progress.clear()
+            # Also when interrupted: what was read is seen, and a group commits only what was.
+            out.flush()
+
+    def _form(self) -> Callable[[Any], bytes]:
+        if self.template is not None:
+            return self.template.render
+        line = self.json_line if self.as_json else self.line
+        return lambda record: line(record) + b"\n"
 
     def line(self, record: Any) -> bytes:
         fields = []
         if self.meta:
-            moment = datetime.fromtimestamp(record.timestamp()[1] / 1000, UTC)
-            shown = moment.isoformat(timespec="milliseconds").replace("+00:00", "Z")
             fields.append(f"{record.partition()}:{record.offset()}".encode())
-            fields.append(shown.encode())
+            fields.append(show_time(record.timestamp()[1], "milliseconds").encode())
         if self.headers:
-            pairs = record.headers() or ()
-            fields.append(b",".join(_show_header(name, value) for name, value in pairs) or b"-")
+            fields.append(show_headers(record.headers()) or b"-")
         if self.keys:
             fields.append(show_bytes(record.key(), self.key_format))
         fields.append(show_bytes(record.value(), self.value_format))
@@ -71,7 +79,3 @@ class RecordPrinter:
             | json_field("value", record.value(), self.value_format)
             | {"headers": headers}
         )
-
-
-def _show_header(name: str, value: bytes | None) -> bytes:
-    return name.encode() if value is None else name.encode() + b"=" + value

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import typer
 
-from penstock.cli.argument import Bootstrap, Json, cluster_of
+from penstock.cli.argument import INT_MAX, ClusterCommand, Json, cluster_of
+from penstock.cli.completion import complete_topics
 from penstock.cli.failure import Failure, UsageFailure
 from penstock.cli.input import Input, read_records
+from penstock.cli.input_stream import InputStream
 from penstock.cli.output import plural, print_line
 from penstock.cli.position import parse_time
-from penstock.cli.value import Format, encode_json
+from penstock.cli.value import Format, encode_json, typed_bytes, unescape
 
 
 class Acks(StrEnum):
@@ -31,52 +34,94 @@ class Compression(StrEnum):
     zstd = "zstd"
 
 
+class ProduceCommand(ClusterCommand):
+    raw: ClassVar[frozenset[str]] = frozenset({"value", "key", "header", "key_separator"})
+
+
 def produce(
     ctx: typer.Context,
-    topic: Annotated[str, typer.Argument(metavar="TOPIC", show_default=False)],
+    topic: Annotated[
+        str,
+        typer.Argument(
+            metavar="TOPIC",
+            show_default=False,
+            help="Where to send.",
+            autocompletion=complete_topics,
+        ),
+    ],
     value: Annotated[
         list[str] | None,
-        typer.Option("--value", "-v", help="A record's value, instead of input; repeatable."),
+        typer.Option("--value", "-v", metavar="TEXT", help="A value, instead of input."),
     ] = None,
     file: Annotated[
-        Path | None, typer.Option("--file", "-f", help="Read records from a file, not stdin.")
+        Path | None,
+        typer.Option("--file", "-f", metavar="FILE", help="Read a file instead of stdin."),
     ] = None,
     whole: Annotated[
         bool, typer.Option("--whole", help="The input is one record, not one per line.")
     ] = False,
     records: Annotated[
         bool,
-        typer.Option("--records", help="Each line is a record as `consume --json` prints it."),
+        typer.Option("--records", help="Lines are records as `consume --json` prints them."),
     ] = False,
-    key: Annotated[str | None, typer.Option("--key", "-k", help="The key of every record.")] = None,
+    key: Annotated[
+        str | None,
+        typer.Option("--key", "-k", metavar="TEXT", help="The key of every record."),
+    ] = None,
     key_separator: Annotated[
         str | None,
-        typer.Option("--key-separator", "-K", help="What stands between key and value in a line."),
+        typer.Option(
+            "--key-separator", "-K", metavar="TEXT", help="Separates key and value in a line."
+        ),
     ] = None,
     tombstone: Annotated[
-        bool, typer.Option("--tombstone", help="One record of --key without a value.")
+        bool, typer.Option("--tombstone", help="Send the --key without a value.")
     ] = False,
     header: Annotated[
         list[str] | None,
-        typer.Option("--header", "-H", metavar="NAME=VALUE", help="A header; repeatable."),
+        typer.Option("--header", "-H", metavar="NAME=VALUE", help="A header."),
     ] = None,
     partition: Annotated[
-        int, typer.Option("--partition", "-p", min=-1, help="-1: chosen by the key.")
+        int,
+        typer.Option(
+            "--partition",
+            "-p",
+            metavar="N",
+            min=-1,
+            max=INT_MAX,
+            show_default="chosen by the key",
+            help="Send to this partition.",
+        ),
     ] = -1,
     timestamp: Annotated[
-        str | None, typer.Option(help="ISO time or @MILLISECONDS [default: now]")
+        str | None,
+        typer.Option(metavar="TIME", show_default="now", help="ISO time or @MILLISECONDS."),
     ] = None,
-    acks: Annotated[Acks, typer.Option(help="Whose acknowledgement to wait for.")] = Acks.all,
-    compression: Annotated[Compression, typer.Option("--compression", "-z")] = Compression.lz4,
-    key_format: Annotated[Format, typer.Option(help="How keys are written.")] = Format.text,
-    value_format: Annotated[
-        Format, typer.Option("--format", "--value-format", help="How values are written.")
+    acks: Annotated[
+        Acks, typer.Option(metavar="ACKS", help="Acknowledgements to wait for: all, 1 or 0.")
+    ] = Acks.all,
+    compression: Annotated[
+        Compression,
+        typer.Option(
+            "--compression", "-z", metavar="CODEC", help="none, gzip, snappy, lz4 or zstd."
+        ),
+    ] = Compression.lz4,
+    key_format: Annotated[
+        Format, typer.Option(metavar="FORMAT", help="Format of keys.")
     ] = Format.text,
-    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing.")] = False,
-    bootstrap_server: Bootstrap = None,
+    value_format: Annotated[
+        Format,
+        typer.Option(
+            "--format",
+            "--value-format",
+            metavar="FORMAT",
+            help="Format of values: text, json, hex or base64.",
+        ),
+    ] = Format.text,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print nothing but errors.")] = False,
     as_json: Json = False,
 ) -> int:
-    """Send records to a topic: the lines of stdin, or --value, --file.
+    """Send records to a topic: lines of stdin, a file, or --value.
 
     \b
     echo hello | penstock produce greetings
@@ -86,9 +131,9 @@ def produce(
     if tombstone and key is None:
         raise UsageFailure("--tombstone needs the --key to forget")
     source = Input(
-        values=None if not (value or tombstone) else [each.encode() for each in value or ()],
+        values=None if not (value or tombstone) else [typed_bytes(each) for each in value or ()],
         key=key,
-        key_separator=key_separator,
+        key_separator=None if key_separator is None else _separator(key_separator),
         headers=header or (),
         partition=partition,
         timestamp_ms=None if timestamp is None else parse_time(timestamp),
@@ -98,18 +143,20 @@ def produce(
         records=records,
         tombstone=tombstone,
     )
+    cluster = cluster_of(ctx)
     from penstock.cli.sender import Sender
 
-    sender = Sender(
-        cluster_of(ctx, bootstrap_server),
-        topic,
-        acks=acks.value,
-        compression=compression.value,
-        stream=source.values is None,
-        on_delivery=_print_delivery if as_json else None,
-    )
     with _open(source, file) as stream:
-        failure = sender.send_all(read_records(source, stream))
+        sender = Sender(
+            cluster,
+            topic,
+            acks=acks.value,
+            compression=compression.value,
+            stream=not stream.complete,
+            on_delivery=_print_delivery if as_json else None,
+            quiet=quiet,
+        )
+        failure = sender.send_all(read_records(source, stream.content))
     if not (quiet or as_json) and (sender.delivered or failure is None):
         took = sender.progress.elapsed_s
         done = plural(sender.delivered, "record")
@@ -119,17 +166,22 @@ def produce(
     return 0
 
 
-def _open(source: Input, file: Path | None) -> Any:
+def _separator(text: str) -> bytes:
+    if not text:
+        raise UsageFailure("--key-separator is empty; give what stands between key and value")
+    return unescape(text)
+
+
+def _open(source: Input, file: Path | None) -> InputStream:
     if source.values is not None and file is not None:
         raise UsageFailure("give --value or --file, not both")
+    if source.values is not None:
+        return InputStream.open(os.devnull)
     if file is not None:
-        try:
-            return file.open("rb")
-        except OSError as error:
-            raise Failure(f"{file}: {error.strerror}") from error
-    if source.values is None and sys.stdin.isatty():
+        return InputStream.open(str(file))
+    if sys.stdin.isatty():
         sys.stderr.write("One record per line; end with Ctrl-D.\n")
-    return open(sys.stdin.fileno(), "rb", closefd=False)
+    return InputStream(sys.stdin.fileno(), "stdin")
 
 
 def _print_delivery(message: Any) -> None:

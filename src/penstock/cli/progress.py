@@ -12,11 +12,11 @@ _AFTER_S = 1.0
 class Progress:
     """Silent for the first second, and always where stderr or stdout's reader is no person."""
 
-    def __init__(self, verb: str, *, shares_terminal: bool = False) -> None:
+    def __init__(self, verb: str, *, shares_terminal: bool = False, hidden: bool = False) -> None:
         self.count = 0
         self._verb = verb
         # Records printed on the same terminal already show that work goes on.
-        hidden = shares_terminal and sys.stdout.isatty()
+        hidden = hidden or (shares_terminal and sys.stdout.isatty())
         self._visible = sys.stderr.isatty() and not hidden
         self._started = time.monotonic()
         self._next = self._started + _AFTER_S

@@ -22,6 +22,7 @@ class Sender:
         compression: str,
         stream: bool = True,
         on_delivery: Callable[[Any], None] | None = None,
+        quiet: bool = False,
     ) -> None:
         self._cluster = cluster
         self._topic = topic
@@ -29,11 +30,15 @@ class Sender:
         self._failure: str | None = None
         self.delivered = 0
         self.failed = 0
-        self.progress = Progress("produced")
+        self.progress = Progress("produced", hidden=quiet)
+        # A few records go one request at a time: a resend cannot reorder them.
+        few = {} if stream else {"max_in_flight": 1}
         self._producer = cluster.producer(
+            **few,
             acks=acks,
-            # An idempotent producer first gets its number, which can take half a second:
-            # worth it for a stream, where a resend could repeat or reorder records.
+            # An idempotent producer asks for its id once a broker is connected, and librdkafka
+            # looks for that only every half second. A stream is worth the wait: a resend must
+            # not repeat or reorder its records.
             enable_idempotence=stream and acks == "all",
             compression_type=compression,
             linger_ms=5,

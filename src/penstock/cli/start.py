@@ -6,6 +6,7 @@ Imports nothing slow: the time until a broker answers is counted from here.
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -14,12 +15,25 @@ from penstock.cli.option import StartArguments, parse_start, start_help
 from penstock.model.error import InvariantError, PenstockError
 from penstock.settings.config import BrokerConfig
 
+INTERRUPTED = 130
+
 
 def start(arguments: Sequence[str]) -> int:
     if {"--help", "-h"} & set(arguments):
         sys.stdout.write(start_help())
         return 0
     parsed = parse_start(arguments)
+    _end_at_once_when_interrupted()
+    try:
+        return _start(parsed)
+    except Failure as failure:
+        if parsed.values.get("--log-format") != "json":
+            raise
+        _complain_in_json(str(failure))
+        return failure.exit_code
+
+
+def _start(parsed: StartArguments) -> int:
     malformed = [each for each in parsed.settings if "=" not in each]
     if malformed:
         raise UsageFailure(f"--set takes KEY=VALUE, not {malformed[0]!r}")
@@ -31,6 +45,19 @@ def start(arguments: Sequence[str]) -> int:
         raise
     except (PenstockError, OSError) as error:
         raise Failure(_reason(error)) from error
+
+
+def _end_at_once_when_interrupted() -> None:
+    """Until the node listens to signals itself. Nothing is held yet; and a KeyboardInterrupt may
+    come where Python swallows it, in the middle of an import, and the broker would start."""
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, lambda *_: os._exit(INTERRUPTED))
+
+
+def _complain_in_json(message: str) -> None:
+    from penstock.telemetry.log import json_line
+
+    sys.stderr.write(json_line("cli", "error", " ".join(message.split())) + "\n")
 
 
 def _ready_fd(parsed: StartArguments) -> int | None:

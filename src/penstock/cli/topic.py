@@ -10,7 +10,7 @@ from confluent_kafka import KafkaError, KafkaException, TopicCollection, TopicPa
 from confluent_kafka.admin import ConfigResource, NewPartitions, NewTopic, OffsetSpec
 from confluent_kafka.admin import TopicDescription as Description
 
-from penstock.cli.cluster import Cluster, reason, unknown_topic
+from penstock.cli.cluster import Cluster, is_internal, reason, unknown_topic
 from penstock.cli.config import describe_configs
 from penstock.cli.failure import Failure
 
@@ -38,6 +38,10 @@ class TopicState:
         return asdict(self)
 
 
+def topic_names(cluster: Cluster, *, internal: bool) -> list[str]:
+    return [name for name in sorted(cluster.metadata().topics) if internal or not is_internal(name)]
+
+
 def list_topics(cluster: Cluster, *, internal: bool) -> list[dict[str, Any]]:
     metadata = cluster.metadata()
     return [
@@ -47,7 +51,7 @@ def list_topics(cluster: Cluster, *, internal: bool) -> list[dict[str, Any]]:
             "replicas": max((len(each.replicas) for each in topic.partitions.values()), default=0),
         }
         for name, topic in sorted(metadata.topics.items())
-        if internal or not name.startswith("__")
+        if internal or not is_internal(name)
     ]
 
 

@@ -6,31 +6,45 @@ from typing import Annotated
 
 import typer
 
-from penstock.cli.argument import Bootstrap, Json, cluster_of, quiet_app
+from penstock.cli.argument import SHORT_MAX, Json, cluster_of, quiet_app
 from penstock.cli.cluster import key_values
+from penstock.cli.completion import complete_topics
 from penstock.cli.failure import UsageFailure
 from penstock.cli.output import plural, print_json, print_line, print_table
 
+PARTITIONS_MAX = 100_000
+"""As many as librdkafka asks for."""
+
 app = quiet_app("Topics: list, create, describe, alter, delete.")
 
-Names = Annotated[list[str], typer.Argument(metavar="TOPIC...", show_default=False)]
+NewNames = Annotated[
+    list[str], typer.Argument(metavar="TOPIC", show_default=False, help="Names of new topics.")
+]
+Names = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="TOPIC",
+        show_default=False,
+        help="Names of topics.",
+        autocompletion=complete_topics,
+    ),
+]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", "-s", metavar="KEY=VALUE", help="A setting; may be repeated."),
+    typer.Option("--set", "-s", metavar="KEY=VALUE", help="Set a topic setting."),
 ]
 
 
 @app.command("list")
 def list_command(
     ctx: typer.Context,
-    internal: Annotated[bool, typer.Option("--internal", help="Also those of Kafka.")] = False,
-    bootstrap_server: Bootstrap = None,
+    internal: Annotated[bool, typer.Option("--internal", help="Also internal topics.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Name every topic."""
+    """List the topics."""
     from penstock.cli.topic import list_topics
 
-    topics = list_topics(cluster_of(ctx, bootstrap_server), internal=internal)
+    topics = list_topics(cluster_of(ctx), internal=internal)
     if as_json:
         print_json(topics)
     else:
@@ -41,24 +55,45 @@ def list_command(
 @app.command("create")
 def create_command(
     ctx: typer.Context,
-    names: Names,
+    names: NewNames,
     partitions: Annotated[
-        int, typer.Option("--partitions", "-p", help="How many [default: the broker's]")
+        int,
+        typer.Option(
+            "--partitions",
+            "-p",
+            metavar="N",
+            min=-1,
+            max=PARTITIONS_MAX,
+            show_default="the broker's",
+            help="How many partitions.",
+        ),
     ] = -1,
     replication_factor: Annotated[
-        int, typer.Option("--replication-factor", "-r", help="Copies [default: the broker's]")
+        int,
+        typer.Option(
+            "--replication-factor",
+            "-r",
+            metavar="N",
+            min=-1,
+            max=SHORT_MAX,
+            show_default="the broker's",
+            help="How many replicas.",
+        ),
     ] = -1,
     settings: Settings = None,
-    if_not_exists: Annotated[bool, typer.Option("--if-not-exists")] = False,
-    validate_only: Annotated[bool, typer.Option("--validate-only")] = False,
-    bootstrap_server: Bootstrap = None,
+    if_not_exists: Annotated[
+        bool, typer.Option("--if-not-exists", help="A topic that exists is no error.")
+    ] = False,
+    validate_only: Annotated[
+        bool, typer.Option("--validate-only", help="Check the request; create nothing.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Create topics."""
     from penstock.cli.topic import create_topics
 
     created = create_topics(
-        cluster_of(ctx, bootstrap_server),
+        cluster_of(ctx),
         names,
         partitions=partitions,
         replication_factor=replication_factor,
@@ -75,10 +110,8 @@ def create_command(
 
 
 @app.command("describe")
-def describe_command(
-    ctx: typer.Context, names: Names, bootstrap_server: Bootstrap = None, as_json: Json = False
-) -> None:
-    """Show partitions, offsets and the settings a topic has of its own."""
+def describe_command(ctx: typer.Context, names: Names, as_json: Json = False) -> None:
+    """Show a topic's partitions, offsets and own settings."""
     from penstock.cli.topic import TopicState, describe_topics
 
     def show(state: TopicState) -> None:
@@ -98,7 +131,7 @@ def describe_command(
         ]
         print_table(("partition", "leader", "replicas", "isr", "start", "end"), rows)
 
-    states = describe_topics(cluster_of(ctx, bootstrap_server), names)
+    states = describe_topics(cluster_of(ctx), names)
     if as_json:
         print_json([state.document() for state in states])
         return
@@ -109,24 +142,40 @@ def describe_command(
 @app.command("alter")
 def alter_command(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="TOPIC", show_default=False)],
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="TOPIC",
+            show_default=False,
+            help="Name of the topic.",
+            autocompletion=complete_topics,
+        ),
+    ],
     partitions: Annotated[
-        int | None, typer.Option("--partitions", "-p", help="The new number; it can only grow.")
+        int | None,
+        typer.Option(
+            "--partitions",
+            "-p",
+            metavar="N",
+            min=1,
+            max=PARTITIONS_MAX,
+            help="The new number of partitions. It can only grow.",
+        ),
     ] = None,
     settings: Settings = None,
     unset: Annotated[
-        list[str] | None, typer.Option("--unset", "-u", metavar="KEY", help="Back to the default.")
+        list[str] | None,
+        typer.Option("--unset", "-u", metavar="KEY", help="Return a setting to its default."),
     ] = None,
-    bootstrap_server: Bootstrap = None,
     as_json: Json = False,
 ) -> None:
-    """Add partitions, change settings."""
+    """Add partitions or change settings."""
     if partitions is None and not settings and not unset:
         raise UsageFailure("nothing to alter: give --partitions, --set or --unset")
     from penstock.cli.config import alter_configs
     from penstock.cli.topic import add_partitions
 
-    cluster, assign = cluster_of(ctx, bootstrap_server), key_values(settings or (), "--set")
+    cluster, assign = cluster_of(ctx), key_values(settings or (), "--set")
     if assign or unset:
         alter_configs(cluster, "topic", name, assign=assign, remove=unset or ())
     if partitions is not None:
@@ -141,14 +190,15 @@ def alter_command(
 def delete_command(
     ctx: typer.Context,
     names: Names,
-    if_exists: Annotated[bool, typer.Option("--if-exists")] = False,
-    bootstrap_server: Bootstrap = None,
+    if_exists: Annotated[
+        bool, typer.Option("--if-exists", help="A topic that does not exist is no error.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Delete topics and their data, at once and for good."""
+    """Delete topics and their data for good."""
     from penstock.cli.topic import delete_topics
 
-    deleted = delete_topics(cluster_of(ctx, bootstrap_server), names, if_exists=if_exists)
+    deleted = delete_topics(cluster_of(ctx), names, if_exists=if_exists)
     if as_json:
         print_json({"deleted": deleted, "missing": [each for each in names if each not in deleted]})
         return

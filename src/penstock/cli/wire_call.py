@@ -25,6 +25,12 @@ def call(host: str, port: int, request: Entity, answer: type[T], timeout_s: floa
         raise Failure(f"the broker at {host}:{port} did not answer: {error}") from error
 
 
+def api_versions(host: str, port: int, timeout_s: float) -> ApiVersionsResponse:
+    """With the features that versions from 3 on carry."""
+    request = ApiVersionsRequest(client_software_name="penstock-cli", client_software_version="0")
+    return call(host, port, request, ApiVersionsResponse, timeout_s)
+
+
 def _version(request: Entity, versions: ApiVersionsResponse) -> int:
     key = request.API_KEY
     assert key is not None

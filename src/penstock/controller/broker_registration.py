@@ -25,6 +25,11 @@ from penstock.protocol.messages.records.register_broker_record import (
     BrokerFeature,
     RegisterBrokerRecord,
 )
+from penstock.protocol.messages.records.unregister_broker_record import UnregisterBrokerRecord
+from penstock.protocol.messages.unregister_broker import (
+    UnregisterBrokerRequest,
+    UnregisterBrokerResponse,
+)
 
 _RESERVED_DIRECTORIES = 100
 _UNFENCE, _FENCE = -1, 1
@@ -144,8 +149,38 @@ def decide_fence_broker(
     broker = check_epoch(context, broker_id, broker_epoch)
     if broker.fenced:
         return conclude(context.config, [], None)
+    records = _retirements(context, broker_id)
+    records.append(
+        BrokerRegistrationChangeRecord(
+            broker_id=broker_id, broker_epoch=broker_epoch, fenced=_FENCE
+        )
+    )
+    return conclude(context.config, records, None)
+
+
+def decide_unregister_broker(
+    context: ControllerContext, request: UnregisterBrokerRequest
+) -> Outcome[UnregisterBrokerResponse]:
+    """Of one that is gone. Kafka unregisters a running one too, and is then without it for good."""
+    broker = context.image.brokers.get(request.broker_id)
+    if broker is None:
+        raise ApiError(
+            ErrorCode.BROKER_ID_NOT_REGISTERED,
+            f"Broker ID {request.broker_id} is not currently registered",
+        )
+    if broker.is_active:
+        raise ApiError(
+            ErrorCode.INVALID_REQUEST, f"Broker ID {broker.id} is running: stop it first"
+        )
+    records = _retirements(context, broker.id)
+    records.append(UnregisterBrokerRecord(broker_id=broker.id, broker_epoch=broker.epoch))
+    return conclude(context.config, records, UnregisterBrokerResponse())
+
+
+def _retirements(context: ControllerContext, broker_id: int) -> list[MetadataRecord]:
+    """Every partition that the broker led or was in sync with."""
     active = {one.id for one in context.image.active_brokers if one.id != broker_id}
-    records: list[MetadataRecord] = [
+    return [
         retire_replica(
             topic.id, index, partition, broker_id, active, min_isr(context, topic.name, partition)
         )
@@ -153,12 +188,6 @@ def decide_fence_broker(
         for index, partition in topic.partitions.items()
         if broker_id in partition.isr or partition.leader == broker_id
     ]
-    records.append(
-        BrokerRegistrationChangeRecord(
-            broker_id=broker_id, broker_epoch=broker_epoch, fenced=_FENCE
-        )
-    )
-    return conclude(context.config, records, None)
 
 
 def check_epoch(context: ControllerContext, broker_id: int, broker_epoch: int) -> BrokerImage:

@@ -46,7 +46,9 @@ class ConfigSchema(Protocol):
 
     def check_topic(self, values: Mapping[str, str]) -> None: ...
 
-    def check_broker(self, values: Mapping[str, str], altered: Iterable[str]) -> None: ...
+    def check_broker(self, name: str, values: Mapping[str, str], altered: Iterable[str]) -> None:
+        """`name` is the broker's id, or "" for all of them; `values` is all that would be set."""
+        ...
 
     def check_other(self, resource_type: int, name: str, values: Mapping[str, str]) -> None:
         """Groups and client metrics."""
@@ -67,11 +69,13 @@ class ConfigSchema(Protocol):
 class ControllerConfig:
     num_partitions: int = 3
     default_replication_factor: int = 3
+    """Of a topic that asks for none: no more than there are brokers, where nobody chose it."""
+    replication_factor_chosen: bool = False
     delete_topic_enable: bool = True
     min_insync_replicas: int = 1
     records_per_batch_max: int = 10_000
     """Past this a decision is written as a metadata transaction of several batches."""
-    records_per_request_max: int = 200_000
+    partitions_per_request_max: int = 10_000
     bootstrap_features: Mapping[str, int] = field(default_factory=lambda: BOOTSTRAP_FEATURES)
 
 

@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from penstock.controller.config import ControllerContext
 from penstock.controller.config_resource import (
-    check_broker_keys,
+    check_eligible_leaders,
     check_exists,
     check_name,
     check_receiver,
@@ -112,8 +112,8 @@ def _check(
     elif resource.type == ResourceType.BROKER:
         # Taking away what cannot be set is no mistake.
         altered = [key for key, value in changes.items() if value is not None]
-        check_broker_keys(resource, altered)
-        context.schema.check_broker(values, altered)
+        check_eligible_leaders(context.image, resource, changes)
+        context.schema.check_broker(resource.name, values, altered)
     else:
         context.schema.check_other(resource.type, resource.name, values)
     check_exists(context.image, resource)
@@ -175,13 +175,16 @@ def _new_value(
     if operation == Operation.SET:
         return config.value
     if not context.schema.is_list(resource_type, config.name):
-        raise ApiError(
-            ErrorCode.INVALID_CONFIG,
-            f"Can't {operation.name} to key {config.name} because its type is not LIST.",
-        )
+        raise ApiError(ErrorCode.INVALID_CONFIG, _no_list(resource_type, operation, config.name))
     if current is None:
         current = context.schema.default_of(resource_type, config.name)
     return _edit_list(operation, current or "", config.value or "")
+
+
+def _no_list(resource_type: int, operation: Operation, key: str) -> str:
+    if resource_type == ResourceType.BROKER:
+        return f"Config value {operation.name.lower()} is not allowed for config key: {key}"
+    return f"Can't {operation.name} to key {key} because its type is not LIST."
 
 
 def _edit_list(operation: Operation, current: str, value: str) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Final
 
+from penstock.controller.config import ELIGIBLE_LEADERS
 from penstock.controller.topic_name import check_topic_name
 from penstock.metadata.config import ConfigResource, ResourceType
 from penstock.metadata.image import ClusterImage
 from penstock.model.error import ApiError, ErrorCode
-from penstock.settings.broker import find_broker_key
-from penstock.settings.key import PER_BROKER
+
+_MIN_ISR: Final = "min.insync.replicas"
 
 _STORED: Final = frozenset(
     (ResourceType.TOPIC, ResourceType.BROKER, ResourceType.CLIENT_METRICS, ResourceType.GROUP)
@@ -56,16 +57,21 @@ def _check_broker_name(name: str) -> None:
         raise _invalid("Invalid negative broker ID.")
 
 
-def check_broker_keys(resource: ConfigResource, altered: Iterable[str]) -> None:
-    """Some settings, such as the path of a key file, make sense for one broker only."""
-    if resource.name:
+def check_eligible_leaders(
+    image: ClusterImage, resource: ConfigResource, changes: Mapping[str, str | None]
+) -> None:
+    """Where eligible leaders are kept (KIP-966), the whole cluster has one min.insync.replicas."""
+    if _MIN_ISR not in changes or not image.features.get(ELIGIBLE_LEADERS):
         return
-    keys = {name: find_broker_key(name) for name in altered}
-    own = sorted(name for name, key in keys.items() if key and key.update_mode == PER_BROKER)
-    if own:
-        raise _invalid(
-            "Cannot update these configs at default cluster level, broker id must be specified: "
-            f"[{', '.join(own)}]"
+    if resource.name:
+        raise ApiError(
+            ErrorCode.INVALID_CONFIG,
+            f"Broker-level {_MIN_ISR} cannot be altered while ELR is enabled.",
+        )
+    if changes[_MIN_ISR] is None:
+        raise ApiError(
+            ErrorCode.INVALID_CONFIG,
+            f"Cluster-level {_MIN_ISR} cannot be removed while ELR is enabled.",
         )
 
 

@@ -24,9 +24,9 @@ def conclude(
     return Decision([BeginTransactionRecord(), *records, EndTransactionRecord()], reply)
 
 
-def check_record_count(config: ControllerConfig, count: int) -> None:
+def check_partition_count(config: ControllerConfig, count: int) -> None:
     """Before the records are built: a request may name two thousand million partitions."""
-    if count > config.records_per_request_max:
+    if count > config.partitions_per_request_max:
         raise ApiError(
-            ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation."
+            ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request."
         )

@@ -6,7 +6,7 @@ from collections import Counter
 
 from penstock.controller.assignment import assigned_partition, invalid_assignment
 from penstock.controller.config import ControllerContext
-from penstock.controller.outcome import Outcome, check_record_count, conclude
+from penstock.controller.outcome import Outcome, check_partition_count, conclude
 from penstock.controller.placement import new_partition, place_partitions
 from penstock.metadata.partition import PartitionImage
 from penstock.metadata.record import MetadataRecord
@@ -52,7 +52,7 @@ def _grow(
         )
     present = len(topic.partitions)
     added = range(present, _checked_count(asked, present))
-    check_record_count(context.config, record_count + len(added))
+    check_partition_count(context.config, record_count + len(added))
     replication_factor = len(next(iter(topic.partitions.values())).replicas)
     if asked.assignments is None:
         partitions = _placed(context, topic, added, replication_factor)

@@ -13,6 +13,7 @@ from penstock.settings.config import BrokerConfig
 from penstock.settings.describe import describe_topic
 from penstock.settings.group import GROUP_KEYS, validate_group_overrides
 from penstock.settings.key import LIST, Key
+from penstock.settings.relation import RelationProblem, check_relations
 from penstock.settings.topic import TOPIC_KEYS, validate_topic_overrides
 
 
@@ -20,6 +21,7 @@ def controller_config(config: BrokerConfig) -> ControllerConfig:
     return ControllerConfig(
         num_partitions=config.get("num.partitions"),
         default_replication_factor=config.get("default.replication.factor"),
+        replication_factor_chosen=config.is_set("default.replication.factor"),
         delete_topic_enable=config.get("delete.topic.enable"),
         min_insync_replicas=config.get("min.insync.replicas"),
     )
@@ -34,9 +36,20 @@ class SettingsSchema:
     def check_topic(self, values: Mapping[str, str]) -> None:
         validate_topic_overrides(values)
 
-    def check_broker(self, values: Mapping[str, str], altered: Iterable[str]) -> None:
+    def check_broker(self, name: str, values: Mapping[str, str], altered: Iterable[str]) -> None:
         """Only what is altered: the rest was accepted once, perhaps by another version."""
-        validate_broker_overrides({name: values.get(name) for name in altered}, per_broker=True)
+        changed = {key: values[key] for key in altered}
+        validate_broker_overrides(changed)
+        now = self._config()
+        after = (
+            now.with_dynamic(values, now.dynamic_default)
+            if name
+            else now.with_dynamic(now.dynamic, values)
+        )
+        try:
+            check_relations(after, changed)
+        except RelationProblem as problem:
+            raise ApiError(ErrorCode.INVALID_REQUEST, str(problem)) from None
 
     def check_other(self, resource_type: int, name: str, values: Mapping[str, str]) -> None:
         """Nothing takes settings per metrics subscription yet: no key is known."""
@@ -44,7 +57,9 @@ class SettingsSchema:
             validate_group_overrides(self._config(), values)
             return
         for key in values:
-            raise ApiError(ErrorCode.INVALID_CONFIG, f"Unknown client metrics configuration: {key}")
+            raise ApiError(
+                ErrorCode.INVALID_REQUEST, f"Unknown client metrics configuration: {key}"
+            )
 
     def is_list(self, resource_type: int, key: str) -> bool:
         found = _find(resource_type, key)

@@ -6,18 +6,21 @@ reply; only `replay` changes anything. A request that fails as a whole raises Ap
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 from penstock.controller import activation, config_change, producer_id
 from penstock.controller.broker_registration import (
     decide_fence_broker,
     decide_register_broker,
     decide_unfence_broker,
+    decide_unregister_broker,
 )
 from penstock.controller.config import ConfigSchema, ControllerConfig, ControllerContext
+from penstock.controller.feature import decide_update_features
 from penstock.controller.leader_election import decide_elect_leaders
 from penstock.controller.outcome import Outcome
 from penstock.controller.partition_creation import decide_create_partitions
+from penstock.controller.quota import decide_alter_quotas
 from penstock.controller.reassignment import (
     decide_alter_reassignments,
     decide_list_reassignments,
@@ -33,6 +36,10 @@ from penstock.model.id import TopicId
 from penstock.protocol.messages.allocate_producer_ids import (
     AllocateProducerIdsRequest,
     AllocateProducerIdsResponse,
+)
+from penstock.protocol.messages.alter_client_quotas import (
+    AlterClientQuotasRequest,
+    AlterClientQuotasResponse,
 )
 from penstock.protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
 from penstock.protocol.messages.alter_partition_reassignments import (
@@ -51,11 +58,7 @@ from penstock.protocol.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
 )
-from penstock.protocol.messages.create_topics import (
-    CreatableTopic,
-    CreateTopicsRequest,
-    CreateTopicsResponse,
-)
+from penstock.protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
 from penstock.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from penstock.protocol.messages.elect_leaders import ElectLeadersRequest, ElectLeadersResponse
 from penstock.protocol.messages.incremental_alter_configs import (
@@ -65,6 +68,14 @@ from penstock.protocol.messages.incremental_alter_configs import (
 from penstock.protocol.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
     ListPartitionReassignmentsResponse,
+)
+from penstock.protocol.messages.unregister_broker import (
+    UnregisterBrokerRequest,
+    UnregisterBrokerResponse,
+)
+from penstock.protocol.messages.update_features import (
+    UpdateFeaturesRequest,
+    UpdateFeaturesResponse,
 )
 
 _DASH = 62
@@ -115,17 +126,6 @@ class ControllerShard:
     def decide_create_topics(self, request: CreateTopicsRequest) -> Outcome[CreateTopicsResponse]:
         return decide_create_topics(self._context, request)
 
-    def decide_auto_create_topics(self, names: Iterable[str]) -> Outcome[CreateTopicsResponse]:
-        """Topics somebody used before making them, with the broker's defaults."""
-        return self.decide_create_topics(
-            CreateTopicsRequest(
-                topics=[
-                    CreatableTopic(name=name, num_partitions=-1, replication_factor=-1)
-                    for name in dict.fromkeys(names)
-                ]
-            )
-        )
-
     def decide_delete_topics(self, request: DeleteTopicsRequest) -> Outcome[DeleteTopicsResponse]:
         return decide_delete_topics(self._context, request)
 
@@ -153,6 +153,21 @@ class ControllerShard:
         self, request: AlterUserScramCredentialsRequest
     ) -> Outcome[AlterUserScramCredentialsResponse]:
         return decide_alter_scram(self._context, request)
+
+    def decide_alter_quotas(
+        self, request: AlterClientQuotasRequest
+    ) -> Outcome[AlterClientQuotasResponse]:
+        return decide_alter_quotas(self._context, request)
+
+    def decide_update_features(
+        self, request: UpdateFeaturesRequest, version: int, node_id: int
+    ) -> Outcome[UpdateFeaturesResponse]:
+        return decide_update_features(self._context, request, version, node_id)
+
+    def decide_unregister_broker(
+        self, request: UnregisterBrokerRequest
+    ) -> Outcome[UnregisterBrokerResponse]:
+        return decide_unregister_broker(self._context, request)
 
     def decide_list_reassignments(
         self, request: ListPartitionReassignmentsRequest

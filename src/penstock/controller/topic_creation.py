@@ -6,7 +6,7 @@ from collections import Counter
 
 from penstock.controller.assignment import assigned_partition, invalid_assignment
 from penstock.controller.config import ControllerContext
-from penstock.controller.outcome import Outcome, check_record_count, conclude
+from penstock.controller.outcome import Outcome, check_partition_count, conclude
 from penstock.controller.placement import new_partition, place_partitions
 from penstock.controller.topic_name import METADATA_TOPIC, check_topic_name
 from penstock.metadata.config import ResourceType
@@ -34,6 +34,7 @@ _DEFAULT = -1
 def decide_create_topics(
     context: ControllerContext, request: CreateTopicsRequest
 ) -> Outcome[CreateTopicsResponse]:
+    _check_total(context, request)
     counts = Counter(topic.name for topic in request.topics)
     records: list[MetadataRecord] = []
     results: dict[str, CreatableTopicResult] = {}
@@ -46,6 +47,18 @@ def decide_create_topics(
             results[topic.name] = _failure(topic.name, error)
     response = CreateTopicsResponse(topics=list(results.values()))
     return conclude(context.config, [] if request.validate_only else records, response)
+
+
+def _check_total(context: ControllerContext, request: CreateTopicsRequest) -> None:
+    default = context.config.num_partitions
+    check_partition_count(
+        context.config,
+        sum(
+            len(topic.assignments)
+            or (default if topic.num_partitions == _DEFAULT else max(topic.num_partitions, 0))
+            for topic in request.topics
+        ),
+    )
 
 
 def _check_mentioned(name: str, count: int) -> None:
@@ -75,7 +88,7 @@ def _create_topic(
     if overrides:
         context.schema.check_topic(overrides)
     topic_id = context.new_id()
-    partitions = _partitions(context, topic, topic_id, len(records))
+    partitions = _partitions(context, topic, topic_id)
     records.append(TopicRecord(name=topic.name, topic_id=topic_id))
     records += _config_records(topic.name, overrides)
     records += (partition_record(topic_id, index, one) for index, one in enumerate(partitions))
@@ -120,16 +133,14 @@ def _config_records(name: str, overrides: dict[str, str]) -> list[ConfigRecord]:
 
 
 def _partitions(
-    context: ControllerContext, topic: CreatableTopic, topic_id: TopicId, record_count: int
+    context: ControllerContext, topic: CreatableTopic, topic_id: TopicId
 ) -> list[PartitionImage]:
     if topic.assignments:
-        check_record_count(context.config, record_count + len(topic.assignments))
         return _assigned_partitions(context, topic)
     _check_counts(topic)
     count = topic.num_partitions
     if count == _DEFAULT:
         count = context.config.num_partitions
-    check_record_count(context.config, record_count + count)
     return _placed_partitions(context, topic_id, count, _replication_factor(context, topic))
 
 
@@ -150,7 +161,10 @@ def _replication_factor(context: ControllerContext, topic: CreatableTopic) -> in
     """A caller who names none gets as many as there can be, up to the default."""
     if topic.replication_factor != _DEFAULT:
         return topic.replication_factor
-    return max(1, min(context.config.default_replication_factor, len(context.image.brokers)))
+    factor = context.config.default_replication_factor
+    if context.config.replication_factor_chosen:
+        return factor
+    return max(1, min(factor, len(context.image.brokers)))
 
 
 def _placed_partitions(

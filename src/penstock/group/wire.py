@@ -10,6 +10,7 @@ from penstock.protocol.messages.records.legacy_offset_commit import LegacyOffset
 from penstock.protocol.messages.records.offset_commit import OffsetCommitKey
 from penstock.protocol.record_frame import (
     CoordinatorLog,
+    UnknownRecordType,
     decode_coordinator_key,
     decode_coordinator_value,
     encode_coordinator_key,
@@ -41,7 +42,7 @@ def decode_record(
     """None for a type of record that is not ours to know: a newer release may have written it."""
     try:
         decoded_key = decode_coordinator_key(CoordinatorLog.GROUP, key)
-    except ProtocolError:
+    except UnknownRecordType:
         return None
     if isinstance(decoded_key, LegacyOffsetCommitKey):
         decoded_key = OffsetCommitKey(

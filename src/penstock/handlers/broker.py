@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.handlers.fetch_session import FetchSessions
+from penstock.handlers.parked_produce import ParkedProduces
 from penstock.model.clock import Clock
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
@@ -47,6 +48,7 @@ class Broker:
     log_dir: LogDir
     endpoint: Endpoint
     markers: MarkerWriter
+    parked: ParkedProduces
     _groups: GroupHost | None = None
     _transactions: TransactionHost | None = None
 
@@ -64,6 +66,7 @@ class Broker:
         return self._transactions
 
     async def close(self) -> None:
+        self.parked.close()
         if self._transactions is not None:
             await self._transactions.close()
         if self._groups is not None:

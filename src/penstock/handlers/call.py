@@ -30,7 +30,7 @@ class ClientState:
         self.software_name = ""
         self.software_version = ""
         self.parked_produces = 0
-        """Transactional produces that wait for their coordinator: later ones go behind them."""
+        """Produces that wait for a coordinator or a check: later ones go behind them."""
         self.produce_gate: asyncio.Lock | None = None
 
 

@@ -13,13 +13,14 @@ from typing import TypeVar
 from penstock.controller.outcome import Outcome
 from penstock.controller.shard import ControllerShard
 from penstock.controller.topic_name import check_topic_name
-from penstock.handlers.coordinator_topic import CoordinatorTopic
+from penstock.handlers.coordinator_topic import COORDINATOR_TOPICS, CoordinatorTopic
 from penstock.machine.decision import Decision
 from penstock.metadata.record import MetadataRecord
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.network.later import Later
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
+from penstock.protocol.messages.alter_client_quotas import AlterClientQuotasRequest
 from penstock.protocol.messages.alter_configs import AlterConfigsRequest
 from penstock.protocol.messages.alter_partition_reassignments import (
     AlterPartitionReassignmentsRequest,
@@ -40,7 +41,10 @@ from penstock.protocol.messages.incremental_alter_configs import IncrementalAlte
 from penstock.protocol.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
 )
+from penstock.protocol.messages.unregister_broker import UnregisterBrokerRequest
+from penstock.protocol.messages.update_features import UpdateFeaturesRequest
 from penstock.runtime.driver import Runtime
+from penstock.settings.config import BrokerConfig
 from penstock.telemetry.log import get_logger
 
 ReplyT = TypeVar("ReplyT")
@@ -62,7 +66,9 @@ class ControllerLink:
         runtime: Runtime[ControllerShard, MetadataRecord],
         node_id: int,
         quorum: Callable[[], QuorumView],
+        config: Callable[[], BrokerConfig],
     ) -> None:
+        self._config = config
         self._runtime = runtime
         self._node_id = node_id
         self.quorum = quorum
@@ -92,10 +98,11 @@ class ControllerLink:
         """
 
         def failed(error: Exception) -> None:
-            log.warning("topics not created", topics=list(names), reason=str(error))
+            log.warning("topics not created", count=len(names), first=names[0], reason=str(error))
 
+        request = CreateTopicsRequest(topics=[self._as_used(name) for name in dict.fromkeys(names)])
         try:
-            answer = self._runtime.ask(lambda shard: shard.decide_auto_create_topics(names))
+            answer = self._runtime.ask(lambda shard: shard.decide_create_topics(request))
         except (ApiError, StorageError) as error:
             failed(error)
         else:
@@ -106,21 +113,28 @@ class ControllerLink:
 
     async def create_internal_topic(self, topic: CoordinatorTopic) -> None:
         """What fails is found out by who looks for the topic afterwards."""
-        fitted = topic.fitted(len(self._runtime.machine.image.active_brokers))
-        request = CreateTopicsRequest(
-            topics=[
-                CreatableTopic(
-                    name=fitted.name,
-                    num_partitions=fitted.partition_count,
-                    replication_factor=fitted.replication_factor,
-                    configs=[
-                        CreatableTopicConfig(name=name, value=value)
-                        for name, value in fitted.configs.items()
-                    ],
-                )
-            ]
-        )
+        request = CreateTopicsRequest(topics=[self._fitted(topic)])
         await self._runtime.submit(lambda shard: shard.decide_create_topics(request))
+
+    def _as_used(self, name: str) -> CreatableTopic:
+        """A topic that somebody used before it was made: with the broker's defaults, or as its
+        coordinator wants it. One without compaction would lose groups to retention."""
+        build = COORDINATOR_TOPICS.get(name)
+        if build is None:
+            return CreatableTopic(name=name, num_partitions=-1, replication_factor=-1)
+        return self._fitted(build(self._config()))
+
+    def _fitted(self, topic: CoordinatorTopic) -> CreatableTopic:
+        fitted = topic.fitted(len(self._runtime.machine.image.active_brokers))
+        return CreatableTopic(
+            name=fitted.name,
+            num_partitions=fitted.partition_count,
+            replication_factor=fitted.replication_factor,
+            configs=[
+                CreatableTopicConfig(name=name, value=value)
+                for name, value in fitted.configs.items()
+            ],
+        )
 
     async def allocate_producer_ids(self, broker_epoch: int) -> range:
         request = AllocateProducerIdsRequest(broker_id=self._node_id, broker_epoch=broker_epoch)
@@ -168,6 +182,17 @@ class ControllerLink:
         self, request: AlterUserScramCredentialsRequest
     ) -> Awaitable[Entity]:
         return self._submit(lambda shard: shard.decide_alter_scram(request))
+
+    def alter_client_quotas(self, request: AlterClientQuotasRequest) -> Awaitable[Entity]:
+        return self._submit(lambda shard: shard.decide_alter_quotas(request))
+
+    def update_features(self, request: UpdateFeaturesRequest, version: int) -> Awaitable[Entity]:
+        return self._submit(
+            lambda shard: shard.decide_update_features(request, version, self._node_id)
+        )
+
+    def unregister_broker(self, request: UnregisterBrokerRequest) -> Awaitable[Entity]:
+        return self._submit(lambda shard: shard.decide_unregister_broker(request))
 
     def _submit(self, decide: Callable[[ControllerShard], Outcome[ReplyT]]) -> Awaitable[ReplyT]:
         return self._runtime.submit(decide)

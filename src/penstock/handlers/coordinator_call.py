@@ -68,6 +68,17 @@ async def _mapped(answer: Coroutine[Any, Any, Any], change: Callable[[Any], Any]
     return change(await answer)
 
 
+_AWAY = frozenset(
+    {
+        ErrorCode.KAFKA_STORAGE_ERROR,
+        ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        ErrorCode.CORRUPT_MESSAGE,
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+    }
+)
+"""Of the partition below a coordinator: none of its clients' business."""
+
+
 def _for_client(error: Exception) -> ErrorCode:
     """A write that failed is a coordinator that is away for a moment: clients know how to wait.
     Any other error is a fault of our own, and no answer."""
@@ -76,7 +87,7 @@ def _for_client(error: Exception) -> ErrorCode:
     if not isinstance(error, ApiError):
         raise error
     code = error.code
-    if code in (ErrorCode.KAFKA_STORAGE_ERROR, ErrorCode.NOT_LEADER_OR_FOLLOWER):
+    if code in _AWAY:
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
     if code in (ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE):
         return ErrorCode.UNKNOWN_SERVER_ERROR

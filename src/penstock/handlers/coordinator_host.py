@@ -1,24 +1,33 @@
 """Hosts the machines of a coordinator: one per partition of its topic that this node leads.
 
-A machine is loaded when first needed; who asks meanwhile waits for that one load.
+A machine is loaded when first needed; who asks meanwhile waits for that one load. It ends with its
+partition: who waits for it is told to look for the coordinator anew, and a topic that is made again
+begins with empty machines.
 """
 
 from __future__ import annotations
 
 import asyncio
 from abc import ABC, abstractmethod
+from collections.abc import Container
 from typing import Any, Generic, TypeVar
 
 from penstock.handlers.controller_link import ControllerLink
 from penstock.handlers.coordinator_topic import CoordinatorTopic, partition_of
+from penstock.handlers.partition_journal import PartitionJournal
+from penstock.handlers.passed_over import PassedOver
 from penstock.machine.state import StateMachine
 from penstock.metadata.image import ClusterImage
-from penstock.model.error import ApiError, ErrorCode
+from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
 from penstock.runtime.driver import Runtime
 from penstock.telemetry.log import get_logger
+from penstock.telemetry.metric import BrokerMetrics
+
+LOAD_TRIES = 3
+"""A compaction may put another file in the place of one that is about to be read."""
 
 MachineT = TypeVar("MachineT", bound=StateMachine[Any])
 RecordT = TypeVar("RecordT")
@@ -30,9 +39,14 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
     topic_name: str
 
     def __init__(
-        self, image: ClusterImage, partitions: PartitionSet, controller: ControllerLink
+        self,
+        image: ClusterImage,
+        partitions: PartitionSet,
+        controller: ControllerLink,
+        metrics: BrokerMetrics,
     ) -> None:
         self._image = image
+        self._metrics = metrics
         self._partitions = partitions
         self._controller = controller
         self._loaded: dict[int, Runtime[MachineT, RecordT]] = {}
@@ -43,8 +57,10 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
         """How the topic is to be made when its first user comes."""
 
     @abstractmethod
-    def _build(self, partition: Partition) -> Runtime[MachineT, RecordT]:
-        """An empty machine over the partition's log."""
+    def _build(
+        self, partition: Partition, doubtful: Container[bytes]
+    ) -> tuple[Runtime[MachineT, RecordT], PartitionJournal[RecordT]]:
+        """An empty machine over the partition's log, and the journal between the two."""
 
     @abstractmethod
     async def _begin(self, runtime: Runtime[MachineT, RecordT]) -> None:
@@ -79,9 +95,19 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
         return await self._wait_index(index)
 
     async def wait_all(self) -> list[Runtime[MachineT, RecordT]]:
-        """Every machine of this node: for questions that name nobody."""
-        owned = self._partitions.of_topic(self.topic_name)
-        return [await self._wait_index(index) for index in sorted(owned)]
+        """Every machine of this node that can be loaded: for questions that name nobody."""
+        found: list[Runtime[MachineT, RecordT]] = []
+        for index in sorted(self._partitions.of_topic(self.topic_name)):
+            try:
+                found.append(await self._wait_index(index))
+            except (ApiError, StorageError) as error:
+                log.error(
+                    "coordinator not loaded",
+                    topic=self.topic_name,
+                    partition=index,
+                    reason=str(error),
+                )
+        return found
 
     async def close(self) -> None:
         for task in list(self._loading.values()):
@@ -108,10 +134,76 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
             raise ApiError(
                 ErrorCode.COORDINATOR_LOAD_IN_PROGRESS if known else ErrorCode.NOT_COORDINATOR
             )
-        runtime = self._build(partition)
-        if partition.log.end_offset > partition.log.log_start_offset:
-            count = await asyncio.to_thread(runtime.load)
-            log.info("coordinator loaded", topic=self.topic_name, partition=index, records=count)
+        runtime = await self._read(partition)
         await self._begin(runtime)
         self._loaded[index] = runtime
         return runtime
+
+    async def _read(self, partition: Partition) -> Runtime[MachineT, RecordT]:
+        """A machine with all of the log in it that can be read."""
+        doubtful: frozenset[bytes] = frozenset()
+        for tries_left in reversed(range(LOAD_TRIES)):
+            runtime, journal = self._build(partition, doubtful)
+            _end_together(partition, runtime)
+            if partition.log.end_offset == partition.log.log_start_offset:
+                return runtime
+            count = await self._read_into(runtime, journal, tries_left)
+            self._check_led(partition)
+            found = journal.passed.keys
+            if count >= 0 and (found <= doubtful or not tries_left):
+                break
+            # Once more, so that what is readable of those keys is not lost with the rest.
+            doubtful |= found
+        log.info(
+            "coordinator loaded", topic=partition.topic, partition=partition.index, records=count
+        )
+        self._report_passed_over(partition, journal.passed)
+        return runtime
+
+    async def _read_into(
+        self,
+        runtime: Runtime[MachineT, RecordT],
+        journal: PartitionJournal[RecordT],
+        tries_left: int,
+    ) -> int:
+        """The number of records; -1 if it has to be tried again."""
+        try:
+            return await asyncio.to_thread(runtime.load, journal.passed.replayed)
+        except OSError as error:
+            if isinstance(error, FileNotFoundError) and tries_left:
+                return -1
+            log.error("coordinator cannot be loaded", topic=self.topic_name, error=str(error))
+            raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE, str(error)) from error
+
+    def _check_led(self, partition: Partition) -> None:
+        if self._partitions.get(partition.topic, partition.index) is not partition:
+            raise ApiError(ErrorCode.NOT_COORDINATOR)
+
+    def _report_passed_over(self, partition: Partition, passed: PassedOver) -> None:
+        for what, tally in (
+            ("records that cannot be read", passed.records),
+            ("records of unknown type", passed.unknown),
+            ("damaged batches", passed.batches),
+        ):
+            if not tally.count:
+                continue
+            log.error(
+                "coordinator loaded, but not all of its log",
+                missing=what,
+                topic=partition.topic,
+                partition=partition.index,
+                count=tally.count,
+                first_offset=tally.first_offset,
+                reason=tally.reason,
+            )
+            self._metrics.count_passed_over(partition.topic, what, tally.count)
+
+
+def _end_together(partition: Partition, runtime: Runtime[Any, Any]) -> None:
+    """Who waits for the machine of a partition that is gone looks for its coordinator anew. A
+    disk that failed is told as such."""
+
+    def end(error: Exception) -> None:
+        runtime.fail(ApiError(ErrorCode.NOT_COORDINATOR) if isinstance(error, ApiError) else error)
+
+    partition.on_end = end

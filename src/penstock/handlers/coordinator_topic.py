@@ -59,6 +59,9 @@ def transaction_state(config: BrokerConfig) -> CoordinatorTopic:
     )
 
 
+COORDINATOR_TOPICS = {CONSUMER_OFFSETS: consumer_offsets, TRANSACTION_STATE: transaction_state}
+
+
 @lru_cache(maxsize=NAMES_KEPT)
 def partition_of(name: str, partition_count: int) -> int:
     """Java's `String.hashCode` of the name, made positive: where Kafka would look for it too."""

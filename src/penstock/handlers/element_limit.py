@@ -7,6 +7,8 @@ second, as measured on one core, and at least as much as Apache Kafka's own clie
 
 from __future__ import annotations
 
+from penstock.handlers.pieces import CUTS
+
 AT_ONCE: dict[int, int] = {
     0: 12_000,  # Produce: an append each
     1: 40_000,  # Fetch
@@ -40,6 +42,10 @@ AT_ONCE: dict[int, int] = {
     75: 40_000,  # DescribeTopicPartitions
 }
 
+OTHERS_AT_ONCE = 40_000
+
 
 def elements_max(api_key: int, setting: int) -> int:
-    return min(setting, AT_ONCE.get(api_key, setting))
+    if api_key in CUTS:
+        return setting
+    return min(setting, AT_ONCE.get(api_key, OTHERS_AT_ONCE))

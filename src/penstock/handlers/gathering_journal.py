@@ -8,10 +8,10 @@ never happened, and has to be loaded anew.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Sequence
 from typing import TypeVar
 
-from penstock.handlers.partition_journal import Batch, PartitionJournal
+from penstock.handlers.partition_journal import Decode, PartitionJournal
 from penstock.model.clock import Clock
 from penstock.model.error import StorageError
 from penstock.network.held import HeldWrites
@@ -33,11 +33,12 @@ class GatheringJournal(PartitionJournal[RecordT]):
         partition: Partition,
         clock: Clock,
         encode: Callable[[Sequence[RecordT], int], list[bytearray]],
-        decode: Callable[[Iterator[Batch]], Iterator[tuple[int, RecordT]]],
+        decode: Decode[RecordT],
         held: HeldWrites,
         encode_held: Callable[[Sequence[RecordT]], list[Pair] | None],
+        doubtful: Container[bytes] = (),
     ) -> None:
-        super().__init__(partition, clock, encode, decode)
+        super().__init__(partition, clock, encode, decode, doubtful)
         self._held = held
         self._encode_held = encode_held
         self._pairs: list[Pair] = []

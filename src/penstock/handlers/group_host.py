@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine
-from typing import Any
+import asyncio
+from collections.abc import Callable, Container, Coroutine
+from typing import Any, TypeVar
 
 from penstock.group import GroupConfig, GroupEntry, GroupShard
 from penstock.handlers.controller_link import ControllerLink
@@ -16,18 +17,28 @@ from penstock.handlers.coordinator_topic import (
 from penstock.handlers.gathering_journal import GatheringJournal
 from penstock.handlers.group_journal import decode_entries, encode_commits, encode_entries
 from penstock.handlers.group_topic import ImageTopics, changed_topics
+from penstock.machine.decision import Decision
 from penstock.metadata.config import ResourceType
 from penstock.metadata.delta import MetadataDelta
 from penstock.metadata.image import ClusterImage
 from penstock.model.clock import Clock
+from penstock.model.error import ApiError, StorageError
 from penstock.model.id import TopicId
 from penstock.network.held import HeldWrites
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
 from penstock.runtime.driver import Runtime
 from penstock.settings.config import BrokerConfig
+from penstock.telemetry.log import get_logger
+from penstock.telemetry.metric import BrokerMetrics
+
+RETRY_S = 1.0
+
+ReplyT = TypeVar("ReplyT")
 
 GroupRuntime = Runtime[GroupShard, GroupEntry]
+
+log = get_logger("group")
 
 
 class GroupHost(CoordinatorHost[GroupShard, GroupEntry]):
@@ -40,10 +51,11 @@ class GroupHost(CoordinatorHost[GroupShard, GroupEntry]):
         image: ClusterImage,
         partitions: PartitionSet,
         controller: ControllerLink,
+        metrics: BrokerMetrics,
         new_uuid: Callable[[], str],
         held: HeldWrites,
     ) -> None:
-        super().__init__(image, partitions, controller)
+        super().__init__(image, partitions, controller, metrics)
         self._config = config
         self._clock = clock
         self._new_uuid = new_uuid
@@ -55,21 +67,40 @@ class GroupHost(CoordinatorHost[GroupShard, GroupEntry]):
         return self._tell(changed_topics(delta, self._image), gone)
 
     async def _tell(self, names: set[str], gone: dict[str, TopicId]) -> None:
-        for runtime in list(self._loaded.values()):
-            await runtime.submit(lambda shard: shard.consumer.decide_topics_changed(names))
+        for index in list(self._loaded):
+            await self._ask_patiently(
+                index, lambda shard: shard.consumer.decide_topics_changed(names)
+            )
         if gone:
             await self.forget_topics(gone)
 
     async def forget_topics(self, topics: dict[str, TopicId]) -> None:
         """Offsets of deleted topics go with them."""
-        for runtime in await self.wait_all():
-            while await runtime.submit(lambda shard: shard.offsets.decide_topics_deleted(topics)):
+        for index in sorted(self._partitions.of_topic(self.topic_name)):
+            while await self._ask_patiently(
+                index, lambda shard: shard.offsets.decide_topics_deleted(topics)
+            ):
                 pass
+
+    async def _ask_patiently(
+        self, index: int, decide: Callable[[GroupShard], Decision[GroupEntry, ReplyT]]
+    ) -> ReplyT | None:
+        """Until it is written: the disk may be full just now, or the machine has to be loaded
+        anew. None once the partition is gone."""
+        while self._partitions.get(self.topic_name, index) is not None:
+            try:
+                return await (await self._wait_index(index)).submit(decide)
+            except (ApiError, StorageError) as error:
+                log.warning("groups not told of a changed topic yet", reason=str(error))
+                await asyncio.sleep(RETRY_S)
+        return None
 
     def _topic(self) -> CoordinatorTopic:
         return consumer_offsets(self._config())
 
-    def _build(self, partition: Partition) -> GroupRuntime:
+    def _build(
+        self, partition: Partition, doubtful: Container[bytes]
+    ) -> tuple[GroupRuntime, GatheringJournal[GroupEntry]]:
         shard = GroupShard(
             group_config(self._config()),
             self._new_uuid,
@@ -77,11 +108,17 @@ class GroupHost(CoordinatorHost[GroupShard, GroupEntry]):
             lambda group_id: self._image.configs.of(ResourceType.GROUP, group_id),
         )
         journal = GatheringJournal(
-            partition, self._clock, encode_entries, decode_entries, self._held, encode_commits
+            partition,
+            self._clock,
+            encode_entries,
+            decode_entries,
+            self._held,
+            encode_commits,
+            doubtful,
         )
         runtime = Runtime(shard, journal, self._clock)
         journal.on_lost = runtime.fail
-        return runtime
+        return runtime, journal
 
     async def _begin(self, runtime: GroupRuntime) -> None:
         await runtime.submit(lambda shard: shard.decide_loaded(self._clock.now_ms()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from itertools import groupby
 
 from penstock.group import (
@@ -15,10 +15,14 @@ from penstock.group import (
     encode_record,
     last_of_each_key,
 )
-from penstock.handlers.partition_journal import Batch
+from penstock.handlers.partition_journal import readable_pairs
+from penstock.handlers.passed_over import PassedOver
+from penstock.handlers.segment_reader import Batch
+from penstock.model.error import ApiError
 from penstock.protocol.messages.records.offset_commit import OffsetCommitKey
 from penstock.records.control import build_end_marker, parse_end_marker
-from penstock.records.plain import Pair, build_plain_batch, iter_pairs
+from penstock.records.header import parse_header
+from penstock.records.plain import Pair, build_plain_batch
 from penstock.records.record import iter_records
 
 
@@ -71,20 +75,22 @@ def _encode_of_producer(
         yield build_plain_batch(pairs, now_ms, producer_id, epoch)
 
 
-def decode_entries(batches: Iterator[Batch]) -> Iterator[tuple[int, GroupEntry]]:
-    return last_of_each_key(_raw_entries(batches))
+def decode_entries(
+    batches: Iterator[Batch], passed: PassedOver, doubtful: Container[bytes]
+) -> Iterator[tuple[int, GroupEntry]]:
+    return last_of_each_key(_raw_entries(batches, passed), passed.record, doubtful)
 
 
 def _raw_entries(
-    batches: Iterator[Batch],
+    batches: Iterator[Batch], passed: PassedOver
 ) -> Iterator[RawRecord | RawTxnRecord | tuple[int, TxnMarker]]:
     for header, batch in batches:
         if header.is_control:
-            yield from _markers(header.producer_id, header.producer_epoch, batch)
+            yield from _markers(header.producer_id, header.producer_epoch, batch, passed)
             continue
         producer_id, epoch = header.producer_id, header.producer_epoch
         is_transactional = header.is_transactional
-        for offset, key, value in iter_pairs(header, batch):
+        for offset, key, value in readable_pairs((header, batch), passed):
             if key is None:
                 continue
             if is_transactional:
@@ -93,8 +99,13 @@ def _raw_entries(
                 yield RawRecord(offset, key, value)
 
 
-def _markers(producer_id: int, epoch: int, batch: memoryview) -> Iterator[tuple[int, TxnMarker]]:
-    for record in iter_records(batch):
-        marker = parse_end_marker(record)
-        if marker is not None:
-            yield record.offset, TxnMarker(producer_id, epoch, marker.commit)
+def _markers(
+    producer_id: int, epoch: int, batch: memoryview, passed: PassedOver
+) -> Iterator[tuple[int, TxnMarker]]:
+    try:
+        for record in iter_records(batch):
+            marker = parse_end_marker(record)
+            if marker is not None:
+                yield record.offset, TxnMarker(producer_id, epoch, marker.commit)
+    except ApiError as error:
+        passed.batch(parse_header(batch).base_offset, error)

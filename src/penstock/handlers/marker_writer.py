@@ -81,6 +81,7 @@ class MarkerWriter:
 
     def _end_offsets(self, marker: Marker, index: int) -> ErrorCode | asyncio.Future[None]:
         """The machine of the group writes it, so that its offsets count from then on."""
+        self._partitions.by_name(CONSUMER_OFFSETS, index)
 
         def decide(shard: GroupShard) -> Decision[GroupEntry, None]:
             return shard.offsets.decide_end_txn(

@@ -1,38 +1,53 @@
 """A partition of an internal topic as the journal of a coordinator's machine.
 
 Owns the way between a machine's records and batches in the log. Loading reads the segment files
-by itself, so that it can run in a thread while the node serves everybody else.
+by itself, so that it can run in a thread while the node serves everybody else, and goes past
+whatever cannot be read.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator, Sequence
+import os
+from collections.abc import Callable, Container, Iterator, Sequence
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Generic, Protocol, TypeVar
 
+from penstock.handlers.passed_over import PassedOver
+from penstock.handlers.segment_reader import Batch, SegmentReader
 from penstock.model.clock import Clock
-from penstock.records.header import BatchHeader, iter_batches
+from penstock.model.error import ApiError
+from penstock.records.plain import iter_pairs
 from penstock.replication.partition import Partition
 from penstock.storage import names
 from penstock.storage.append_check import Origin
 
-READ_BYTES = 1 << 20
-
 RecordT = TypeVar("RecordT")
-Batch = tuple[BatchHeader, memoryview]
+ReadT = TypeVar("ReadT", covariant=True)
+
+
+class Decode(Protocol[ReadT]):
+    """Records with their offsets from batches; every record of a `doubtful` key is looked into."""
+
+    def __call__(
+        self, batches: Iterator[Batch], passed: PassedOver, doubtful: Container[bytes]
+    ) -> Iterator[tuple[int, ReadT]]: ...
 
 
 class PartitionJournal(Generic[RecordT]):
-    """`encode` makes batches of records; `decode` makes records with offsets of batches."""
+    """`encode` makes batches of records; `decode` makes records with offsets of batches.
+    `passed` is what the load could not read."""
 
     def __init__(
         self,
         partition: Partition,
         clock: Clock,
         encode: Callable[[Sequence[RecordT], int], list[bytearray]],
-        decode: Callable[[Iterator[Batch]], Iterator[tuple[int, RecordT]]],
+        decode: Decode[RecordT],
+        doubtful: Container[bytes] = (),
     ) -> None:
+        self.passed = PassedOver()
+        self._doubtful = doubtful
         self._partition = partition
         self._clock = clock
         self._encode = encode
@@ -57,29 +72,28 @@ class PartitionJournal(Generic[RecordT]):
             await flushed(self._partition, end_offset)
 
     def load(self) -> Iterator[tuple[int, RecordT]]:
-        return self._decode(self._batches())
+        return self._decode(self._batches(), self.passed, self._doubtful)
 
     def _batches(self) -> Iterator[Batch]:
         log = self._partition.log
         start, end = log.log_start_offset, log.end_offset
         for base in list(log.bases):
-            for header, batch in _read_segment(names.segment_path(log.directory, base, names.LOG)):
-                if header.next_offset > end:
-                    return
-                if header.next_offset > start:
-                    yield header, batch
+            path = names.segment_path(log.directory, base, names.LOG)
+            with Path(path).open("rb") as file:
+                size = os.fstat(file.fileno()).st_size
+                for header, batch in SegmentReader(file, size, base, end, self.passed.damage):
+                    if header.next_offset > start:
+                        yield header, batch
 
 
-def _read_segment(path: str) -> Iterator[Batch]:
-    with Path(path).open("rb") as file:
-        rest = b""
-        while chunk := file.read(READ_BYTES):
-            data = memoryview(rest + chunk)
-            pos = 0
-            for pos, header in iter_batches(data, 0, len(data)):
-                yield header, data[pos : pos + header.size]
-                pos += header.size
-            rest = bytes(data[pos:])
+def readable_pairs(
+    batch: Batch, passed: PassedOver
+) -> Iterator[tuple[int, bytes | None, bytes | None]]:
+    """Offset, key and value of the records of a batch, up to the first that does not decode."""
+    try:
+        yield from iter_pairs(*batch)
+    except ApiError as error:
+        passed.batch(batch[0].base_offset, error)
 
 
 def flushed(partition: Partition, end_offset: int) -> asyncio.Future[None]:

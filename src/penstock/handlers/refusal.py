@@ -11,6 +11,11 @@ from typing import Any
 
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.protocol.entity import Entity
+from penstock.protocol.messages.alter_client_quotas import (
+    AlterClientQuotasResponse,
+    ResponseEntityData,
+    ResponseEntryData,
+)
 from penstock.protocol.messages.alter_configs import (
     AlterConfigsResourceResponse,
     AlterConfigsResponse,
@@ -27,6 +32,8 @@ from penstock.protocol.messages.incremental_alter_configs import (
 )
 from penstock.protocol.messages.incremental_alter_configs import IncrementalAlterConfigsResponse
 from penstock.protocol.messages.init_producer_id import InitProducerIdResponse
+from penstock.protocol.messages.unregister_broker import UnregisterBrokerResponse
+from penstock.protocol.messages.update_features import UpdateFeaturesResponse
 
 Refusal = Callable[[Any, ErrorCode, str | None], Entity]
 
@@ -121,6 +128,30 @@ def _init_producer_id(request: Any, code: ErrorCode, message: str | None) -> Ent
     return InitProducerIdResponse(error_code=code, producer_id=-1, producer_epoch=-1)
 
 
+def _update_features(request: Any, code: ErrorCode, message: str | None) -> Entity:
+    return UpdateFeaturesResponse(error_code=code, error_message=message)
+
+
+def _unregister_broker(request: Any, code: ErrorCode, message: str | None) -> Entity:
+    return UnregisterBrokerResponse(error_code=code, error_message=message)
+
+
+def _alter_client_quotas(request: Any, code: ErrorCode, message: str | None) -> Entity:
+    return AlterClientQuotasResponse(
+        entries=[
+            ResponseEntryData(
+                error_code=code,
+                error_message=message,
+                entity=[
+                    ResponseEntityData(entity_type=part.entity_type, entity_name=part.entity_name)
+                    for part in entry.entity
+                ],
+            )
+            for entry in request.entries
+        ]
+    )
+
+
 _REFUSALS: dict[int, Refusal] = {
     19: _create_topics,
     20: _delete_topics,
@@ -129,4 +160,7 @@ _REFUSALS: dict[int, Refusal] = {
     37: _create_partitions,
     43: _elect_leaders,
     44: _incremental_alter_configs,
+    49: _alter_client_quotas,
+    57: _update_features,
+    64: _unregister_broker,
 }

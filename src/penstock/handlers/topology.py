@@ -5,8 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from penstock.handlers.broker import Broker
+from penstock.model.error import ApiError, ErrorCode
 
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+ADMIN_CLIENT_ID = "__admin_client"
+"""Kafka lets a client of this name write internal topics: tools that restore a backup use it."""
+
+
+def check_writable(topic: str, client_id: str | None) -> None:
+    """What is in an internal topic is a coordinator's state, and the coordinator's to write."""
+    if topic in INTERNAL_TOPICS and client_id != ADMIN_CLIENT_ID:
+        raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)
 
 
 def endpoints(

@@ -7,7 +7,7 @@ partitions, however long that takes, and the machine is told.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 from penstock.handlers.controller_link import ControllerLink
 from penstock.handlers.coordinator_host import CoordinatorHost
@@ -22,13 +22,14 @@ from penstock.handlers.producer_id import ProducerIds
 from penstock.handlers.transaction_journal import decode_records, encode_records
 from penstock.metadata.image import ClusterImage
 from penstock.model.clock import Clock
-from penstock.model.error import ApiError, ErrorCode, StorageError
+from penstock.model.error import RETRIABLE, ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
 from penstock.runtime.driver import Runtime
 from penstock.settings.config import BrokerConfig
 from penstock.telemetry.log import get_logger
+from penstock.telemetry.metric import BrokerMetrics
 from penstock.transaction import (
     MarkerTask,
     TransactionConfig,
@@ -38,8 +39,13 @@ from penstock.transaction import (
 )
 
 RETRY_S = 0.1
+RETRY_S_MAX = 5.0
+COMPLETION_WAIT_S = 5.0
+"""Longer than markers take on a disk that works. Who waits for more is told to try again."""
 GONE = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.INVALID_PRODUCER_EPOCH})
 """A deleted topic needs no marker, and a partition that knows a later epoch has had its own."""
+
+WRITTEN = GONE | {ErrorCode.NONE}
 
 TransactionRuntime = Runtime[TransactionShard, TransactionRecord]
 
@@ -56,10 +62,11 @@ class TransactionHost(CoordinatorHost[TransactionShard, TransactionRecord]):
         image: ClusterImage,
         partitions: PartitionSet,
         controller: ControllerLink,
+        metrics: BrokerMetrics,
         producer_ids: ProducerIds,
         markers: MarkerWriter,
     ) -> None:
-        super().__init__(image, partitions, controller)
+        super().__init__(image, partitions, controller, metrics)
         self._config = config
         self._clock = clock
         self._producer_ids = producer_ids
@@ -71,7 +78,7 @@ class TransactionHost(CoordinatorHost[TransactionShard, TransactionRecord]):
         then finds nothing in its way."""
         task = self._completing.get(transactional_id)
         if task is not None:
-            await asyncio.wait([task])
+            await asyncio.wait([task], timeout=COMPLETION_WAIT_S)
 
     async def close(self) -> None:
         for task in list(self._completing.values()):
@@ -82,13 +89,15 @@ class TransactionHost(CoordinatorHost[TransactionShard, TransactionRecord]):
     def _topic(self) -> CoordinatorTopic:
         return transaction_state(self._config())
 
-    def _build(self, partition: Partition) -> TransactionRuntime:
+    def _build(
+        self, partition: Partition, doubtful: Container[bytes]
+    ) -> tuple[TransactionRuntime, PartitionJournal[TransactionRecord]]:
         shard = TransactionShard(self._machine_config(), self._producer_ids.take)
-        journal = PartitionJournal(partition, self._clock, encode_records, decode_records)
+        journal = PartitionJournal(partition, self._clock, encode_records, decode_records, doubtful)
         runtime: TransactionRuntime = Runtime(
             shard, journal, self._clock, lambda records, _: self._on_commit(runtime, records)
         )
-        return runtime
+        return runtime, journal
 
     async def _begin(self, runtime: TransactionRuntime) -> None:
         await runtime.submit(lambda shard: shard.decide_loaded(self._clock.now_ms()))
@@ -123,15 +132,24 @@ class TransactionHost(CoordinatorHost[TransactionShard, TransactionRecord]):
             transaction_version=task.transaction_version,
         )
         left = set(task.partitions)
-        while left:
+        retry_s = RETRY_S
+        while left and runtime.failure is None:
             results = await self._markers.write(marker, sorted(left))
-            written = {one for one, code in results.items() if not code or code in GONE}
-            left -= written
-            if written:
-                await self._report(runtime, task, written)
+            ended = {one for one, code in results.items() if code not in RETRIABLE or code in GONE}
+            _log_refused(task, {one: code for one, code in results.items() if code not in WRITTEN})
+            left -= ended
+            if ended:
+                await self._report(runtime, task, ended)
             if left:
-                log.warning("markers to be written again", id=task.transactional_id, left=len(left))
-                await asyncio.sleep(RETRY_S)
+                codes = sorted({results[one].name for one in left})
+                log.warning(
+                    "markers to be written again",
+                    id=task.transactional_id,
+                    left=len(left),
+                    reason=",".join(codes),
+                )
+                await asyncio.sleep(retry_s)
+                retry_s = min(2 * retry_s, RETRY_S_MAX)
 
     async def _report(
         self, runtime: TransactionRuntime, task: MarkerTask, written: set[TopicPartition]
@@ -162,3 +180,13 @@ class TransactionHost(CoordinatorHost[TransactionShard, TransactionRecord]):
             ),
             transaction_version=self._image.features.get("transaction.version", 0),
         )
+
+
+def _log_refused(task: MarkerTask, refused: dict[TopicPartition, ErrorCode]) -> None:
+    """A marker that a partition will never take, as of a transaction that was forged: trying for
+    ever would keep the transaction open for ever."""
+    for one, code in refused.items():
+        if code not in RETRIABLE:
+            log.error(
+                "marker refused", id=task.transactional_id, partition=str(one), error=code.name
+            )

@@ -7,19 +7,15 @@ coordinator is asked whether they did.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Call
 from penstock.model.error import ApiError, ErrorCode
 from penstock.model.id import TopicPartition
-from penstock.network.later import Later, future_of
 from penstock.protocol.messages.produce import (
     PartitionProduceData,
     ProduceRequest,
-    ProduceResponse,
     TopicProduceData,
 )
 from penstock.records.header import (
@@ -36,10 +32,6 @@ ABORTABLE_FROM = 11
 TOPIC_IDS_FROM = 13
 
 Key = tuple[int, int]
-AppendAll = Callable[
-    [Broker, ProduceRequest, Call, Mapping[Key, ApiError]],
-    ProduceResponse | Later[ProduceResponse] | None,
-]
 Unknown = tuple[Key, Partition, BatchHeader]
 
 
@@ -57,10 +49,10 @@ def lacks_id(request: ProduceRequest) -> bool:
     return False
 
 
-def must_park(broker: Broker, request: ProduceRequest, call: Call) -> bool:
-    """Whether the coordinator has to be asked first, or an earlier produce still waits for it."""
-    if call.client.parked_produces:
-        return True
+def must_ask(broker: Broker, request: ProduceRequest, call: Call) -> bool:
+    """Whether the coordinator has to be asked first."""
+    if request.transactional_id is None:
+        return False
     if call.version < IMPLICIT_ADD_FROM and not _verifies(broker):
         return False
     return next(_unknown(broker, request, call.version), None) is not None
@@ -70,36 +62,8 @@ def _verifies(broker: Broker) -> bool:
     return bool(broker.config.get("transaction.partition.verification.enable"))
 
 
-def produce(broker: Broker, request: ProduceRequest, call: Call, append_all: AppendAll) -> Any:
-    """Counted at once, so that the next request of this client sees it."""
-    for topic in request.topic_data:
-        for data in topic.partition_data:
-            if data.records is not None:
-                # The frame's buffer serves the next request when this one parks.
-                data.records = memoryview(bytearray(data.records))
-    call.client.parked_produces += 1
-    return _produce_parked(broker, request, call, append_all)
-
-
-async def _produce_parked(
-    broker: Broker, request: ProduceRequest, call: Call, append_all: AppendAll
-) -> ProduceResponse | None:
-    client = call.client
-    if client.produce_gate is None:
-        client.produce_gate = asyncio.Lock()
-    try:
-        # First come, first served: sequence numbers have to arrive in order.
-        async with client.produce_gate:
-            refused = await _join(broker, request, call.version)
-            answer = append_all(broker, request, call, refused)
-    finally:
-        client.parked_produces -= 1
-    if not isinstance(answer, Later):
-        return answer
-    return await future_of(answer)
-
-
-async def _join(broker: Broker, request: ProduceRequest, version: int) -> dict[Key, ApiError]:
+async def join(broker: Broker, request: ProduceRequest, version: int) -> dict[Key, ApiError]:
+    """Have every partition of the request in its transaction; which of them may not be."""
     from penstock.handlers.transaction_call import add_partitions
     from penstock.transaction import Addition
 

@@ -20,6 +20,7 @@ _SHARED_MAX: Final = 4096
 
 T = TypeVar("T", int, bytes)
 _shared: dict[tuple[object, ...], tuple[object, ...]] = {}
+_images: dict[tuple[object, ...], PartitionImage] = {}
 
 
 def share(values: Sequence[T] | None) -> tuple[T, ...]:
@@ -74,6 +75,35 @@ class PartitionImage:
 
     @classmethod
     def of(cls, record: PartitionRecord) -> PartitionImage:
+        """The one value of what the record says: most partitions of a cluster are like others."""
+        key = (
+            record.leader,
+            record.leader_epoch,
+            record.partition_epoch,
+            record.leader_recovery_state,
+            *record.replicas,
+            None,
+            *record.isr,
+            None,
+            *(record.directories or ()),
+            None,
+            *(record.adding_replicas or ()),
+            None,
+            *(record.removing_replicas or ()),
+            None,
+            *(record.eligible_leader_replicas or ()),
+            None,
+            *(record.last_known_elr or ()),
+        )
+        found = _images.get(key)
+        if found is None:
+            if len(_images) > _SHARED_MAX:
+                _images.clear()
+            found = _images[key] = cls._built(record)
+        return found
+
+    @classmethod
+    def _built(cls, record: PartitionRecord) -> PartitionImage:
         return cls(
             leader=record.leader,
             leader_epoch=record.leader_epoch,

@@ -201,7 +201,9 @@ class Connection:
             self._end(error)
 
     def _end(self, error: Exception) -> None:
-        if isinstance(error, OSError):
+        if isinstance(error, ProtocolError):
+            self.close(f"malformed request: {error}")
+        elif isinstance(error, OSError):
             self.close()
         else:
             self._fail(error)
@@ -330,9 +332,9 @@ class Connection:
             self._fail(error)
 
     def _fail(self, error: BaseException) -> None:
-        """A request that could not be answered."""
+        """A request we could not answer: for its own fault, or for a reason of ours."""
         if isinstance(error, ProtocolError):
-            self.close(f"malformed request: {error}")
+            self.close(str(error))
         elif not self.closed:
             log.error("request failed", peer=self.peer, exc_info=error)
             self.close("internal error")

@@ -6,6 +6,10 @@ from typing import NamedTuple
 
 from penstock.model.error import PenstockError
 
+PORT_MAX = 65535
+ANY_HOST = "0.0.0.0"
+EVERY_INTERFACE = (ANY_HOST, "::", "")
+
 
 class AddressError(PenstockError):
     pass
@@ -20,9 +24,15 @@ class Address(NamedTuple):
 
 
 def parse_address(text: str, what: str, default_host: str = "127.0.0.1") -> Address:
-    """Takes `host:port`, `:port`, `[v6]:port` and `PLAINTEXT://host:port`."""
-    bare = text.rpartition("://")[2]
+    """Takes `host:port`, `:port`, `[v6]:port` and `PLAINTEXT://host:port`; no other protocol, which
+    somebody would then believe to be spoken."""
+    protocol, separator, bare = text.rpartition("://")
+    if separator and protocol.upper() != "PLAINTEXT":
+        raise AddressError(
+            f"{what} {text!r}: {protocol} is not served here yet; only PLAINTEXT is, which "
+            "HOST:PORT means"
+        )
     host, colon, port = bare.rpartition(":")
-    if not colon or not port.isdigit() or int(port) > 65535:
+    if not colon or not (port.isascii() and port.isdecimal()) or int(port) > PORT_MAX:
         raise AddressError(f"{what} {text!r}: expected HOST:PORT")
     return Address(host.strip("[]") or default_host, int(port))

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from penstock.network.listener import Listener
+from penstock.node.failures import UpkeepFailures
 from penstock.replication.partition_set import PartitionSet
 from penstock.storage.log_dir import LogDir
 from penstock.telemetry.metric import Gauge, LabelledGauge
 
 
 def gauges(
-    listener: Listener, partitions: PartitionSet, log_dir: LogDir
+    listener: Listener, partitions: PartitionSet, log_dir: LogDir, failures: UpkeepFailures
 ) -> tuple[list[Gauge], list[LabelledGauge]]:
     def log_sizes() -> Iterator[tuple[tuple[str, ...], float]]:
         for partition in partitions:
@@ -35,8 +36,10 @@ def gauges(
         ),
         ("penstock_partitions", "Partitions this node leads", lambda: len(partitions)),
         ("penstock_log_dir_offline", "1 after a disk failure", lambda: _offline(log_dir)),
+        *_damage_gauges(log_dir),
     ]
     labelled: list[LabelledGauge] = [
+        ("penstock_upkeep_failures", "Since start", ("job",), failures.counts),
         (
             "penstock_log_size_bytes",
             "Size of the logs in use since start",
@@ -51,6 +54,36 @@ def gauges(
         ),
     ]
     return single, labelled
+
+
+def _damage_gauges(log_dir: LogDir) -> list[Gauge]:
+    return [
+        (
+            "penstock_partitions_offline",
+            "Damaged partitions that are not served",
+            lambda: len(log_dir.damaged),
+        ),
+        (
+            "penstock_recovery_records_cut",
+            "Records that could be made out in what was cut from damaged logs since start",
+            lambda: log_dir.losses.records,
+        ),
+        (
+            "penstock_recovery_bytes_cut",
+            "Bytes cut from damaged logs since start",
+            lambda: log_dir.losses.size_bytes,
+        ),
+        (
+            "penstock_recovery_logs_cut",
+            "Logs that lost their end since start",
+            lambda: log_dir.losses.logs,
+        ),
+        (
+            "penstock_deletions_waiting",
+            "Files and directories still to be removed",
+            lambda: len(log_dir.trash),
+        ),
+    ]
 
 
 def _offline(log_dir: LogDir) -> float:

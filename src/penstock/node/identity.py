@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from penstock.model.error import PenstockError
 from penstock.model.id import id_from_str, id_to_str
 from penstock.settings.config import BrokerConfig
+from penstock.storage.damage import DamagedFile
 from penstock.storage.log_dir import LogDir
+from penstock.storage.names import META_PROPERTIES
 
 FIRST_NODE_ID = 1
+NODE_ID_MAX = (1 << 31) - 1
 
 
 class IdentityError(PenstockError):
-    """The directory belongs to another node."""
+    """The directory belongs to another node, or does not say to whom."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,15 +29,15 @@ class Identity:
 
 
 def establish(log_dir: LogDir, config: BrokerConfig, new_id: Callable[[], bytes]) -> Identity:
-    stored = log_dir.read_properties()
     configured = config.node_id if config.is_set("node.id") else None
-    if not stored:
+    stored = _read(log_dir)
+    if stored is None:
         identity = Identity(
             id_to_str(new_id()), FIRST_NODE_ID if configured is None else configured, new_id()
         )
         _write(log_dir, identity)
         return identity
-    node_id = int(stored.get("node.id", FIRST_NODE_ID))
+    node_id = int(stored["node.id"])
     if configured is not None and configured != node_id:
         raise IdentityError(
             f"{log_dir.path} belongs to node {node_id}, but node.id is {configured}: "
@@ -41,13 +45,38 @@ def establish(log_dir: LogDir, config: BrokerConfig, new_id: Callable[[], bytes]
         )
     directory_id = stored.get("directory.id")
     identity = Identity(
-        stored.get("cluster.id") or id_to_str(new_id()),
-        node_id,
-        id_from_str(directory_id) if directory_id else new_id(),
+        stored["cluster.id"], node_id, id_from_str(directory_id) if directory_id else new_id()
     )
-    if directory_id is None or "cluster.id" not in stored:
+    if directory_id is None:
         _write(log_dir, identity)
     return identity
+
+
+def _read(log_dir: LogDir) -> dict[str, str] | None:
+    try:
+        stored = log_dir.read_properties()
+        if stored is not None:
+            _check(stored)
+        return stored
+    except (DamagedFile, ValueError) as damage:
+        raise IdentityError(
+            f"{log_dir.path}/{META_PROPERTIES} is damaged ({damage}). It says which cluster and "
+            "node the data belongs to: put a copy back; or remove it, and the data is taken over "
+            "under a new cluster id, as the node that node.id says"
+        ) from damage
+
+
+def _check(stored: dict[str, str]) -> None:
+    if stored.get("version") not in ("0", "1"):
+        raise ValueError("it has no version")
+    # Version 0 is Kafka's of the days before KRaft became the only way.
+    stored.setdefault("node.id", stored.get("broker.id", ""))
+    if not stored["node.id"].isdecimal() or int(stored["node.id"]) > NODE_ID_MAX:
+        raise ValueError("it has no node.id")
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", stored.get("cluster.id", "")):
+        raise ValueError("it has no cluster.id")
+    if "directory.id" in stored:
+        id_from_str(stored["directory.id"])
 
 
 def _write(log_dir: LogDir, identity: Identity) -> None:

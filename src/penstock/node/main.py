@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import signal
 import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
-from penstock.node.address import Address, parse_address
+from penstock.node.address import EVERY_INTERFACE, Address, AddressError, parse_address
 from penstock.node.descriptor import raise_limit
-from penstock.node.endpoint import advertised_of, data_dir_of, listener_of
+from penstock.node.endpoint import advertised_of, check_metadata_dir, data_dir_of, listener_of
 from penstock.node.node import Node, NodeOptions
+from penstock.node.quorum import check_alone
 from penstock.settings.config import BrokerConfig
 from penstock.telemetry.clock import SystemClock
-from penstock.telemetry.log import configure, get_logger
+from penstock.telemetry.log import configure, get_logger, json_line
 
 DEFAULT_LISTEN = "127.0.0.1:9092"
 DEFAULT_DATA_DIR = "./penstock-data"
@@ -41,20 +43,27 @@ def run(
     started = time.monotonic()
     configure(log_format, log_level)
     raise_limit()
-    options = _options(config, listen, advertise, data_dir, metrics)
-    if pid_file is not None:
-        _write_file(pid_file, f"{os.getpid()}\n")
+    options = settled_options(config, listen, advertise, data_dir, metrics)
 
     def announce(node: Node) -> None:
-        _announce(node, time.monotonic() - started)
+        line = _ready_event if log_format == "json" else _ready_line
+        print(line(node, time.monotonic() - started), flush=True)  # noqa: T201
         _signal_ready(node, ready_fd, ready_file)
 
-    try:
-        return _runner()(_serve(Node(config, options, SystemClock()), announce))
-    finally:
+    def withdraw() -> None:
         for path in (pid_file, ready_file):
             if path is not None:
                 Path(path).unlink(missing_ok=True)
+
+    def leave() -> NoReturn:
+        withdraw()
+        logging.shutdown()
+        os._exit(1)
+
+    try:
+        return _runner()(_serve(Node(config, options, SystemClock()), announce, leave, pid_file))
+    finally:
+        withdraw()
 
 
 def _runner() -> Callable[[Coroutine[Any, Any, int]], int]:
@@ -66,20 +75,33 @@ def _runner() -> Callable[[Coroutine[Any, Any, int]], int]:
     return runner
 
 
-async def _serve(node: Node, announce: Callable[[Node], None]) -> int:
-    """The exit code: 0 after a stop that was asked for, 1 when the disk failed."""
+async def _serve(
+    node: Node,
+    announce: Callable[[Node], None],
+    leave: Callable[[], NoReturn],
+    pid_file: str | None = None,
+) -> int:
+    """The exit code: 0 after a stop that was asked for, 1 when the disk failed. `leave` is for a
+    stop that hangs: it ends the process at once, with whatever thread or task is left in it."""
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopping.set)
-    await node.start()
+    # Not before: from here on, whatever ends the process takes the file away again.
+    if pid_file is not None:
+        _write_file(pid_file, f"{os.getpid()}\n")
+    if not await _start_unless(stopping, node):
+        log.info("stopped before it was ready")
+        return 0
     announce(node)
     failing = asyncio.create_task(node.wait_offline())
     failing.add_done_callback(lambda _: stopping.set())
     await stopping.wait()
     failing.cancel()
     log.info("stopping")
-    await node.stop()
+    if not await node.stop():
+        log.error("stopped: not all parts ended, the next start recovers the data directory")
+        leave()
     if node.log_dir.offline is not None:
         log.error("stopped: the data directory failed", reason=node.log_dir.offline)
         return 1
@@ -87,31 +109,71 @@ async def _serve(node: Node, announce: Callable[[Node], None]) -> int:
     return 0
 
 
-def _options(
+async def _start_unless(stopping: asyncio.Event, node: Node) -> bool:
+    """Whether the node is up; it is given up when the signal to stop comes first."""
+    starting = asyncio.create_task(node.start())
+    signalled = asyncio.create_task(stopping.wait())
+    await asyncio.wait((starting, signalled), return_when=asyncio.FIRST_COMPLETED)
+    signalled.cancel()
+    if not starting.done():
+        starting.cancel()
+        await asyncio.wait((starting,))
+    if starting.cancelled():
+        return False
+    starting.result()
+    return True
+
+
+def settled_options(
     config: BrokerConfig,
     listen: str | None,
     advertise: str | None,
     data_dir: str | None,
     metrics: str | None,
 ) -> NodeOptions:
-    listen = listen or listener_of(config) or DEFAULT_LISTEN
-    advertise = advertise or advertised_of(config)
+    """The command line wins, but excuses nothing: a file that asks for what is not there is refused
+    all the same."""
+    check_alone(config)
+    configured, told = listener_of(config), advertised_of(config)
+    listen = listen or configured or DEFAULT_LISTEN
+    advertise = advertise or told
     data_dir = data_dir or data_dir_of(config) or DEFAULT_DATA_DIR
+    check_metadata_dir(config, data_dir)
     return NodeOptions(
         listen=parse_address(listen, "--listen"),
-        advertise=None if advertise is None else parse_address(advertise, "--advertise"),
+        advertise=None if advertise is None else _advertised(advertise),
         data_dir=data_dir,
         metrics=None if metrics is None else parse_address(metrics, "--metrics"),
     )
 
 
-def _announce(node: Node, took_s: float) -> None:
+def _advertised(text: str) -> Address:
+    address = parse_address(text, "--advertise")
+    if address.host in EVERY_INTERFACE:
+        raise AddressError(f"--advertise {text!r}: no client can connect to {address.host}")
+    return address
+
+
+def _ready_line(node: Node, took_s: float) -> str:
     metrics = "" if node.metrics_address is None else f", metrics {node.metrics_address}"
-    print(  # noqa: T201
+    return (
         f"penstock ready on {node.listen_address} (node {node.identity.node_id}, "
         f"cluster {node.identity.cluster_id}, data {node.log_dir.path}{metrics}) "
-        f"in {took_s:.2f} s",
-        flush=True,
+        f"in {took_s:.2f} s"
+    )
+
+
+def _ready_event(node: Node, took_s: float) -> str:
+    return json_line(
+        "node",
+        "info",
+        "ready",
+        listen=str(node.listen_address),
+        node=node.identity.node_id,
+        cluster=node.identity.cluster_id,
+        data=str(node.log_dir.path),
+        metrics=_text(node.metrics_address),
+        took_s=round(took_s, 2),
     )
 
 

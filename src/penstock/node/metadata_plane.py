@@ -5,6 +5,7 @@ A node alone is a cluster of one: the same log, records and machine as with many
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 from penstock.controller import SettingsSchema, controller_config
@@ -15,7 +16,9 @@ from penstock.metadata.delta import MetadataDelta
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.record import MetadataRecord
 from penstock.metadata.snapshot import image_records
+from penstock.metadata.version import METADATA_VERSION
 from penstock.model.clock import Clock
+from penstock.model.error import ApiError, StorageError
 from penstock.model.id import TopicPartition
 from penstock.node.identity import Identity
 from penstock.protocol.messages.broker_registration import (
@@ -27,7 +30,9 @@ from penstock.runtime.driver import Runtime
 from penstock.runtime.log_file import StorageLogFile
 from penstock.runtime.metadata_journal import MetadataJournal
 from penstock.runtime.metadata_snapshot import read_bootstrap
+from penstock.runtime.space_reserve import SpaceReserve
 from penstock.settings.config import BrokerConfig
+from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir
 from penstock.telemetry.log import get_logger
 
@@ -58,9 +63,14 @@ class MetadataPlane:
         self._on_delta = on_delta
         self._config = config
         self._new_id = new_id
-        storage_log = log_dir.create_log(METADATA_PARTITION, METADATA_TOPIC_ID)
+        storage_log = _open_log(log_dir)
+        self.reserve = SpaceReserve(log_dir.disk, log_dir.path, lambda: log_dir.space()[1])
         self._journal = MetadataJournal(
-            StorageLogFile(storage_log), log_dir.disk, storage_log.directory, clock
+            StorageLogFile(storage_log),
+            log_dir.disk,
+            storage_log.directory,
+            clock,
+            reserve=self.reserve,
         )
         shard = ControllerShard(
             controller_config(config()), SettingsSchema(config), new_id, self.image
@@ -68,18 +78,25 @@ class MetadataPlane:
         self._runtime: Runtime[ControllerShard, MetadataRecord] = Runtime(
             shard, self._journal, clock, self._committed
         )
-        self.controller = ControllerLink(self._runtime, identity.node_id, self._quorum)
+        self.controller = ControllerLink(self._runtime, identity.node_id, self._quorum, config)
 
     def load(self) -> int:
         """Replays the metadata log; whatever it says is then in the image."""
-        count = self._runtime.load()
+        try:
+            count = self._runtime.load()
+        except StorageError:
+            raise
+        except Exception as error:
+            raise StorageError(_unreadable(self._log_dir, error)) from error
         self.image.take_delta()
         return count
 
     async def join(self, host: str, port: int) -> None:
         """Takes over the metadata log and lets this broker in."""
         self._journal.begin_epoch(self._identity.node_id)
-        bootstrap = read_bootstrap(self._log_dir.disk, self._log_dir.path)
+        # Only an empty cluster is told what to begin with.
+        is_new = METADATA_VERSION not in self.image.features
+        bootstrap = read_bootstrap(self._log_dir.disk, self._log_dir.path) if is_new else None
         await self._runtime.submit(lambda shard: shard.decide_activate(bootstrap))
         if not self._log_dir.was_clean:
             await self._end_last_life()
@@ -100,7 +117,14 @@ class MetadataPlane:
                 lambda shard: shard.decide_fence_broker(self._identity.node_id, epoch)
             )
 
-    async def snapshot_if_due(self) -> None:
+    async def keep_up(self) -> None:
+        """Writes a snapshot when it is time. StorageError if nothing can be changed any more: a
+        node that only looks alive is of no use to anybody."""
+        failure = self._runtime.failure
+        if failure is not None:
+            raise StorageError(f"the metadata log is no longer written: {failure}") from failure
+        if not self.reserve.is_whole:
+            await asyncio.to_thread(self.reserve.refill)
         if self._journal.wants_snapshot and not self.image.has_open_transaction:
             if self._journal.committed_offset < self.image.next_offset:
                 return
@@ -140,3 +164,18 @@ class MetadataPlane:
             self._journal.committed_offset,
             self._identity.directory_id,
         )
+
+
+def _open_log(log_dir: LogDir) -> Log:
+    """The one log without which there is nothing: StorageError if it is not what it was."""
+    try:
+        return log_dir.create_log(METADATA_PARTITION, METADATA_TOPIC_ID, keep_whole=True)
+    except ApiError as error:
+        raise StorageError(_unreadable(log_dir, error)) from error
+
+
+def _unreadable(log_dir: LogDir, error: Exception) -> str:
+    return (
+        f"the metadata log in {log_dir.path}/{METADATA_PARTITION.topic}-0 cannot be used: {error}. "
+        "Nothing is served without it: put a copy of that directory back"
+    )

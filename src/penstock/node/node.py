@@ -15,6 +15,7 @@ from penstock.handlers.call import ClientState
 from penstock.handlers.coordinator_topic import CONSUMER_OFFSETS, TRANSACTION_STATE
 from penstock.handlers.fetch_session import FetchSessions
 from penstock.handlers.marker_writer import MarkerWriter
+from penstock.handlers.parked_produce import ParkedProduces
 from penstock.handlers.producer_id import ProducerIds
 from penstock.handlers.router import Router
 from penstock.metadata.config import ResourceType
@@ -25,12 +26,13 @@ from penstock.model.error import StorageError
 from penstock.model.id import ZERO_ID, TopicPartition
 from penstock.network.listener import Limits, Listener
 from penstock.node import descriptor
-from penstock.node.address import Address
+from penstock.node.address import EVERY_INTERFACE, Address
 from penstock.node.gauge import gauges
 from penstock.node.identity import Identity, establish
 from penstock.node.metadata_plane import MetadataPlane
 from penstock.node.metrics_server import MetricsServer
 from penstock.node.partition_keeper import PartitionKeeper
+from penstock.node.stopping import Stopping
 from penstock.node.upkeep import Upkeep
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
@@ -47,7 +49,10 @@ if TYPE_CHECKING:
     from penstock.handlers.transaction_host import TransactionHost
 
 DRAIN_TIMEOUT_S = 5.0
-EVERY_INTERFACE = ("0.0.0.0", "::", "")
+STOP_TIMEOUT_S = 5.0
+"""For each part after that: all that it waits for is on its way already."""
+FLUSH_TIMEOUT_S = 30.0
+"""A slow disk is no reason to recover everything at the next start."""
 RECOVERY_REPORT_EVERY = 1000
 GC_THRESHOLD = 50_000
 
@@ -88,6 +93,7 @@ class Node:
         self._partitions = PartitionSet()
         self._tasks: set[asyncio.Task[Any]] = set()
         self._descriptors = descriptor.plan(config.open_files_max, descriptor.limit())
+        self._mentioned: set[str] = set()
         self.log_dir = LogDir(
             options.data_dir,
             clock,
@@ -99,14 +105,20 @@ class Node:
     # Start
 
     async def start(self) -> None:
+        # What a start builds stays: looking through it again and again, while it grows, would
+        # take a large cluster as long as building it.
+        gc.disable()
         self.log_dir.open()
         try:
             await self._start(asyncio.get_running_loop())
         except BaseException:
             self.log_dir.abandon()
             raise
+        finally:
+            gc.enable()
 
     async def _start(self, loop: asyncio.AbstractEventLoop) -> None:
+        loop.set_exception_handler(self._on_unexpected)
         self.identity = establish(self.log_dir, self._config, self._new_id)
         self._listener = Listener(loop, self._limits(), ClientState, lambda _: None)
         self.listen_address = Address(*self._listener.bind(*self.options.listen))
@@ -193,6 +205,7 @@ class Node:
             ),
             metrics=self.metrics,
             log_dir=self.log_dir,
+            parked=ParkedProduces(2 * self._config.request_memory_bytes),
             endpoint=Endpoint(advertised.host, advertised.port),
         )
         self._router = Router(self._broker, self._listener.turn)
@@ -208,6 +221,7 @@ class Node:
             self._image,
             self._partitions,
             self._metadata.controller,
+            self.metrics,
             lambda: str(UUID(bytes=self._new_id(), version=4)),
             self._listener.held,
         )
@@ -221,6 +235,7 @@ class Node:
             self._image,
             self._partitions,
             self._metadata.controller,
+            self.metrics,
             self._broker.producer_ids,
             self._broker.markers,
         )
@@ -240,7 +255,8 @@ class Node:
         self._metrics_server = None
         if self.options.metrics is None:
             return
-        exporter = Exporter(self.metrics, *gauges(self._listener, self._partitions, self.log_dir))
+        told = gauges(self._listener, self._partitions, self.log_dir, self._upkeep.failures)
+        exporter = Exporter(self.metrics, *told)
         self._metrics_server = MetricsServer(exporter.render)
         self.metrics_address = Address(*await self._metrics_server.open(*self.options.metrics))
 
@@ -271,6 +287,11 @@ class Node:
         if not task.cancelled() and task.exception() is not None:
             log.error("background work failed", exc_info=task.exception())
 
+    def _on_unexpected(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        """A callback or a task failed, and nobody was there to be told."""
+        self.metrics.unexpected_errors += 1
+        log.error(context.get("message", "unexpected error"), exc_info=context.get("exception"))
+
     def _on_offline(self, error: StorageError) -> None:
         self._keeper.take_offline(error)
         self._offline.set()
@@ -284,30 +305,48 @@ class Node:
         self._config = self._config.with_dynamic(
             configs.broker(self.identity.node_id), configs.broker(None)
         )
+        self._mention_settings()
         if hasattr(self, "_broker"):
             self._broker.config = self._config
         self._keeper.refresh_all()
+
+    def _mention_settings(self) -> None:
+        """What was set and does nothing is said once, not at every change."""
+        for names, event in (
+            (self._config.unread, "settings accepted without effect"),
+            (sorted(self._config.ignored), "changes of settings that cannot be followed"),
+        ):
+            new = [name for name in names if name not in self._mentioned]
+            if new:
+                self._mentioned.update(new)
+                log.warning(event, settings=",".join(new))
 
     async def _allocate_producer_ids(self) -> range:
         return await self._metadata.controller.allocate_producer_ids(self._metadata.broker_epoch)
 
     # Stop
 
-    async def stop(self) -> None:
-        """Answers what was asked, makes everything safe, and leaves nothing to recover."""
+    async def stop(self) -> bool:
+        """Answers what was asked, makes everything safe, and leaves nothing to recover. False if
+        some part did not end: then all is as after a crash, and the process has to be ended."""
         self._listener.stop_accepting()
         await self._listener.drain(DRAIN_TIMEOUT_S)
-        await self._upkeep.stop()
-        if self._metrics_server is not None:
-            await self._metrics_server.close()
         for task in list(self._tasks):
             task.cancel()
-        await self._broker.close()
-        await self._metadata.close()
-        await asyncio.to_thread(self._flusher.close)
+        stopping = Stopping()
+        await stopping.end("upkeep", self._upkeep.stop(), STOP_TIMEOUT_S)
+        if self._metrics_server is not None:
+            await stopping.end("metrics", self._metrics_server.close(), STOP_TIMEOUT_S)
+        await stopping.end("coordinators", self._broker.close(), STOP_TIMEOUT_S)
+        await stopping.end("metadata log", self._metadata.close(), STOP_TIMEOUT_S)
+        await stopping.end("flusher", asyncio.to_thread(self._flusher.close), FLUSH_TIMEOUT_S)
         # The last completions come back to this loop; nothing may be closed before they have.
         await asyncio.sleep(0)
+        if stopping.unended:
+            self.log_dir.abandon()
+            return False
         self.log_dir.close(broker_epoch=self._metadata.broker_epoch)
+        return True
 
     # Settings
 

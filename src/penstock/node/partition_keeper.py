@@ -17,6 +17,7 @@ from penstock.runtime.log_file import MetadataLogConfig
 from penstock.settings.config import BrokerConfig
 from penstock.settings.resolve import resolve_topic
 from penstock.storage.config import LogConfig
+from penstock.storage.damage import DamagedLog
 from penstock.storage.flusher import Flusher
 from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir
@@ -90,8 +91,15 @@ class PartitionKeeper:
         if partition is not None and partition.is_open and partition.log is flushed:
             partition.on_flushed(flushed.recovery_point)
 
-    def on_flush_failed(self, failed: Log, error: StorageError) -> None:
-        self._log_dir.fail(error)
+    def on_flush_failed(self, failed: Log, error: DamagedLog | StorageError) -> None:
+        if isinstance(error, StorageError):
+            self._log_dir.fail(error)
+            return
+        if self._log_dir.logs.get(failed.partition) is failed:
+            self._log_dir.fail_log(failed.partition, str(error))
+            partition = self._partitions.get(*failed.partition)
+            if partition is not None:
+                partition.end(error)
 
     def take_offline(self, error: StorageError) -> None:
         """Nothing is written, read or acknowledged any more; who waits is told."""
@@ -119,12 +127,27 @@ class PartitionKeeper:
     def _open_log(self, partition: Partition) -> Log:
         self._log_dir.check_online()
         key = TopicPartition(partition.topic, partition.index)
-        if key in self._log_dir:
-            stored_id = self._log_dir.topic_id(key)
-            if stored_id is not None and stored_id != partition.topic_id:
-                # An earlier topic of that name, deleted while its directory could not be.
-                self._log_dir.set_aside(key)
+        if key in self._log_dir and key not in self._log_dir.damaged:
+            self._check_topic_id(key, partition.topic_id)
         return self._log_dir.create_log(key, partition.topic_id)
+
+    def _check_topic_id(self, key: TopicPartition, topic_id: bytes) -> None:
+        stored_id = self._log_dir.topic_id(key)
+        if stored_id == topic_id:
+            return
+        if (
+            stored_id is None
+            or stored_id in self._image.topics.by_id
+            or _is_nearly(stored_id, topic_id)
+        ):
+            # Metadata knows better: the id of a topic of another name, or what is left of the
+            # right one, is no trace of an earlier topic of this name.
+            log.warning("partition.metadata written anew", partition=key)
+            self._log_dir.write_topic_id(key, topic_id)
+        else:
+            # An earlier topic of that name, deleted while its directory could not be.
+            path = self._log_dir.set_aside(key)
+            log.warning("directory of an earlier topic set aside", partition=key, path=path)
 
     def _remove(self, topic: TopicImage) -> None:
         for partition in self._partitions.remove_topic(topic.name):
@@ -142,3 +165,8 @@ class PartitionKeeper:
         for key in strays:
             path = self._log_dir.set_aside(key)
             log.warning("directory of an unknown partition set aside", partition=key, path=path)
+
+
+def _is_nearly(stored: bytes, wanted: bytes) -> bool:
+    """Ids are random: two of them share four bytes once in millions of times."""
+    return sum(one == other for one, other in zip(stored, wanted, strict=True)) >= 4

@@ -1,33 +1,42 @@
-"""What a node does on its own from time to time: retention, compaction, checkpoints, flushes."""
+"""What a node does on its own from time to time: retention, compaction, checkpoints, flushes.
+
+A job that fails is tried again in its next round, and fails for the partition concerned alone. Only
+a failed disk ends it, with the directory.
+"""
 
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator
 from typing import TYPE_CHECKING
 
 from penstock.model.clock import Clock
-from penstock.model.error import ApiError, StorageError
+from penstock.model.error import StorageError
 from penstock.model.id import TopicPartition
+from penstock.node.failures import UpkeepFailures
 from penstock.node.metadata_plane import MetadataPlane
+from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
 from penstock.storage.flusher import Flusher
 from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir
 from penstock.storage.retention import apply_retention
-from penstock.telemetry.log import get_logger
 
 if TYPE_CHECKING:
     from penstock.storage.cleaner import Cleaner
     from penstock.storage.compaction_config import CleanerSettings
 
-log = get_logger("upkeep")
+Job = Callable[[], Awaitable[None]]
 
 FLUSH_CHECK_S = 0.1
 TRASH_CHECK_S = 1.0
+TRASH_STEP_S = 0.5
 SNAPSHOT_CHECK_S = 1.0
+RESTART_S = 1.0
 PARTITIONS_PER_STEP = 16
+SETTINGS_CHECK_S = 1.0
 
 
 class Upkeep:
@@ -46,25 +55,50 @@ class Upkeep:
         self._partitions = partitions
         self._flusher = flusher
         self._metadata = metadata
-        self._tasks: list[asyncio.Task[None]] = []
+        self.failures = UpkeepFailures()
+        self.rounds: Counter[str] = Counter()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._stopped = False
         self._cleaner: Cleaner | None = None
 
     def start(self) -> None:
-        for job, interval_s in (
-            (self._retain, lambda: self._ms("log.retention.check.interval.ms")),
-            (self._clean, lambda: self._ms("log.cleaner.backoff.ms")),
-            (self._checkpoint, self._checkpoint_interval_s),
-            (self._empty_trash, lambda: TRASH_CHECK_S),
-            (self._flush_due, lambda: FLUSH_CHECK_S),
-            (self._expire_producers, lambda: self._ms("producer.id.expiration.check.interval.ms")),
-            (self._metadata.snapshot_if_due, lambda: SNAPSHOT_CHECK_S),
+        for name, job, interval_s in (
+            ("retention", self._retain, lambda: self._ms("log.retention.check.interval.ms")),
+            ("compaction", self._clean, lambda: self._ms("log.cleaner.backoff.ms")),
+            ("checkpoint", self._checkpoint, self._checkpoint_interval_s),
+            ("deletion", self._empty_trash, lambda: TRASH_CHECK_S),
+            ("flush", self._flush_due, lambda: FLUSH_CHECK_S),
+            (
+                "producer expiry",
+                self._expire_producers,
+                lambda: self._ms("producer.id.expiration.check.interval.ms"),
+            ),
+            ("metadata", self._metadata.keep_up, lambda: SNAPSHOT_CHECK_S),
         ):
-            self._tasks.append(asyncio.create_task(self._repeat(job, interval_s)))
+            self._begin(name, job, interval_s)
+
+    def _begin(self, name: str, job: Job, interval_s: Callable[[], float]) -> None:
+        if self._stopped:
+            return
+        task = asyncio.create_task(self._repeat(name, job, interval_s), name=f"upkeep-{name}")
+        self._tasks.add(task)
+
+        def ended(task: asyncio.Task[None]) -> None:
+            self._tasks.discard(task)
+            if not task.cancelled():
+                error = task.exception() or RuntimeError("it returned")
+                self.failures.note(name, "task", error)
+                loop = asyncio.get_running_loop()
+                loop.call_later(RESTART_S, self._begin, name, job, interval_s)
+
+        task.add_done_callback(ended)
 
     async def stop(self) -> None:
-        for task in self._tasks:
+        self._stopped = True
+        tasks = list(self._tasks)
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     def _ms(self, key: str) -> float:
         return int(self._config().get(key)) / 1000
@@ -76,29 +110,51 @@ class Upkeep:
             self._ms("log.flush.start.offset.checkpoint.interval.ms"),
         )
 
-    async def _repeat(
-        self, job: Callable[[], Awaitable[None]], interval_s: Callable[[], float]
-    ) -> None:
+    async def _repeat(self, name: str, job: Job, interval_s: Callable[[], float]) -> None:
         while True:
-            await asyncio.sleep(max(0.01, interval_s()))
+            await _wait(interval_s)
             if self._log_dir.offline is not None:
                 continue
             try:
                 await job()
             except StorageError as error:
                 self._log_dir.fail(error)
-            except (ApiError, OSError) as error:
-                log.warning("upkeep put off", job=job.__name__, error=str(error))
+            except Exception as error:
+                self.failures.note(name, "node", error)
+            else:
+                self.failures.passed(name, "node")
+            self.rounds[name] += 1
 
-    async def _retain(self) -> None:
+    async def _each_partition(self, name: str, work: Callable[[Partition], None]) -> None:
         """In small steps, so that no request waits for a thousand logs."""
         for count, partition in enumerate(list(self._partitions), 1):
-            if partition.is_open or self._log_dir.may_have_expired(
-                TopicPartition(partition.topic, partition.index), self._clock.now_ms()
-            ):
-                apply_retention(partition.log, self._clock.now_ms())
+            self._attempt(name, partition, work)
             if count % PARTITIONS_PER_STEP == 0:
                 await asyncio.sleep(0)
+
+    def _attempt(self, name: str, partition: Partition, work: Callable[[Partition], None]) -> bool:
+        """What is wrong with one partition is no concern of the others."""
+        key = TopicPartition(partition.topic, partition.index)
+        if key in self._log_dir.damaged:
+            return False  # which was logged, and stays so until the next start
+        try:
+            work(partition)
+        except StorageError:
+            raise
+        except Exception as error:
+            self.failures.note(name, str(key), error)
+            return False
+        self.failures.passed(name, str(key))
+        return True
+
+    async def _retain(self) -> None:
+        await self._each_partition("retention", self._retain_one)
+
+    def _retain_one(self, partition: Partition) -> None:
+        now_ms = self._clock.now_ms()
+        key = TopicPartition(partition.topic, partition.index)
+        if partition.is_open or self._log_dir.may_have_expired(key, now_ms):
+            apply_retention(partition.log, now_ms)
 
     async def _clean(self) -> None:
         """Compacts the dirtiest log, and the next, until none is dirty enough."""
@@ -124,7 +180,10 @@ class Upkeep:
             if self._partitions.get(partition.topic, partition.index) is not partition:
                 continue
             key = TopicPartition(partition.topic, partition.index)
-            if key in self._log_dir and "compact" in self._log_dir.config_of(key).cleanup_policy:
+            if key not in self._log_dir:
+                continue
+            compacted = "compact" in self._log_dir.config_of(key).cleanup_policy
+            if compacted and self._attempt("compaction", partition, _open):
                 yield partition.log
 
     def _cleaner_settings(self) -> CleanerSettings:
@@ -141,7 +200,9 @@ class Upkeep:
         self._log_dir.checkpoint()
 
     async def _empty_trash(self) -> None:
-        self._log_dir.empty_trash()
+        """In a thread, until nothing is due: freeing a large file takes its time."""
+        while self._log_dir.trash.is_due(self._clock.now_ms()):
+            await asyncio.to_thread(self._log_dir.empty_trash, TRASH_STEP_S)
 
     async def _flush_due(self) -> None:
         for due in self._log_dir.flush_due(self._clock.now_ms()):
@@ -150,8 +211,22 @@ class Upkeep:
 
     async def _expire_producers(self) -> None:
         expiration_ms = self._config().producer_expiration_ms
-        for count, partition in enumerate(list(self._partitions), 1):
+
+        def expire(partition: Partition) -> None:
             if partition.is_open:
                 partition.log.producers.expire(self._clock.now_ms(), expiration_ms)
-            if count % PARTITIONS_PER_STEP == 0:
-                await asyncio.sleep(0)
+
+        await self._each_partition("producer expiry", expire)
+
+
+def _open(partition: Partition) -> None:
+    _ = partition.log
+
+
+async def _wait(interval_s: Callable[[], float]) -> None:
+    """A setting decides how long, and may change meanwhile: it is looked at again and again."""
+    waited_s = 0.0
+    while (left_s := max(0.01, interval_s()) - waited_s) > 0:
+        step_s = min(left_s, SETTINGS_CHECK_S)
+        await asyncio.sleep(step_s)
+        waited_s += step_s

@@ -6,7 +6,7 @@ Output is bounded, so that a small batch cannot be blown up into all of the memo
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from struct import Struct
 from typing import Any, Final
 
@@ -152,6 +152,12 @@ def _decompress_snappy(data: Buffer, limit_bytes: int) -> bytearray:
     if bytes(view[: len(XERIAL_MAGIC)]) != XERIAL_MAGIC:
         return _snappy_block(view, limit_bytes)
     out = bytearray()
+    for block in iter_xerial_blocks(view):
+        out += _snappy_block(block, limit_bytes - len(out))
+    return out
+
+
+def iter_xerial_blocks(view: memoryview) -> Iterator[memoryview]:
     pos = len(XERIAL_HEADER)
     while pos < len(view):
         pos += _BLOCK_LENGTH.size
@@ -160,9 +166,8 @@ def _decompress_snappy(data: Buffer, limit_bytes: int) -> bytearray:
         length: int = _BLOCK_LENGTH.unpack_from(view, pos - _BLOCK_LENGTH.size)[0]
         if length < 0 or length > len(view) - pos:
             raise CorruptBatch(f"snappy block of {length} bytes exceeds its batch")
-        out += _snappy_block(view[pos : pos + length], limit_bytes - len(out))
+        yield view[pos : pos + length]
         pos += length
-    return out
 
 
 def _snappy_block(block: memoryview, limit_bytes: int) -> bytearray:

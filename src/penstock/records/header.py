@@ -44,6 +44,12 @@ DELETE_HORIZON_BIT: Final = 0x40
 CREATE_TIME: Final = 0
 LOG_APPEND_TIME: Final = 1
 
+RECORD_BYTES_MIN: Final = 7
+"""A length, attributes, two deltas, two lengths and the number of headers, a byte each."""
+RATIO_MAX: Final = (1, 1032, 22, 255, 32768)
+"""How many bytes one byte of a body can stand for at most, by codec: gzip packs 258 into two bits,
+snappy 64 into three bytes, lz4 255 into a byte of a run, zstd a block of 128 KiB into four."""
+
 NO_PRODUCER: Final = -1
 NO_TIMESTAMP: Final = -1
 SEQUENCE_MAX: Final = 0x7FFFFFFF
@@ -161,6 +167,14 @@ def assign_append_time(buf: WritableBuffer, pos: int, now_ms: int) -> None:
     seal(buf, pos, batch_size(buf, pos))
 
 
+def assign_create_time(buf: WritableBuffer, pos: int, newest_ms: int) -> None:
+    """The producers' own times, the latest of which is this; changes checksummed bytes."""
+    attributes: int = _I16.unpack_from(buf, pos + ATTRIBUTES)[0]
+    _I16.pack_into(buf, pos + ATTRIBUTES, attributes & ~APPEND_TIME_BIT)
+    _OFFSET.pack_into(buf, pos + MAX_TIMESTAMP, newest_ms)
+    seal(buf, pos, batch_size(buf, pos))
+
+
 def seal(buf: WritableBuffer, pos: int, size: int) -> None:
     """Write the checksum that fits the bytes as they are now."""
     _U32.pack_into(buf, pos + CRC, compute_crc(buf, pos, size))
@@ -192,12 +206,24 @@ def check_batch(buf: Buffer, pos: int, limit: int) -> BatchHeader:
     return header
 
 
+def check_holdable(header: BatchHeader) -> None:
+    """As many records as it declares could be in a body of its size, under a codec that exists."""
+    codec = header.attributes & CODEC_MASK
+    if codec >= len(RATIO_MAX):
+        raise ApiError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, f"unknown compression codec {codec}")
+    body_bytes = header.batch_length + LOG_OVERHEAD - BATCH_OVERHEAD
+    if header.record_count * RECORD_BYTES_MIN > body_bytes * RATIO_MAX[codec]:
+        raise InvalidRecord(f"{body_bytes} bytes cannot hold {header.record_count} records")
+
+
 def check_produced(header: BatchHeader) -> None:
     """Rules for batches from clients: dense offsets, no control batches, a usable sequence.
 
     A compacted batch breaks the first rule and is valid all the same, so that logs and
     followers use `check_batch` alone.
     """
+    if header.base_offset != 0:
+        raise InvalidRecord(f"batch begins at offset {header.base_offset}, not at 0")
     if header.record_count <= 0:
         raise InvalidRecord(f"batch declares {header.record_count} records")
     if header.last_offset_delta != header.record_count - 1:
@@ -205,10 +231,16 @@ def check_produced(header: BatchHeader) -> None:
             f"batch of {header.record_count} records has last offset delta "
             f"{header.last_offset_delta}"
         )
+    check_holdable(header)
     if header.attributes & CONTROL_BIT:
         raise InvalidRecord("clients may not write control batches")
     if header.producer_id >= 0 and header.base_sequence < 0:
         raise InvalidRecord(f"producer {header.producer_id} sent sequence {header.base_sequence}")
+    if header.producer_id >= 0 and header.producer_epoch < -1:
+        raise ApiError(
+            ErrorCode.INVALID_PRODUCER_EPOCH,
+            f"producer {header.producer_id} sent epoch {header.producer_epoch}",
+        )
 
 
 def iter_batches(buf: Buffer, pos: int, limit: int) -> Iterator[tuple[int, BatchHeader]]:

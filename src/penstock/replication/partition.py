@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from penstock.model.error import ApiError, ErrorCode
-from penstock.storage.append_check import Origin
+from penstock.storage.append_check import BatchCheck, Origin
 from penstock.storage.log import AppendResult, Log, ReadResult
 from penstock.storage.lookup import last_stable_offset
 
@@ -35,6 +35,7 @@ class FlushWaiter(Protocol):
 
 class Partition:
     __slots__ = (
+        "_ended",
         "_flush",
         "_flushes",
         "_log",
@@ -42,6 +43,7 @@ class Partition:
         "_watchers",
         "index",
         "leader_epoch",
+        "on_end",
         "topic",
         "topic_id",
     )
@@ -64,12 +66,18 @@ class Partition:
         self._log: Log | None = None
         self._watchers: set[Watcher] | None = None
         self._flushes: deque[tuple[int, FlushWaiter]] | None = None
+        self._ended: ApiError | None = None
+        self.on_end: Callable[[Exception], None] | None = None
+        """Whoever keeps state over this partition: there is no more of it from then on."""
 
     @property
     def log(self) -> Log:
         """Opened at first use: a node holds many more partitions than it touches."""
         log = self._log
         if log is None:
+            if self._ended is not None:
+                # Opened again, it would bring back the directory of a topic that is deleted.
+                raise ApiError(self._ended.code, self._ended.message)
             log = self._open_log(self)
             # What recovery kept was written before and may have been acknowledged: it counts,
             # and is made safe before anybody sees it.
@@ -107,11 +115,15 @@ class Partition:
     # Writing
 
     def append(
-        self, records: memoryview, now_ms: int, origin: Origin = Origin.CLIENT
+        self,
+        records: memoryview,
+        now_ms: int,
+        origin: Origin = Origin.CLIENT,
+        checked: BatchCheck | None = None,
     ) -> AppendResult:
         log = self._log or self.log
         active = log.active
-        result = log.append(records, self.leader_epoch, now_ms, origin)
+        result = log.append(records, self.leader_epoch, now_ms, origin, checked)
         flush_messages = log.config.flush_messages
         if flush_messages == 1:
             if result.last_offset >= log.recovery_point:
@@ -130,6 +142,9 @@ class Partition:
 
     def await_flush(self, end_offset: int, waiter: FlushWaiter) -> None:
         """The waiter hears once, when everything below `end_offset` is on disk or never will be."""
+        if self._ended is not None:
+            waiter.on_flush_failed(self, self._ended)
+            return
         if self._flushes is None:
             self._flushes = deque()
         self._flushes.append((end_offset, waiter))
@@ -178,11 +193,20 @@ class Partition:
     # The log's life
 
     def end(self, error: Exception | None = None) -> None:
-        """The partition is gone, moves away, or its disk failed; who waits for it looks again."""
+        """The partition is gone, moves away, or its disk failed, and for good: who waits for it
+        hears of it now, and who comes later is refused."""
         self._log = None
-        self.on_flush_failed(error or ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
+        error = error or ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        self._ended = (
+            error
+            if isinstance(error, ApiError)
+            else ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"offline: {error}")
+        )
+        self.on_flush_failed(error)
         for watcher in tuple(self._watchers or ()):
             watcher.on_commit(self)
+        if self.on_end is not None:
+            self.on_end(error)
 
 
 def _acks_wait(log: Log) -> bool:

@@ -26,8 +26,11 @@ from penstock.machine.journal import Journal
 from penstock.machine.state import StateMachine
 from penstock.machine.timers import TimerKey, Timers
 from penstock.model.clock import Clock
-from penstock.model.error import ApiError, InvariantError, StorageError
+from penstock.model.error import ApiError, ErrorCode, InvariantError, StorageError
 from penstock.network.later import Later, future_of
+from penstock.telemetry.log import get_logger
+
+log = get_logger("runtime")
 
 MachineT = TypeVar("MachineT", bound=StateMachine[Any])
 RecordT = TypeVar("RecordT")
@@ -37,6 +40,7 @@ _TIMER_WAIT_MAX_MS = 60_000
 """Deadlines are wall-clock times, and a wall clock may be set: look again now and then."""
 
 _TIMER_RETRY_MS = 1000
+_TIMER_FAULT_MS = 60_000
 
 
 class JournalError(StorageError):
@@ -81,11 +85,18 @@ class Runtime(Generic[MachineT, RecordT]):
     def pending_count(self) -> int:
         return len(self._pending)
 
-    def load(self) -> int:
-        """Replay the journal into the machine; the number of records it held."""
+    def load(self, pass_over: Callable[[int, Exception], None] | None = None) -> int:
+        """Replay the journal into the machine; the number of records it held. A record that the
+        machine has no place for ends the load, unless somebody is there to be told of it."""
         count = 0
+        replay = self.machine.replay
         for offset, record in self._journal.load():
-            self.machine.replay(record, offset)
+            try:
+                replay(record, offset)
+            except Exception as error:
+                if pass_over is None:
+                    raise
+                pass_over(offset, error)
             count += 1
         return count
 
@@ -173,11 +184,14 @@ class Runtime(Generic[MachineT, RecordT]):
             raise
 
     def _append(self, records: Sequence[RecordT]) -> int:
-        """A refused append, such as on a full disk, changes nothing and is the caller's alone."""
+        """A refused append, such as on a full disk, changes nothing and is the caller's alone. So
+        is a value that no record can carry."""
         try:
             return self._journal.append(records)
         except ApiError:
             raise
+        except ValueError as error:
+            raise ApiError(ErrorCode.UNKNOWN_SERVER_ERROR, str(error)) from error
         except Exception as error:
             self.fail(error)
             raise
@@ -227,7 +241,7 @@ class Runtime(Generic[MachineT, RecordT]):
                 waiting.settle(reply)
 
     def fail(self, error: BaseException) -> None:
-        """Nothing more is taken, and who waits hears why."""
+        """Nothing more is taken, and who waits hears why: an ApiError is their answer as it is."""
         if self._failure is not None:
             return
         self._failure = error
@@ -237,9 +251,7 @@ class Runtime(Generic[MachineT, RecordT]):
         self._pending.clear()
         self._parked.clear()
         for later in waiting:
-            stopped = JournalError(f"not committed: {error}")
-            stopped.__cause__ = error
-            later.fail(stopped)
+            later.fail(_told_to_waiting(error))
 
     # --- timers ---
 
@@ -270,7 +282,15 @@ class Runtime(Generic[MachineT, RecordT]):
 
     def _expire(self, key: TimerKey, now_ms: int) -> None:
         try:
-            self._take(self.machine.expire(key, now_ms))
+            decision = self.machine.expire(key, now_ms)
+        except Exception as error:
+            # Nothing has changed by it. What is wrong with one entity, as a forged record can make
+            # it, is no reason to stop all the others.
+            log.error("timer failed", timer=repr(key), exc_info=error)
+            self._timers.schedule(key, now_ms + _TIMER_FAULT_MS)
+            return
+        try:
+            self._take(decision)
         except ApiError:
             # The disk had no room for it: the machine is as before, and is asked again.
             self._timers.schedule(key, now_ms + _TIMER_RETRY_MS)
@@ -283,6 +303,14 @@ def _with_own_answer(decision: Decision[RecordT, Any], key: Hashable) -> Decisio
     (own,) = (answer for answered, answer in decision.answers if answered == key)
     others = [answer for answer in decision.answers if answer[0] != key]
     return decision._replace(reply=own, answers=others)
+
+
+def _told_to_waiting(error: BaseException) -> Exception:
+    if isinstance(error, ApiError):
+        return ApiError(error.code, error.message)
+    stopped = JournalError(f"not committed: {error}")
+    stopped.__cause__ = error
+    return stopped
 
 
 async def _wait(later: Later[ReplyT]) -> ReplyT:

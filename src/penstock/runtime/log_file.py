@@ -11,7 +11,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from penstock.model.error import StorageError
-from penstock.records.header import BatchHeader, Buffer, check_batch, iter_batches
+from penstock.records.header import (
+    BATCH_OVERHEAD,
+    BatchHeader,
+    Buffer,
+    batch_size,
+    check_batch,
+)
 from penstock.storage.log import Log
 from penstock.storage.trim import advance_log_start, delete_first_segments
 
@@ -65,6 +71,7 @@ class MetadataLogConfig:
     message_timestamp_before_max_ms: int = (1 << 63) - 1
     message_timestamp_after_max_ms: int = (1 << 63) - 1
     compression_type: str = "producer"
+    penstock_record_check: str = "never"
     flush_messages: int = 1
     flush_ms: int = (1 << 63) - 1
     file_delete_delay_ms: int = 0
@@ -101,10 +108,14 @@ class StorageLogFile:
                 return
             for part in result.slices:
                 with part:
-                    data = part.read()
-                for position, header in iter_batches(data, 0, len(data)):
-                    check_batch(data, position, len(data))
-                    yield header, memoryview(data)[position : position + header.size]
+                    data = memoryview(part.read())
+                position, end = 0, len(data)
+                while end - position >= BATCH_OVERHEAD and batch_size(data, position) <= (
+                    end - position
+                ):
+                    header = check_batch(data, position, end)
+                    yield header, data[position : position + header.size]
+                    position += header.size
                     offset = header.next_offset
 
     async def wait_flushed(self, end_offset: int) -> None:

@@ -24,6 +24,7 @@ from penstock.records.control import (
     control_kind,
 )
 from penstock.records.header import BatchHeader, Buffer
+from penstock.records.plain import iter_pairs
 from penstock.records.record import Record, iter_records
 
 BATCH_BYTES_MAX = 8 << 20
@@ -78,12 +79,15 @@ def pack_controls(
     return build_batch(records, base_offset=base_offset, leader_epoch=epoch, is_control=True)
 
 
-def read_values(header: BatchHeader, batch: Buffer) -> Iterator[tuple[int, MetadataRecord]]:
-    """Nothing from a control batch: those are the log's own affair."""
+def read_values(header: BatchHeader, batch: Buffer) -> list[tuple[int, MetadataRecord]]:
+    """Nothing from a control batch: those are the log's own affair. A list, since a start goes
+    through all of them and a batch holds few or is large once."""
     if header.is_control:
-        return
-    for record in iter_records(batch):
-        yield record.offset, decode_metadata_record(record.value or b"")
+        return []
+    return [
+        (offset, decode_metadata_record(value or b""))
+        for offset, _, value in iter_pairs(header, memoryview(batch))
+    ]
 
 
 def read_controls(header: BatchHeader, batch: Buffer) -> list[Control]:

@@ -16,7 +16,7 @@ from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, InvariantError, StorageError
 from penstock.protocol.messages.records.feature_level_record import FeatureLevelRecord
 from penstock.records.control import KRAFT_VERSION, KRAFT_VOTERS
-from penstock.records.header import BatchHeader, Buffer
+from penstock.records.header import Buffer
 from penstock.runtime.log_file import LogFile
 from penstock.runtime.metadata_batch import (
     Control,
@@ -29,6 +29,7 @@ from penstock.runtime.metadata_batch import (
 )
 from penstock.runtime.metadata_snapshot import Snapshot, SnapshotDirectory, SnapshotId
 from penstock.runtime.quorum_state import QuorumState, read_quorum_state, write_quorum_state
+from penstock.runtime.space_reserve import SpaceReserve
 from penstock.storage.disk import Disk
 
 _logger = logging.getLogger(__name__)
@@ -45,7 +46,9 @@ class MetadataJournal:
         clock: Clock,
         *,
         snapshot_bytes: int = SNAPSHOT_BYTES,
+        reserve: SpaceReserve | None = None,
     ) -> None:
+        self._reserve = reserve
         self._log = log
         self._disk = disk
         self._directory = directory
@@ -76,25 +79,23 @@ class MetadataJournal:
         covered = found[0].offset if found is not None else 0
         if self._log.start_offset > covered:
             raise StorageError(
-                f"{self._directory} begins at offset {self._log.start_offset}, "
-                "and no snapshot holds what was before"
+                f"the metadata log in {self._directory} begins at offset "
+                f"{self._log.start_offset}, and no snapshot (*.checkpoint) that can be read holds "
+                "what was before: put a copy of the snapshot back"
             )
         yield from self._load_log(offset)
 
     def _load_log(self, start: int) -> Iterator[tuple[int, MetadataRecord]]:
         for header, batch in self._log.read(start):
-            self._keep_controls(read_controls(header, batch))
             self._bytes_since_snapshot += header.size
-            yield from self._behind(start, header, batch)
+            if header.is_control:
+                self._keep_controls(read_controls(header, batch))
+                continue
+            for offset, record in read_values(header, batch):
+                if offset >= start:
+                    self._note_level(record)
+                    yield offset, record
         self._committed_offset = self._log.end_offset
-
-    def _behind(
-        self, start: int, header: BatchHeader, batch: Buffer
-    ) -> Iterator[tuple[int, MetadataRecord]]:
-        for offset, record in read_values(header, batch):
-            if offset >= start:
-                self._note_level(record)
-                yield offset, record
 
     def _note_level(self, record: MetadataRecord) -> None:
         if isinstance(record, FeatureLevelRecord) and record.name == METADATA_VERSION:
@@ -154,9 +155,22 @@ class MetadataJournal:
                 ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation."
             )
         data = batches[0] if len(batches) == 1 else b"".join(batches)
-        self._log.append(data, now_ms)
+        self._write(data, now_ms, frees_space=all(_frees_space(one) for one in records))
         self._bytes_since_snapshot += len(data)
         return base_offset
+
+    def _write(self, data: Buffer, now_ms: int, frees_space: bool) -> None:
+        """What frees space is written even if there is none, as long as the reserve lasts."""
+        while True:
+            try:
+                self._log.append(data, now_ms)
+                return
+            except ApiError as error:
+                is_full = error.code == ErrorCode.KAFKA_STORAGE_ERROR
+                if not is_full or not frees_space or self._reserve is None:
+                    raise
+                if not self._reserve.give():
+                    raise
 
     def is_committed(self, end_offset: int) -> bool:
         return end_offset <= self._committed_offset
@@ -189,3 +203,8 @@ class MetadataJournal:
         self._log.drop_before(end_offset)
         self._snapshots.remove_before(snapshot_id)
         return snapshot_id
+
+
+def _frees_space(record: MetadataRecord) -> bool:
+    """Deleting a topic does, and so does a shorter retention."""
+    return record.API_KEY in (RecordKind.REMOVE_TOPIC, RecordKind.CONFIG)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from penstock.metadata.record import MetadataRecord
-from penstock.model.error import ApiError, StorageError
+from penstock.model.error import StorageError
 from penstock.records.control import SNAPSHOT_FOOTER
 from penstock.records.header import BatchHeader, Buffer, check_batch
 from penstock.runtime.metadata_batch import (
@@ -26,9 +26,11 @@ from penstock.runtime.metadata_batch import (
 )
 from penstock.storage.disk import Disk, read_whole, replace_file
 from penstock.storage.failure import failure_of
+from penstock.storage.trash import remove_file
 
 BOOTSTRAP_FILE = "bootstrap.checkpoint"
 _SUFFIX = ".checkpoint"
+_BYTES_MAX = 1 << 32
 _NAME = re.compile(r"^(\d{20})-(\d{10})\.checkpoint$")
 
 
@@ -88,7 +90,7 @@ class SnapshotDirectory:
     def remove_before(self, snapshot_id: SnapshotId) -> None:
         for older in self.list():
             if older < snapshot_id:
-                self._disk.unlink(self._path(older))
+                remove_file(self._disk, self._path(older))
 
     def _path(self, snapshot_id: SnapshotId) -> str:
         return f"{self._directory}/{snapshot_id.file_name}"
@@ -98,11 +100,12 @@ def read_snapshot(disk: Disk, path: str) -> Snapshot:
     records: list[MetadataRecord] = []
     controls: list[Control] = []
     try:
-        data = read_whole(disk, path)
+        data = read_whole(disk, path, _BYTES_MAX)
         for header, batch in _batches(data):
             controls += read_controls(header, batch)
             records += (record for _, record in read_values(header, batch))
-    except (OSError, ApiError) as error:
+    except Exception as error:
+        # Of any kind: it may hold what no decoder has been told about.
         raise StorageError(f"cannot read snapshot {path}: {error}") from error
     if not controls or controls[-1][0] != SNAPSHOT_FOOTER:
         raise StorageError(f"snapshot {path} is cut off")

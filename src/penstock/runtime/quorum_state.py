@@ -6,14 +6,19 @@ Written before a new epoch is used, so that no epoch is used twice, not even aft
 from __future__ import annotations
 
 import json
+import logging
 from dataclasses import dataclass, replace
 from typing import Any
 
 from penstock.model.error import StorageError
 from penstock.model.id import ZERO_ID, id_to_str
-from penstock.storage.disk import Disk, read_whole, replace_file
+from penstock.storage.damage import DamagedFile, put_aside, read_small
+from penstock.storage.disk import Disk, replace_file
+
+_logger = logging.getLogger(__name__)
 
 FILE_NAME = "quorum-state"
+_EPOCH_MAX = (1 << 31) - 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,16 +44,21 @@ class QuorumState:
 
 
 def read_quorum_state(disk: Disk, directory: str) -> QuorumState | None:
+    """None also for a file that is damaged: the log names the last epoch that was written in, and
+    a voter that is alone has told nobody of any other."""
     path = f"{directory}/{FILE_NAME}"
-    if not disk.exists(path):
-        return None
     try:
-        fields = json.loads(read_whole(disk, path))
-        return QuorumState(
-            int(fields["leaderId"]), int(fields["leaderEpoch"]), int(fields["data_version"])
-        )
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise StorageError(f"malformed {path}: {error}") from error
+        fields = json.loads(read_small(disk, path))
+        epoch = int(fields["leaderEpoch"])
+        if not 0 <= epoch <= _EPOCH_MAX:
+            raise ValueError(f"leader epoch {epoch}")
+        return QuorumState(int(fields["leaderId"]), epoch, int(fields["data_version"]))
+    except FileNotFoundError:
+        return None
+    except (DamagedFile, ValueError, KeyError, TypeError, RecursionError) as error:
+        kept = put_aside(disk, path)
+        _logger.warning("%s is damaged (%s): kept as %s, and begun anew", path, error, kept)
+        return None
 
 
 def write_quorum_state(disk: Disk, directory: str, state: QuorumState) -> None:

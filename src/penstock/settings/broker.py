@@ -7,15 +7,21 @@ from typing import Final
 
 from penstock.model.error import ApiError, ErrorCode
 from penstock.settings.key import (
-    PER_BROKER,
+    CLUSTER_WIDE,
+    LOW,
+    PROMISE,
     READ_ONLY,
+    SHOWN_MAX,
     STRING,
     UNKNOWN,
+    UNREAD,
     Key,
     Row,
     ValueProblem,
+    shortened,
 )
-from penstock.settings.synonym import without_listener
+from penstock.settings.promise import UNDECLARED
+from penstock.settings.synonym import LISTENER_PREFIX, without_listener
 from penstock.settings.table import (
     cluster,
     group,
@@ -46,42 +52,70 @@ DYNAMIC_ONLY_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in operati
 
 HIDDEN_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in hidden.ROWS}
 
-OPEN_PREFIXES: Final = ("listener.name.", "rsm.config.", "rlmm.config.", "config.providers.")
-"""Below these any name is taken: plug-ins and authentication mechanisms bring their own."""
+OPEN_PREFIXES: Final = ("rsm.config.", "rlmm.config.")
+"""Below these any name is taken: plug-ins of tiered storage bring their own."""
 
 
 def find_broker_key(name: str) -> Key | None:
     key = BROKER_KEYS.get(name) or DYNAMIC_ONLY_KEYS.get(name) or HIDDEN_KEYS.get(name)
-    if key is not None or not name.startswith(OPEN_PREFIXES):
+    if key is not None:
         return key
+    if name.startswith(LISTENER_PREFIX):
+        return _key_of_listener(name)
+    if name in UNDECLARED or name.startswith("config.providers."):
+        return Key(name, STRING, effect=PROMISE)
+    return Key(name, STRING, update_mode=CLUSTER_WIDE) if name.startswith(OPEN_PREFIXES) else None
+
+
+def _key_of_listener(name: str) -> Key:
     general = BROKER_KEYS.get(without_listener(name) or "")
-    if general is not None:
-        return Key(name, general.type, None, general.check, update_mode=general.update_mode)
-    # What it holds is unknown, a password perhaps: never shown.
-    return Key(name, UNKNOWN if name.startswith("listener.name.") else STRING)
+    if general is None:
+        # What it holds is unknown, a password perhaps: never shown.
+        return Key(name, UNKNOWN, effect=PROMISE)
+    effect = UNREAD if general.effect == UNREAD else PROMISE
+    return Key(name, general.type, None, general.check, LOW, general.update_mode, effect)
 
 
-def validate_broker_overrides(overrides: Mapping[str, str | None], *, per_broker: bool) -> None:
-    """What AlterConfigs may change on one broker, or as the default of all of them."""
+def nearest_key(name: str) -> str | None:
+    if len(name) > SHOWN_MAX:
+        # Comparing takes time by the length, and nobody mistypes a name that long.
+        return None
+    from difflib import get_close_matches  # only a typing error needs it
+
+    matches = get_close_matches(name, BROKER_KEYS, n=1, cutoff=0.6)
+    return matches[0] if matches else None
+
+
+def unknown_name(name: str) -> str:
+    near = nearest_key(name)
+    return f"{name}; did you mean {near}?" if near else shortened(name)
+
+
+def validate_broker_overrides(overrides: Mapping[str, str]) -> None:
+    """What AlterConfigs may put on one broker, or on all of them, value by value."""
     keys = {name: find_broker_key(name) for name in overrides}
-    fixed = sorted(name for name, key in keys.items() if key and _is_fixed(name, key))
+    fixed = sorted(name for name, key in keys.items() if key and key.update_mode == READ_ONLY)
     if fixed:
-        raise _refused(f"Cannot update these configs dynamically: [{', '.join(fixed)}]")
-    own = sorted(name for name, key in keys.items() if key and key.update_mode == PER_BROKER)
-    if own and not per_broker:
-        raise _refused(f"These configs need a broker id to be set for: [{', '.join(own)}]")
+        raise ApiError(
+            ErrorCode.INVALID_REQUEST,
+            f"Cannot update these configs dynamically: [{', '.join(fixed)}]",
+        )
     for name, text in overrides.items():
         key = keys[name]
-        if key is not None and text is not None:
-            try:
-                key.parse(text)
-            except ValueProblem as problem:
-                raise _refused(str(problem)) from None
+        if key is None:
+            # Kafka keeps these for its plug-ins; here nothing would ever read them.
+            raise ApiError(ErrorCode.INVALID_CONFIG, f"Unknown config name: {unknown_name(name)}")
+        try:
+            key.parse(text)
+        except ValueProblem as problem:
+            raise ApiError(ErrorCode.INVALID_REQUEST, str(problem)) from None
 
 
-def _is_fixed(name: str, key: Key) -> bool:
-    return key.update_mode == READ_ONLY and not name.startswith(OPEN_PREFIXES)
-
-
-def _refused(message: str) -> ApiError:
-    return ApiError(ErrorCode.INVALID_REQUEST, message)
+def is_usable(name: str, text: str) -> bool:
+    """Whether a change found in the metadata log can be followed: another version, or Apache
+    Kafka, may have accepted what this node would refuse."""
+    try:
+        validate_broker_overrides({name: text})
+    except ApiError:
+        return False
+    return True

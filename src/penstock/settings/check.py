@@ -17,7 +17,7 @@ class Range:
 
     __slots__ = ("high", "low", "other")
 
-    def __init__(self, low: int, high: int | None = None, other: int | None = None) -> None:
+    def __init__(self, low: int, high: float | None = None, other: int | None = None) -> None:
         self.low = low
         self.high = high
         self.other = other
@@ -39,16 +39,19 @@ class Range:
 
 
 class Choice:
-    """One of some words; of a list, every item has to be."""
+    """One of some words; of a list, every item has to be, and with `filled` there has to be one."""
 
-    __slots__ = ("fold", "words")
+    __slots__ = ("filled", "fold", "words")
 
-    def __init__(self, *words: str, fold: bool = False) -> None:
+    def __init__(self, *words: str, fold: bool = False, filled: bool = False) -> None:
         self.words = words
         self.fold = fold
+        self.filled = filled
 
     def __call__(self, value: str | list[str]) -> str | None:
         items = value if isinstance(value, list) else [value]
+        if self.filled and not items:
+            return f"At least one is needed of: {', '.join(self.words)}"
         if self.fold:
             items = [item.upper() for item in items]
         if all(item in self.words for item in items):
@@ -61,15 +64,17 @@ class Choice:
 
 
 class Filled:
-    """A text that is not empty."""
+    """A text or list that is not empty."""
 
     __slots__ = ()
 
-    def __call__(self, value: str) -> str | None:
-        return None if value else "String must be non-empty"
+    def __call__(self, value: str | list[str]) -> str | None:
+        if value:
+            return None
+        return "List must not be empty" if isinstance(value, list) else "String must be non-empty"
 
     def __str__(self) -> str:
-        return "non-empty string"
+        return "not empty"
 
 
 class ReplicaList:
@@ -91,6 +96,23 @@ class ReplicaList:
         return "* or partition:broker,partition:broker,..."
 
 
+class OffsetReset:
+    """Where reading begins without a position: one end of the log, or a while ago."""
+
+    __slots__ = ()
+
+    def __call__(self, value: str) -> str | None:
+        import re  # only this check needs it
+
+        ago = r"by_duration:P(?=.)(\d+D)?(T(?=.)(\d+H)?(\d+M)?(\d+(\.\d+)?S)?)?"
+        if value in ("earliest", "latest") or re.fullmatch(ago, value, re.ASCII | re.IGNORECASE):
+            return None
+        return "expected earliest, latest, or a time ago such as by_duration:PT1H"
+
+    def __str__(self) -> str:
+        return "earliest, latest, by_duration:PnDTnHnMnS"
+
+
 def at_least(low: int) -> Range:
     return Range(low)
 
@@ -101,3 +123,7 @@ def between(low: int, high: int, other: int | None = None) -> Range:
 
 def one_of(*words: str) -> Choice:
     return Choice(*words)
+
+
+def some_of(*words: str) -> Choice:
+    return Choice(*words, filled=True)

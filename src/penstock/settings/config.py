@@ -10,10 +10,12 @@ from collections.abc import Iterable, Mapping
 from os import PathLike
 from typing import Any, Final
 
-from penstock.settings.broker import BROKER_KEYS, find_broker_key
+from penstock.settings.broker import find_broker_key, is_usable, unknown_name
 from penstock.settings.error import SettingError
-from penstock.settings.key import Key, ValueProblem
+from penstock.settings.key import UNREAD, ValueProblem
+from penstock.settings.promise import broken_promise, is_promised
 from penstock.settings.properties import PropertiesProblem, parse_properties
+from penstock.settings.relation import RelationProblem, check_relations
 
 _NONE: Final[Mapping[str, str]] = {}
 
@@ -33,7 +35,7 @@ class BrokerConfig:
     """`static` holds what was set explicitly at the start; `dynamic` what was changed for this
     broker, `dynamic_default` for every broker, by clients since then."""
 
-    __slots__ = ("_values", "dynamic", "dynamic_default", "static", "topic_cache")
+    __slots__ = ("_values", "dynamic", "dynamic_default", "ignored", "static", "topic_cache")
 
     def __init__(
         self,
@@ -44,6 +46,7 @@ class BrokerConfig:
         self.static = static
         self.dynamic = dynamic
         self.dynamic_default = dynamic_default
+        self.ignored: frozenset[str] = frozenset()
         self._values: dict[str, Any] = {}
         self.topic_cache: dict[frozenset[tuple[str, str]], Any] = {}
 
@@ -65,7 +68,9 @@ class BrokerConfig:
             static[assignment.key] = assignment.value
             sources[assignment.key] = assignment.source
         _align_node_id(static, sources)
-        return cls(static)
+        config = cls(static)
+        _check_whole(config, sources)
+        return config
 
     def with_static(self, settings: Mapping[str, str]) -> BrokerConfig:
         return BrokerConfig({**self.static, **settings}, self.dynamic, self.dynamic_default)
@@ -73,7 +78,24 @@ class BrokerConfig:
     def with_dynamic(
         self, dynamic: Mapping[str, str], dynamic_default: Mapping[str, str]
     ) -> BrokerConfig:
-        return BrokerConfig(self.static, dict(dynamic), dict(dynamic_default))
+        """What cannot be followed is left out; `ignored` of the result names it."""
+        config = BrokerConfig(self.static, _usable(dynamic), _usable(dynamic_default))
+        config.ignored = frozenset(
+            (dynamic.keys() - config.dynamic.keys())
+            | (dynamic_default.keys() - config.dynamic_default.keys())
+        )
+        return config
+
+    @property
+    def unread(self) -> list[str]:
+        """Settings that somebody gave another value than the default, without any effect."""
+        return sorted(
+            name
+            for name, text in {**self.static, **self.dynamic_default, **self.dynamic}.items()
+            if (key := find_broker_key(name)) is not None
+            and key.effect == UNREAD
+            and not key.is_default(text)
+        )
 
     def get(self, name: str) -> Any:
         """The typed value in force; None where neither a value nor a default is there."""
@@ -112,28 +134,12 @@ class BrokerConfig:
         return rack
 
     @property
-    def listeners(self) -> list[str]:
-        return list(self.get("listeners"))
-
-    @property
-    def advertised_listeners(self) -> list[str]:
-        return list(self.get("advertised.listeners") or self.get("listeners"))
-
-    @property
     def log_dirs(self) -> list[str]:
         return list(self.get("log.dirs") or self.get("log.dir"))
 
     @property
-    def partition_count(self) -> int:
-        return int(self.get("num.partitions"))
-
-    @property
     def creates_topics(self) -> bool:
         return bool(self.get("auto.create.topics.enable"))
-
-    @property
-    def deletes_topics(self) -> bool:
-        return bool(self.get("delete.topic.enable"))
 
     @property
     def request_bytes_max(self) -> int:
@@ -171,11 +177,6 @@ class BrokerConfig:
     def producer_expiration_ms(self) -> int:
         return int(self.get("producer.id.expiration.ms"))
 
-    def replication_factor(self, broker_count: int) -> int:
-        """What a topic gets that asks for none: never more than there are brokers."""
-        factor = int(self.get("default.replication.factor"))
-        return max(1, min(factor, broker_count))
-
 
 def read_file(path: str | PathLike[str]) -> list[Assignment]:
     try:
@@ -197,24 +198,34 @@ def parse_assignment(text: str, source: str = "--set") -> Assignment:
     return Assignment(key.strip(), value.strip(), source)
 
 
-def nearest_key(name: str) -> str | None:
-    from difflib import get_close_matches  # only a typing error needs it
-
-    matches = get_close_matches(name, BROKER_KEYS, n=1, cutoff=0.6)
-    return matches[0] if matches else None
-
-
-def _check(assignment: Assignment) -> Key:
+def _check(assignment: Assignment) -> None:
     key = find_broker_key(assignment.key)
     if key is None:
-        near = nearest_key(assignment.key)
-        hint = f"; did you mean {near}?" if near else ""
-        raise SettingError(f"{assignment.source}: unknown setting {assignment.key}{hint}")
+        unknown = unknown_name(assignment.key)
+        raise SettingError(f"{assignment.source}: unknown setting {unknown}")
     try:
         key.parse(assignment.value)
     except ValueProblem as problem:
         raise SettingError(f"{assignment.source}: {problem}") from None
-    return key
+
+
+def _check_whole(config: BrokerConfig, sources: Mapping[str, str]) -> None:
+    """What counts is what is left when the command line has had its say."""
+    for name, text in config.static.items():
+        key = find_broker_key(name)
+        if key is not None and is_promised(key, text):
+            raise SettingError(f"{sources[name]}: {broken_promise(key, text)}")
+    try:
+        check_relations(config, config.static)
+    except RelationProblem as problem:
+        name = problem.name
+        raise SettingError(
+            f"{sources[name]}: {name}={config.static[name].strip()}: {problem}"
+        ) from None
+
+
+def _usable(overrides: Mapping[str, str]) -> dict[str, str]:
+    return {name: text for name, text in overrides.items() if is_usable(name, text)}
 
 
 def _align_node_id(static: dict[str, str], sources: dict[str, str]) -> None:

@@ -4,11 +4,26 @@ from __future__ import annotations
 
 from typing import Final
 
-from penstock.settings.key import BOOLEAN, CLASS, LIST, PASSWORD, Key
+from penstock.settings.key import (
+    AT_START,
+    BOOLEAN,
+    CLASS,
+    LIST,
+    PASSWORD,
+    PROMISE,
+    READ,
+    UNREAD,
+    Key,
+)
 from penstock.settings.sentence import BROKER_SENTENCES, TOPIC_SENTENCES
 from penstock.settings.synonym import BROKER_TO_TOPIC
 
-NO_EFFECT: Final = "Accepted for compatibility; has no effect in Penstock yet."
+_EFFECTS: Final = {
+    READ: "",
+    AT_START: "",
+    UNREAD: " Accepted for compatibility; has no effect in Penstock.",
+    PROMISE: " Only the default is accepted: Penstock does not do this yet.",
+}
 
 _AREAS: Final = (
     ("add.partitions.to.txn.", "transactions"),
@@ -58,7 +73,7 @@ def document(key: Key) -> str:
     sentence = TOPIC_SENTENCES.get(key.name) or BROKER_SENTENCES.get(key.name)
     if sentence is None:
         sentence = _default_of_topic(key.name) or _generic(key)
-    return sentence if key.has_effect else f"{sentence} {NO_EFFECT}"
+    return sentence + _EFFECTS[key.effect]
 
 
 def _default_of_topic(name: str) -> str | None:

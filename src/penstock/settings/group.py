@@ -8,7 +8,7 @@ from typing import Final
 from penstock.model.error import ApiError, ErrorCode
 from penstock.settings.broker import find_broker_key
 from penstock.settings.config import BrokerConfig
-from penstock.settings.key import Key, ValueProblem
+from penstock.settings.key import Key, ValueProblem, shortened
 from penstock.settings.table.group_resource import ROWS
 
 GROUP_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in ROWS}
@@ -36,7 +36,7 @@ def validate_group_overrides(config: BrokerConfig, overrides: Mapping[str, str])
 def _parsed(name: str, text: str) -> object:
     key = GROUP_KEYS.get(name)
     if key is None:
-        raise _invalid(f"Unknown group config name: {name}")
+        raise _invalid(f"Unknown group config name: {shortened(name)}")
     try:
         return key.parse(text)
     except ValueProblem as problem:

@@ -43,13 +43,26 @@ READ_ONLY: Final = "read-only"
 PER_BROKER: Final = "per-broker"
 CLUSTER_WIDE: Final = "cluster-wide"
 
+# What a value does in this node; every declaration says one of these.
+READ: Final = "read"
+"""The node acts on it, and on a change of it."""
+AT_START: Final = "at start"
+"""The node acts on it, but looks only once: Kafka would change it while it runs."""
+UNREAD: Final = "unread"
+"""Taken without effect. Nobody loses by that: it tunes what is not there, or what one node alone
+has no use for."""
+PROMISE: Final = "promise"
+"""Refused unless it says what the node does anyway: whoever sets it relies on what is not there."""
+
 INT_MAX: Final = "2147483647"
 LONG_MAX: Final = "9223372036854775807"
+
+SHOWN_MAX: Final = 200
 
 _BITS: Final = {INT: 31, SHORT: 15, LONG: 63}
 
 Value = bool | int | float | str | list[str] | None
-Row = tuple[str, int, str | None, Check | None, str, str, bool]
+Row = tuple[str, int, str | None, Check | None, str, str, str]
 
 
 class ValueProblem(ValueError):
@@ -57,7 +70,7 @@ class ValueProblem(ValueError):
 
 
 class Key:
-    __slots__ = ("check", "default", "has_effect", "importance", "name", "type", "update_mode")
+    __slots__ = ("check", "default", "effect", "importance", "name", "type", "update_mode")
 
     def __init__(
         self,
@@ -67,15 +80,16 @@ class Key:
         check: Check | None = None,
         importance: str = MEDIUM,
         update_mode: str = READ_ONLY,
-        has_effect: bool = False,
+        effect: str = UNREAD,
     ) -> None:
         self.name = name
         self.type = kind
         self.default = default
         self.check = check
         self.importance = importance
-        self.update_mode = update_mode
-        self.has_effect = has_effect
+        # What would not follow a change must not take one.
+        self.update_mode = READ_ONLY if effect in (AT_START, PROMISE) else update_mode
+        self.effect = effect
 
     def __repr__(self) -> str:
         return f"Key({self.name!r}, {self.type_name})"
@@ -87,6 +101,12 @@ class Key:
     @property
     def is_sensitive(self) -> bool:
         return self.type in (PASSWORD, UNKNOWN)
+
+    def is_default(self, text: str) -> bool:
+        """Whether a valid text says the same as saying nothing."""
+        if self.default is None:
+            return not text.strip()
+        return bool(self.parse(text) == self.parse(self.default))
 
     @property
     def documentation(self) -> str:
@@ -100,8 +120,7 @@ class Key:
         value = self._convert(text)
         complaint = None if self.check is None else self.check(value)
         if complaint is not None:
-            shown = text.strip() if self.type == LIST else render(value)
-            raise ValueProblem(f"Invalid value {shown} for configuration {self.name}: {complaint}")
+            raise self._malformed(text if self.type == LIST else render(value) or "", complaint)
         return value
 
     def _convert(self, text: str) -> Value:
@@ -147,12 +166,20 @@ class Key:
         if not text:
             return []
         items = [item.strip() for item in text.split(",")]
+        if not all(items):
+            raise self._malformed(text, "An item of the list is empty")
         if isinstance(self.check, Choice):
             return list(dict.fromkeys(items))
         return items
 
     def _malformed(self, text: str, complaint: str) -> ValueProblem:
-        return ValueProblem(f"Invalid value {text} for configuration {self.name}: {complaint}")
+        shown = shortened(text.strip())
+        return ValueProblem(f"Invalid value {shown} for configuration {self.name}: {complaint}")
+
+
+def shortened(text: str) -> str:
+    """A client's text as far as it is worth repeating."""
+    return text if len(text) <= SHOWN_MAX else f"{text[:SHOWN_MAX]}..."
 
 
 def render(value: Value) -> str | None:

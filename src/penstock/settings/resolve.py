@@ -41,6 +41,7 @@ class TopicConfig(NamedTuple):
     min_cleanable_dirty_ratio: float
     min_compaction_lag_ms: int
     min_insync_replicas: int
+    penstock_record_check: str
     preallocate: bool
     remote_log_copy_disable: bool
     remote_log_delete_on_disable: bool

@@ -58,6 +58,11 @@ TOPIC_SENTENCES: Final = {
     "min.insync.replicas": (
         "How many replicas have to be in sync for a write with acks=all to be accepted."
     ),
+    "penstock.record.check": (
+        "Whether a leader reads the records of a batch before it takes it: where that costs little "
+        "(quick: uncompressed batches, by compiled code), always, or never. Headers are always "
+        "checked, and records where the topic is compacted or has a codec or an oldest time set."
+    ),
     "preallocate": "Reserves the whole size of a segment file when it is created.",
     "remote.log.copy.disable": "Stops copying segments of this topic to tiered storage.",
     "remote.log.delete.on.disable": "Removes the tiered data when tiering is turned off.",

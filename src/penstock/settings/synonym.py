@@ -25,6 +25,7 @@ TOPIC_TO_BROKER: Final[dict[str, tuple[str, ...]]] = {
     "min.cleanable.dirty.ratio": ("log.cleaner.min.cleanable.ratio",),
     "min.compaction.lag.ms": ("log.cleaner.min.compaction.lag.ms",),
     "min.insync.replicas": ("min.insync.replicas",),
+    "penstock.record.check": ("penstock.record.check",),
     "preallocate": ("log.preallocate",),
     "retention.bytes": ("log.retention.bytes",),
     "retention.ms": ("log.retention.ms", "log.retention.minutes", "log.retention.hours"),
@@ -69,7 +70,9 @@ def without_listener(name: str) -> str | None:
 
 
 def to_ms(name: str, value: int) -> int:
-    """Hours and minutes as milliseconds; anything negative means without limit."""
+    """Hours and minutes as milliseconds; where no limit is allowed, all below zero means that."""
+    if name == "log.retention.ms":
+        return max(value, -1)
     for suffix, factor in _MS_PER_UNIT.items():
         if name.endswith(suffix):
             return value * factor if value >= 0 else -1

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from penstock.model.error import ApiError, ErrorCode
-from penstock.settings.key import Key, ValueProblem
+from penstock.settings.key import Key, ValueProblem, shortened
 from penstock.settings.table.hidden import TOPIC_ROWS
 from penstock.settings.table.topic import ROWS
 
@@ -18,7 +18,7 @@ HIDDEN_TOPIC_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in TOPIC_R
 def parse_topic_override(name: str, text: str | None) -> Any:
     key = TOPIC_KEYS.get(name) or HIDDEN_TOPIC_KEYS.get(name)
     if key is None:
-        raise _invalid(f"Unknown topic config name: {name}")
+        raise _invalid(f"Unknown topic config name: {shortened(name)}")
     if text is None:
         raise _invalid(f"Null value not supported for topic configs: {name}")
     try:

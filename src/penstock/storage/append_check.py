@@ -1,13 +1,14 @@
 """What a leader demands of a batch before it goes into the log.
 
-Reads the batch header and the checksum; records themselves only where a topic's settings leave
-no other way (compaction needs keys, another codec needs the bytes). Knows nothing of producers'
-sequences (see `producer_state`) and writes nothing to disk.
+`AppendCheck` is a topic's settings, turned once into what an append has to compare; `BatchCheck` is
+one batch on its way through them, in steps of bounded work. The header and the checksum are always
+looked at, the records where a setting says so or needs it. Knows nothing of producers' sequences
+(see `producer_state`) and writes nothing to disk.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import Enum
 from typing import Final
 
@@ -15,6 +16,7 @@ from penstock.model.error import ApiError, ErrorCode
 from penstock.records.builder import recompress
 from penstock.records.checksum import crc32c
 from penstock.records.compression import CODEC_NAMES
+from penstock.records.decompression import begins_as
 from penstock.records.header import (
     APPEND_TIME_BIT,
     ATTRIBUTES,
@@ -24,18 +26,29 @@ from penstock.records.header import (
     HEADER,
     LOG_OVERHEAD,
     MAGIC_V2,
-    NO_TIMESTAMP,
+    RATIO_MAX,
+    RECORD_BYTES_MIN,
     BatchHeader,
     InvalidRecord,
     WritableBuffer,
+    assign_create_time,
+    batch_size,
     check_batch,
     check_produced,
+    parse_header,
 )
-from penstock.records.record import iter_keys, read_body
+from penstock.records.record_check import RecordCheck
+from penstock.records.walk import COMPILED, Walk
 from penstock.storage.config import LogConfig
 
 LONG_MAX: Final = 0x7FFFFFFFFFFFFFFF
 
+LOOP_COST_MAX: Final = 500_000
+"""Of one batch's check on the event loop, in fields of records that are walked over: a millisecond
+or two. Beyond that a thread does it."""
+
+_RECOMPRESS_COST: Final = 5
+"""Of a byte, where a topic has a codec of its own."""
 _UNUSUAL: Final = APPEND_TIME_BIT | CONTROL_BIT
 _unpack_header = HEADER.unpack_from
 # A named tuple straight from a tuple: a third of the cost of calling the class.
@@ -58,10 +71,13 @@ class RejectedRecords(ApiError):
         self.indexes = indexes
 
 
-class AppendCheck:
-    """A topic's settings, turned once into what an append has to compare."""
+class TooMuchToCheckError(Exception):
+    """Checking this batch here would hold up everybody else: `BatchCheck` can be run elsewhere."""
 
+
+class AppendCheck:
     __slots__ = (
+        "_unusual",
         "after_max_ms",
         "append_time",
         "before_max_ms",
@@ -70,6 +86,8 @@ class AppendCheck:
         "level",
         "max_batch_bytes",
         "plain",
+        "reads_compressed",
+        "reads_plain",
         "segment_bytes",
     )
 
@@ -83,17 +101,22 @@ class AppendCheck:
         self.codec = _target_codec(config.compression_type)
         level = getattr(config, f"compression_{config.compression_type}_level", None)
         self.level: int | None = level if isinstance(level, int) else None
-
-        # Nothing that would have to look into the batch or change it.
-        self.plain = (
-            not self.append_time
-            and not self.compacted
-            and self.codec is None
-            and self.before_max_ms == LONG_MAX
+        # Whether the records of a client's batch are looked at.
+        self.reads_compressed = (
+            config.penstock_record_check == "always"
+            or self.compacted
+            or self.codec is not None
+            or self.before_max_ms != LONG_MAX
         )
+        is_quick = config.penstock_record_check == "quick" and COMPILED
+        self.reads_plain = self.reads_compressed or is_quick
+        # Nothing that would change the batch, or read records in interpreted code.
+        changes = self.append_time or self.codec is not None
+        self.plain = not changes and (COMPILED or not self.reads_plain)
+        self._unusual = _UNUSUAL | (CODEC_MASK if self.reads_compressed else 0)
 
     def quick(self, records: WritableBuffer, now_ms: int) -> BatchHeader | None:
-        """The header of a client's ordinary, faultless batch; None wherever `check` has to say.
+        """The header of a client's ordinary, faultless batch; None where `BatchCheck` has to say.
 
         The same rules in the fewest steps: nearly every append passes here.
         """
@@ -101,17 +124,17 @@ class AppendCheck:
             return None
         header: BatchHeader = _as_header(BatchHeader, _unpack_header(records))
         (
-            _,
+            base_offset,
             length,
             _,
             magic,
             crc,
             attributes,
             last_delta,
-            _,
+            base_timestamp,
             newest,
             producer,
-            _,
+            epoch,
             sequence,
             count,
         ) = header
@@ -121,19 +144,30 @@ class AppendCheck:
             or size > self.max_batch_bytes
             or size > self.segment_bytes
             or magic != MAGIC_V2
-            or attributes & _UNUSUAL
+            or base_offset
+            or attributes & self._unusual
             or count <= 0
             or last_delta != count - 1
-            or newest - now_ms > self.after_max_ms
-            or (producer >= 0 and sequence < 0)
+            or (producer >= 0 and (sequence < 0 or epoch < -1))
             or crc32c(memoryview(records)[ATTRIBUTES:]) != crc
         ):
+            return None
+        codec = attributes & CODEC_MASK
+        if codec or not self.reads_plain:
+            holds = codec < len(RATIO_MAX) and (
+                count * RECORD_BYTES_MIN <= (size - BATCH_OVERHEAD) * RATIO_MAX[codec]
+                and begins_as(codec, memoryview(records)[BATCH_OVERHEAD:])
+            )
+            return header if holds and newest - now_ms <= self.after_max_ms else None
+        walk = Walk(count, base_timestamp, self.compacted, True, *self.times(now_ms))
+        position = walk.step(records, BATCH_OVERHEAD, size, LOOP_COST_MAX)
+        if position != size or not walk.done or walk.rejected or walk.newest != newest:
             return None
         return header
 
     def trusted(self, records: WritableBuffer) -> BatchHeader | None:
         """The header of a batch that a coordinator of this process has just made: its checksum is
-        not computed a second time. None wherever `check` has to say."""
+        not computed a second time. None wherever `BatchCheck` has to say."""
         header: BatchHeader = _as_header(BatchHeader, _unpack_header(records))
         size = header.batch_length + LOG_OVERHEAD
         as_is = self.codec is None or header.attributes & CODEC_MASK == self.codec
@@ -141,75 +175,144 @@ class AppendCheck:
             return None
         return header
 
-    def check(
-        self, records: WritableBuffer, now_ms: int, origin: Origin
-    ) -> tuple[WritableBuffer, BatchHeader]:
-        """The one batch to write, perhaps under another codec, and its header."""
-        header = check_batch(records, 0, len(records))
-        size = header.size
-        if size != len(records):
-            raise InvalidRecord("more than one batch for a partition in one request")
-        if size > self.max_batch_bytes and origin is Origin.CLIENT:
-            raise self._too_large(size)
-        if origin is Origin.CLIENT:
-            check_produced(header)
+    def begin(
+        self, records: WritableBuffer, now_ms: int, origin: Origin = Origin.CLIENT
+    ) -> BatchCheck:
+        return BatchCheck(self, records, now_ms, origin)
+
+    def check_here(
+        self, records: WritableBuffer, now_ms: int, origin: Origin, checked: BatchCheck | None
+    ) -> BatchCheck:
+        """A check that has reached its end: the one given, or another if that is quickly done."""
+        if checked is None:
+            checked = self.begin(records, now_ms, origin)
+            if not checked.advance(LOOP_COST_MAX):
+                raise TooMuchToCheckError
+        elif checked.rules is not self:
+            # The topic's settings have changed since.
+            raise TooMuchToCheckError
+        return checked
+
+    def times(self, now_ms: int) -> tuple[int, int]:
+        """The earliest and the latest time that a record may have."""
+        return now_ms - self.before_max_ms, min(now_ms + self.after_max_ms, LONG_MAX)
+
+
+class BatchCheck:
+    """`records` and `header` are the batch to write, perhaps under another codec, once `advance`
+    has said so. Any thread may advance it, as long as the bytes stay what they are."""
+
+    __slots__ = ("_now_ms", "_origin", "_steps", "header", "records", "rules")
+
+    def __init__(
+        self, rules: AppendCheck, records: WritableBuffer, now_ms: int, origin: Origin
+    ) -> None:
+        self.rules = rules
+        self.records = records
+        self._now_ms = now_ms
+        self._origin = origin
+        self._steps = self._run()
+
+    def advance(self, cost_max: int) -> bool:
+        """Check on for about that much work; whether the batch may be written. ApiError for one
+        that may not."""
+        for cost in self._steps:
+            cost_max -= cost
+            if cost_max < 0:
+                return False
+        return True
+
+    def _run(self) -> Iterator[int]:
+        rules, records = self.rules, self.records
+        self.header = header = self._check_header()
         if header.attributes & CONTROL_BIT:
-            return records, header
-        if not self.append_time:
-            self._check_times(records, header, now_ms)
-        # Coordinators write keys only, and one batch for every commit.
-        if self.compacted and origin is not Origin.COORDINATOR:
-            _check_keys(records, header)
-        if self.codec is not None and header.attributes & CODEC_MASK != self.codec:
-            return self._recompress(records)
-        if size > self.segment_bytes:
-            raise _larger_than_segment(size, self.segment_bytes)
-        return records, header
+            return
+        yield 0
+        size = header.size
+        if self._origin is not Origin.COORDINATOR and self._looks_inside():
+            check = self._start_inside()
+            yield from check.steps()
+            size += check.body_bytes
+            self._judge(check)
+        if rules.codec is not None and header.attributes & CODEC_MASK != rules.codec:
+            if self._origin is not Origin.COORDINATOR:
+                yield size * _RECOMPRESS_COST
+            self.records = recompress(records, rules.codec, rules.level)
+            self.header = check_batch(self.records, 0, len(self.records))
+            self._check_size(self.header.size)
+        if self.header.size > rules.segment_bytes:
+            raise _larger_than_segment(self.header.size, rules.segment_bytes)
 
-    def _check_times(self, records: WritableBuffer, header: BatchHeader, now_ms: int) -> None:
-        if header.attributes & APPEND_TIME_BIT:
-            raise ApiError(
-                ErrorCode.INVALID_TIMESTAMP, "producers may not set the type log append time"
+    def _check_header(self) -> BatchHeader:
+        records, is_client = self.records, self._origin is Origin.CLIENT
+        if is_client and len(records) >= BATCH_OVERHEAD:
+            size = batch_size(records)
+            # As Kafka has it, which reads no further than to the end of the last whole batch.
+            if size > len(records):
+                raise InvalidRecord(f"batch of {size} bytes in a request of {len(records)}")
+        header = check_batch(records, 0, len(records))
+        if header.size != len(records):
+            raise InvalidRecord("more than one batch for a partition in one request")
+        if is_client:
+            self._check_size(header.size)
+            check_produced(header)
+            codec = header.attributes & CODEC_MASK
+            if not begins_as(codec, memoryview(records)[BATCH_OVERHEAD:]):
+                raise InvalidRecord(f"batch is not compressed with {CODEC_NAMES[codec]}")
+            if self.rules.append_time and header.attributes & APPEND_TIME_BIT:
+                raise ApiError(
+                    ErrorCode.INVALID_TIMESTAMP, "producers may not set the type log append time"
+                )
+        return header
+
+    def _looks_inside(self) -> bool:
+        """Whether a time is too far ahead, the header alone cannot say."""
+        rules, header = self.rules, self.header
+        if rules.reads_compressed or (rules.reads_plain and not header.attributes & CODEC_MASK):
+            return True
+        ahead_ms = header.max_timestamp - self._now_ms
+        return not rules.append_time and ahead_ms > rules.after_max_ms
+
+    def _start_inside(self) -> RecordCheck:
+        rules = self.rules
+        earliest, latest = rules.times(self._now_ms)
+        return RecordCheck(
+            self.records,
+            self.header,
+            keyed=rules.compacted,
+            timed=not rules.append_time,
+            earliest=earliest,
+            latest=latest,
+        )
+
+    def _judge(self, check: RecordCheck) -> None:
+        if check.times_rejected:
+            earliest, latest = self.rules.times(self._now_ms)
+            raise RejectedRecords(
+                ErrorCode.INVALID_TIMESTAMP,
+                f"timestamp is not within [{earliest}, {latest}]",
+                check.rejected,
             )
-        newest = header.max_timestamp
-        if newest - now_ms > self.after_max_ms:
-            raise self._bad_times(records, header, now_ms)
-        if self.before_max_ms != LONG_MAX:
-            oldest = min(header.base_timestamp, newest)
-            if oldest != NO_TIMESTAMP and now_ms - oldest > self.before_max_ms:
-                raise self._bad_times(records, header, now_ms)
+        if check.rejected:
+            raise RejectedRecords(
+                ErrorCode.INVALID_RECORD,
+                "a compacted topic takes no record without a key",
+                check.rejected,
+            )
+        header = self.header
+        is_append_time = header.attributes & APPEND_TIME_BIT
+        if not self.rules.append_time and (is_append_time or check.newest != header.max_timestamp):
+            # Look-up by time goes by the header: it is set right, as Kafka does.
+            assign_create_time(self.records, 0, check.newest)
+            self.header = parse_header(self.records)
 
-    def _recompress(self, records: WritableBuffer) -> tuple[WritableBuffer, BatchHeader]:
-        assert self.codec is not None
-        rebuilt = recompress(records, self.codec, self.level)
-        header = check_batch(rebuilt, 0, len(rebuilt))
-        if header.size > self.max_batch_bytes:
-            raise self._too_large(header.size)
-        if header.size > self.segment_bytes:
-            raise _larger_than_segment(header.size, self.segment_bytes)
-        return rebuilt, header
-
-    def _too_large(self, size: int) -> ApiError:
-        return ApiError(
-            ErrorCode.MESSAGE_TOO_LARGE,
-            f"batch of {size} bytes is larger than max.message.bytes ({self.max_batch_bytes})",
-        )
-
-    def _bad_times(
-        self, records: WritableBuffer, header: BatchHeader, now_ms: int
-    ) -> RejectedRecords:
-        earliest, latest = now_ms - self.before_max_ms, now_ms + self.after_max_ms
-        spans = iter_keys(header, read_body(records, header))
-        outside = [
-            index
-            for index, (_, _, _, timestamp, _, _) in enumerate(spans)
-            if timestamp != NO_TIMESTAMP and not earliest <= timestamp <= latest
-        ]
-        return RejectedRecords(
-            ErrorCode.INVALID_TIMESTAMP,
-            f"timestamp is not within [{earliest}, {latest}]",
-            outside,
-        )
+    def _check_size(self, size: int) -> None:
+        if size > self.rules.max_batch_bytes:
+            raise ApiError(
+                ErrorCode.MESSAGE_TOO_LARGE,
+                f"batch of {size} bytes is larger than max.message.bytes "
+                f"({self.rules.max_batch_bytes})",
+            )
 
 
 def _larger_than_segment(size: int, segment_bytes: int) -> ApiError:
@@ -217,15 +320,6 @@ def _larger_than_segment(size: int, segment_bytes: int) -> ApiError:
         ErrorCode.RECORD_LIST_TOO_LARGE,
         f"batch of {size} bytes is larger than segment.bytes ({segment_bytes})",
     )
-
-
-def _check_keys(records: WritableBuffer, header: BatchHeader) -> None:
-    spans = iter_keys(header, read_body(records, header))
-    keyless = [index for index, (_, key, _, _, _, _) in enumerate(spans) if key is None]
-    if keyless:
-        raise RejectedRecords(
-            ErrorCode.INVALID_RECORD, "a compacted topic takes no record without a key", keyless
-        )
 
 
 def _target_codec(compression_type: str) -> int | None:

@@ -55,7 +55,7 @@ def verified_end(disk: Disk, fd: int, start: int, end: int) -> tuple[int, Corrup
     """How far whole batches with right checksums reach, and what is wrong behind them, if that
     is not just the cut-off at `end`."""
     data = disk.pread(fd, end - start, start)
-    position, limit, expected = 0, len(data), -1
+    position, limit, expected, before = 0, len(data), -1, 0
     while limit - position >= BATCH_OVERHEAD:
         header = parse_header(data, position)
         size = header.batch_length + LOG_OVERHEAD
@@ -67,9 +67,11 @@ def verified_end(disk: Disk, fd: int, start: int, end: int) -> tuple[int, Corrup
             message = f"batch at position {start + position} (offset {header.base_offset})"
             return start + position, CorruptBatch(f"{message} fails its checksum")
         if header.base_offset < expected:
-            # The checksum does not cover the offset: only its neighbours give it away.
+            # The checksum does not cover the offset: only its neighbours give it away. Which of
+            # the two is wrong cannot be told, so that neither is good.
             message = f"batch at position {start + position} claims offset {header.base_offset}"
-            return start + position, CorruptBatch(f"{message} before {expected}")
+            return start + before, CorruptBatch(f"{message} before {expected}")
+        before = position
         position += size
         expected = header.next_offset
     return start + position, None

@@ -1,18 +1,19 @@
 """The small text files in which Kafka remembers offsets between two starts.
 
 All share one shape: a version line, a count line, one line per entry. They are replaced whole
-and atomically; a damaged one is an error to the reader, who decides what can do without it.
+and atomically; a damaged one is DamagedFile to the reader, who decides what can do without it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from penstock.model.error import StorageError
 from penstock.model.id import TopicId, TopicPartition, id_from_str, id_to_str
-from penstock.storage.disk import Disk, read_whole, replace_file
+from penstock.storage.damage import DamagedFile, read_small
+from penstock.storage.disk import Disk, replace_file
 
 _VERSION = "0"
+_OFFSET_MAX = (1 << 63) - 1
 
 
 def write_lines(disk: Disk, path: str, lines: Iterable[str], *, sync_name: bool = True) -> None:
@@ -23,14 +24,18 @@ def write_lines(disk: Disk, path: str, lines: Iterable[str], *, sync_name: bool 
 
 def read_lines(disk: Disk, path: str) -> list[str]:
     """No file: nothing was remembered."""
-    if not disk.exists(path):
-        return []
     try:
-        version, count, *entries = read_whole(disk, path).decode().splitlines()
-        if version.strip() != _VERSION or int(count) != len(entries):
-            raise ValueError(f"version {version}, {count} entries announced, {len(entries)} found")
-    except ValueError as error:
-        raise StorageError(f"malformed checkpoint {path}: {error}") from error
+        text = read_small(disk, path).decode("ascii")
+    except FileNotFoundError:
+        return []
+    except UnicodeDecodeError as error:
+        raise DamagedFile(f"{path} is no text: {error}") from error
+    version, *rest = text.split("\n") if text else [""]
+    if version.strip() != _VERSION or not rest or not _is_number(rest[0]):
+        raise DamagedFile(f"{path} does not begin as a checkpoint does")
+    entries = [line for line in rest[1:] if line.strip()]
+    if int(rest[0]) != len(entries):
+        raise DamagedFile(f"{path} announces {int(rest[0])} entries and has {len(entries)}")
     return entries
 
 
@@ -42,12 +47,17 @@ def write_offsets(disk: Disk, path: str, offsets: Mapping[TopicPartition, int]) 
 def read_offsets(disk: Disk, path: str) -> dict[TopicPartition, int]:
     offsets: dict[TopicPartition, int] = {}
     for line in read_lines(disk, path):
-        try:
-            topic, partition, offset = line.split()
-            offsets[TopicPartition(topic, int(partition))] = int(offset)
-        except ValueError as error:
-            raise StorageError(f"malformed line in checkpoint {path}: {line!r}") from error
+        words = line.split()
+        if len(words) != 3 or not _is_number(words[1]) or not _is_number(words[2]):
+            raise DamagedFile(f"{path} has the line {line[:80]!r}")
+        offsets[TopicPartition(words[0], int(words[1]))] = int(words[2])
     return offsets
+
+
+def _is_number(word: str) -> bool:
+    """Not negative, and not beyond what Kafka can count."""
+    word = word.strip()
+    return word.isdecimal() and len(word) < 20 and int(word) <= _OFFSET_MAX
 
 
 def write_topic_id(disk: Disk, path: str, topic_id: TopicId) -> None:
@@ -56,15 +66,20 @@ def write_topic_id(disk: Disk, path: str, topic_id: TopicId) -> None:
 
 
 def read_topic_id(disk: Disk, path: str) -> TopicId | None:
-    text = read_whole(disk, path).decode() if disk.exists(path) else ""
-    if not text:
-        # Missing, or created just before a crash: then nothing was ever synced beside it.
+    try:
+        text = read_small(disk, path).decode("ascii")
+    except FileNotFoundError:
         return None
-    for line in text.splitlines():
-        key, _, value = line.partition(":")
-        if key.strip() == "topic_id":
-            try:
-                return id_from_str(value.strip())
-            except ValueError as error:
-                raise StorageError(f"malformed {path}: {error}") from error
-    raise StorageError(f"malformed {path}: no topic_id")
+    except UnicodeDecodeError as error:
+        raise DamagedFile(f"{path} is no text: {error}") from error
+    if not text:
+        # Created just before a crash: then nothing was ever synced beside it.
+        return None
+    fields = dict(line.split(":", 1) for line in text.splitlines() if ":" in line)
+    fields = {key.strip(): value.strip() for key, value in fields.items()}
+    try:
+        if fields.get("version") == _VERSION:
+            return id_from_str(fields["topic_id"])
+    except (KeyError, ValueError):
+        pass
+    raise DamagedFile(f"{path} names no topic id")

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import logging
 
-from penstock.model.error import StorageError
 from penstock.model.id import TopicPartition
 from penstock.storage import names
 from penstock.storage.checkpoint import read_offsets, write_offsets
+from penstock.storage.damage import DamagedFile, put_aside
 from penstock.storage.disk import Disk
 from penstock.storage.log import Log
 
@@ -30,8 +30,9 @@ class CleanerOffsets:
     def load(self) -> None:
         try:
             self._offsets = read_offsets(self._disk, self._path)
-        except StorageError as error:
-            _logger.warning("all logs count as not compacted: %s", error)
+        except DamagedFile as damage:
+            put_aside(self._disk, self._path)
+            _logger.warning("all logs count as not compacted: %s", damage)
 
     def first_dirty(self, log: Log) -> int:
         seen = self._seen.get(log.partition)

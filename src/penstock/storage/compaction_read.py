@@ -17,6 +17,7 @@ from penstock.records.record import RecordSpan, iter_keys, read_body
 from penstock.storage import names
 from penstock.storage.compaction_job import SourceSegment
 from penstock.storage.compaction_pace import Pace
+from penstock.storage.damage import IndexDamage
 from penstock.storage.file_cache import FileCache
 from penstock.storage.offset_index import OffsetIndex
 
@@ -83,6 +84,8 @@ class SourceReader:
         index = OffsetIndex(self._cache, path, segment.base_offset, None)
         try:
             return index.position_before(offset)
+        except IndexDamage:
+            return 0  # the broker makes it anew when it meets it
         finally:
             index.close()
 

@@ -49,6 +49,8 @@ class Round:
 def describe(chosen: Candidate, settings: CleanerSettings, now_ms: int, monotonic: float) -> Round:
     log, config = chosen.log, compaction_config(chosen.log)
     sources = [s for s in log.segments[:-1] if s.base_offset < chosen.bound]
+    # The worker reads from here on: the index that leads it there is looked at, and mended, first.
+    log.segment_at(chosen.first_dirty).find(chosen.first_dirty)
     for segment in sources:
         segment.seal()  # whoever does the work sees only what is in the files
     job = CompactionJob(

@@ -39,6 +39,7 @@ def swap_in(log: Log, old: list[Segment], group: CleanedGroup) -> Segment:
         created_ms=log.clock.now_ms(),
         index_interval_bytes=log.config.index_interval_bytes,
     )
+    new.txn_index.checked = True
     log.segments[slot : slot + len(old)] = [new]
     log.bases[slot : slot + len(old)] = [base]
     log.size_bytes += new.size

@@ -36,6 +36,8 @@ def main() -> None:
         _tell(CompactionFailed(str(error), error.errno or 0))
     except ApiError as error:
         _tell(CompactionFailed(str(error), 0))
+    except Exception as error:
+        _tell(CompactionFailed(f"{type(error).__name__}: {error}", 0))
 
 
 def _end_with_input() -> None:

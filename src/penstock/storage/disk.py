@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable
+from errno import EFBIG
 from pathlib import Path
 from typing import Protocol
 
@@ -93,10 +94,17 @@ class RealDisk:
     sync_hint = staticmethod(os.sync)
 
 
-def read_whole(disk: Disk, path: str) -> bytes:
-    fd = disk.open(path, os.O_RDONLY | os.O_CLOEXEC)
+WHOLE_BYTES_MAX = 1 << 28
+
+
+def read_whole(disk: Disk, path: str, bytes_max: int = WHOLE_BYTES_MAX) -> bytes:
+    """A small file. EFBIG for one that cannot be: it may claim to be larger than the memory."""
+    # Without O_NONBLOCK a pipe in place of the file would be waited for.
+    fd = disk.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     try:
         size = disk.stat(path).st_size
+        if size > bytes_max:
+            raise OSError(EFBIG, f"{size} bytes, where at most {bytes_max} make sense", path)
         return disk.pread(fd, size, 0)
     finally:
         disk.close(fd)

@@ -9,8 +9,13 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable
+from itertools import pairwise
+
+from penstock.storage.damage import DamagedFile
 
 UNDEFINED = -1
+_EPOCH_MAX = (1 << 31) - 1
+_OFFSET_MAX = (1 << 63) - 1
 
 
 class EpochCache:
@@ -28,7 +33,12 @@ class EpochCache:
 
     @classmethod
     def decode(cls, lines: Iterable[str]) -> EpochCache:
-        return cls((int(epoch), int(start)) for epoch, start in map(str.split, lines))
+        """DamagedFile for lines that no log can have written."""
+        entries = [_entry(line) for line in lines]
+        for earlier, later in pairwise(entries):
+            if earlier[0] >= later[0] or earlier[1] > later[1]:
+                raise DamagedFile(f"leader epoch {later} does not follow {earlier}")
+        return cls(entries)
 
     def encode(self) -> list[str]:
         return [f"{epoch} {start}" for epoch, start in self.entries()]
@@ -91,3 +101,13 @@ class EpochCache:
         self.starts.pop()
         self.latest = self.epochs[-1] if self.epochs else UNDEFINED
         self.changed = True
+
+
+def _entry(line: str) -> tuple[int, int]:
+    words = line.split()
+    if len(words) != 2 or not all(word.isdecimal() and len(word) < 20 for word in words):
+        raise DamagedFile(f"no leader epoch and offset: {line[:80]!r}")
+    epoch, start = int(words[0]), int(words[1])
+    if epoch > _EPOCH_MAX or start > _OFFSET_MAX:
+        raise DamagedFile(f"no leader epoch and offset: {line[:80]!r}")
+    return epoch, start

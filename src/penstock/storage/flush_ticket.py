@@ -16,6 +16,7 @@ from penstock.storage.file_cache import CachedFile
 
 if TYPE_CHECKING:
     from penstock.storage.log import Log
+    from penstock.storage.segment import Segment
 
 
 class FlushTicket:
@@ -46,6 +47,14 @@ class FlushTicket:
         if file not in self.files:
             self.fds.append(file.pin())
             self.files.append(file)
+
+    def add_segment(self, segment: Segment) -> None:
+        """All of its files, complete as they are from now on."""
+        segment.seal()
+        for file in (segment.file, segment.index.file, segment.time_index.file):
+            self.add_file(file)
+        if segment.txn_index.is_there():
+            self.add_file(self.log.cache.file(segment.txn_index.path))
 
     def sync(self, disk: Disk) -> None:
         """Runs in a flush thread; an OSError means that nothing here may be trusted."""

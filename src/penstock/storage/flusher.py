@@ -2,28 +2,35 @@
 
 Owns the thread and the tickets on their way through it. The event loop asks with `request`;
 results come back to it through the callable it was built with. One failed sync ends the matter
-for that log: the kernel may have dropped the pages, so a second try could succeed and lie.
+for that log: the kernel may have dropped the pages, so a second try could succeed and lie. Whatever
+else goes wrong here counts as a failed sync too: somebody waits for every ticket.
 """
 
 from __future__ import annotations
 
+import logging
 from collections import deque
 from collections.abc import Callable
+from functools import partial
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import NamedTuple
 
 from penstock.model.error import StorageError
+from penstock.storage.damage import DamagedLog, is_of_one_file
 from penstock.storage.disk import Disk
 from penstock.storage.flush_ticket import FlushTicket
 from penstock.storage.log import Log
+
+_logger = logging.getLogger(__name__)
 
 FILES_AT_ONCE = 16
 """Fifty files took 10 ms with four at once and 4 ms with sixteen; more threads gained nothing."""
 
 CallSoon = Callable[[Callable[[], None]], object]
 _Task = tuple[Callable[[], None], SimpleQueue[BaseException | None]]
-Result = tuple[FlushTicket, OSError | None]
+Result = tuple[FlushTicket, Exception | None]
+OnFailed = Callable[[Log, DamagedLog | StorageError], None]
 
 
 class Stopwatch(NamedTuple):
@@ -39,7 +46,7 @@ class Flusher:
         disk: Disk,
         call_soon_threadsafe: CallSoon,
         on_flushed: Callable[[Log], None],
-        on_failed: Callable[[Log, StorageError], None],
+        on_failed: OnFailed,
         threads: int = 1,
         stopwatch: Stopwatch | None = None,
     ) -> None:
@@ -71,7 +78,12 @@ class Flusher:
             if ticket is not None:
                 log.flush_extend(ticket)
                 return
-            self._pending[log] = log.flush_start()
+            try:
+                self._pending[log] = log.flush_start()
+            except OSError as error:
+                failure = _failure(log.directory, error)
+                self._call_soon(lambda: self._on_failed(log, failure))
+                return
             idle = len(self._pending) == 1
         if idle:
             self._wake.put(True)
@@ -91,9 +103,17 @@ class Flusher:
             with self._lock:
                 tickets, self._pending = list(self._pending.values()), {}
             if tickets:
-                self._sync(tickets)
+                try:
+                    self._sync(tickets)
+                except BaseException as error:
+                    self._call_soon(partial(self._fail_all, tickets, error))
             if token is None:
                 return
+
+    def _fail_all(self, tickets: list[FlushTicket], error: BaseException) -> None:
+        _logger.error("the flush thread met something unexpected", exc_info=error)
+        failure = error if isinstance(error, Exception) else RuntimeError(str(error))
+        self._settle([(ticket, failure) for ticket in tickets])
 
     def _sync(self, tickets: list[FlushTicket]) -> None:
         """Side by side: file systems make one journal commit of syncs that come together."""
@@ -120,24 +140,43 @@ class Flusher:
     def _sync_one(self, ticket: FlushTicket) -> Result:
         try:
             ticket.sync(self._disk)
-        except OSError as error:
+        except Exception as error:
             return ticket, error
         return ticket, None
 
     def _settle(self, results: list[Result]) -> None:
         for ticket, failure in results:
-            if failure is not None:
-                message = f"cannot sync {ticket.directory}: {failure}"
-                self._failed.setdefault(_parent(ticket), StorageError(message))
-        for ticket, _ in results:
-            error = self._failed.get(_parent(ticket)) if self._failed else None
-            if error is None:
-                ticket.log.flush_done(ticket)
-                self._on_flushed(ticket.log)
-            else:
-                # One disk: where one sync failed, no other counts either.
-                ticket.log.flush_failed(ticket)
-                self._on_failed(ticket.log, error)
+            if failure is not None and not _is_alone(failure):
+                error = StorageError(f"cannot sync {ticket.directory}: {failure}")
+                self._failed.setdefault(_parent(ticket), error)
+        for ticket, failure in results:
+            try:
+                self._settle_one(ticket, failure)
+            except Exception as error:
+                # Nobody must be left waiting because of somebody else's mistake.
+                _logger.error("a flush could not be settled", exc_info=error)
+
+    def _settle_one(self, ticket: FlushTicket, failure: Exception | None) -> None:
+        # One disk: where one sync failed, no other counts either.
+        error = self._failed.get(_parent(ticket)) if self._failed else None
+        if error is None and failure is None:
+            ticket.log.flush_done(ticket)
+            self._on_flushed(ticket.log)
+            return
+        ticket.log.flush_failed(ticket)
+        self._on_failed(ticket.log, error or _failure(ticket.directory, failure))
+
+
+def _is_alone(failure: Exception) -> bool:
+    """The sync found a name of that log missing or wrong; the disk is as good as before."""
+    return isinstance(failure, OSError) and is_of_one_file(failure)
+
+
+def _failure(directory: str, failure: Exception | None) -> DamagedLog | StorageError:
+    message = f"cannot sync {directory}: {failure}"
+    if failure is not None and _is_alone(failure):
+        return DamagedLog(message)
+    return StorageError(message)
 
 
 def _parent(ticket: FlushTicket) -> str:

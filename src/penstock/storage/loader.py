@@ -11,17 +11,22 @@ from typing import NamedTuple
 
 from penstock.model.clock import Clock
 from penstock.model.id import TopicPartition
+from penstock.records.header import CorruptBatch
 from penstock.storage import names
 from penstock.storage.checkpoint import read_lines
 from penstock.storage.config import LogConfig
+from penstock.storage.damage import DamagedFile, DamagedLog, is_of_one_file, put_aside
 from penstock.storage.disk import Disk
 from penstock.storage.epoch_cache import EpochCache
+from penstock.storage.epoch_rebuild import rebuild_epochs
 from penstock.storage.failure import failure_of
 from penstock.storage.file_cache import FileCache
 from penstock.storage.log import Log
+from penstock.storage.loss import Losses, Lost, lost_behind
 from penstock.storage.producer_snapshot import SnapshotFiles
 from penstock.storage.producer_state import ProducerState
-from penstock.storage.recovery import rebuild_indexes, recover_segment
+from penstock.storage.recovery import Cut, recover_segment
+from penstock.storage.reindex import rebuild_indexes
 from penstock.storage.replay import rebuild_producers
 from penstock.storage.segment import Segment
 from penstock.storage.swap import finish_swaps
@@ -41,8 +46,13 @@ def open_log(
     clean: bool = True,
     recovery_point: int = 0,
     log_start_offset: int = 0,
+    losses: Losses | None = None,
+    keep_whole: bool = False,
 ) -> Log:
-    """Open or create. `clean`: the last stop was orderly, so that nothing has to be checked."""
+    """Open or create. `clean`: the last stop was orderly, so that nothing has to be checked.
+
+    What can be made anew from the batches is; DamagedLog means that the log cannot be used as it
+    is, and StorageError that the disk cannot. `keep_whole`: see `recover_segment`."""
     loader = LogLoader(
         directory,
         partition,
@@ -53,6 +63,8 @@ def open_log(
         clean=clean,
         recovery_point=recovery_point,
         log_start_offset=log_start_offset,
+        losses=losses or Losses(),
+        keep_whole=keep_whole,
     )
     return loader.load()
 
@@ -76,6 +88,8 @@ class LogLoader:
         clean: bool,
         recovery_point: int,
         log_start_offset: int,
+        losses: Losses,
+        keep_whole: bool,
     ) -> None:
         self.directory = directory
         self.partition = partition
@@ -87,13 +101,19 @@ class LogLoader:
         self.clean = clean
         self.recovery_point = recovery_point
         self.log_start_offset = log_start_offset
+        self.losses = losses
+        self.keep_whole = keep_whole
         self.producers = ProducerState()
 
     def load(self) -> Log:
         try:
             return self._load()
         except OSError as error:
+            if is_of_one_file(error):
+                raise DamagedLog(f"cannot open {self.directory}: {error}") from error
             raise failure_of(error, "open", self.directory) from error
+        except CorruptBatch as error:
+            raise DamagedLog(f"{self.directory}: {error}") from error
 
     def _load(self) -> Log:
         self.disk.mkdir(self.directory)
@@ -101,12 +121,12 @@ class LogLoader:
         self.snapshots = SnapshotFiles(
             self.disk, self.directory, (base for base, kind in files if kind == names.SNAPSHOT)
         )
-        path = f"{self.directory}/{names.LEADER_EPOCHS}"
-        self.epochs = EpochCache.decode(read_lines(self.disk, path))
         segments = self._open_segments(files)
+        self.epochs = self._read_epochs(segments)
         if not self.clean:
             self._recover(segments)
         loaded = self._complete(segments)
+        self._check_last_epoch(loaded.segments)
         start = max(self.log_start_offset, loaded.segments[0].base_offset)
         self.epochs.truncate_from(loaded.end_offset)
         self.epochs.truncate_before(start)
@@ -125,10 +145,26 @@ class LogLoader:
             if missing and segment.size and (self.clean or segment is not segments[-1]):
                 _logger.warning("rebuilding the missing index of %s", segment.path)
                 rebuild_indexes(segment)
-        if self.clean and segments and not _index_fits(segments[-1]):
-            _logger.warning("rebuilding the index of %s, which does not fit it", segments[-1].path)
-            rebuild_indexes(segments[-1])
         return segments
+
+    def _read_epochs(self, segments: list[Segment]) -> EpochCache:
+        path = f"{self.directory}/{names.LEADER_EPOCHS}"
+        try:
+            return EpochCache.decode(read_lines(self.disk, path))
+        except DamagedFile as damage:
+            _logger.warning("%s is damaged and made anew from the batches: %s", path, damage)
+            put_aside(self.disk, path)
+        return rebuild_epochs(segments)
+
+    def _check_last_epoch(self, segments: list[Segment]) -> None:
+        """A file that can be read may still be wrong; the last batch is known by now."""
+        last = segments[-1].last_header()
+        if last is None or last.partition_leader_epoch < 0:
+            return
+        if self.epochs.epoch_at(last.base_offset) != last.partition_leader_epoch:
+            path = f"{self.directory}/{names.LEADER_EPOCHS}"
+            _logger.warning("%s does not fit the batches and is made anew from them", path)
+            self.epochs = rebuild_epochs(segments)
 
     def _open_segment(self, base_offset: int, *, create: bool = False) -> Segment:
         path = names.segment_path(self.directory, base_offset, names.LOG)
@@ -157,11 +193,36 @@ class LogLoader:
             segment = segments[slot]
             if slot > first:
                 self.snapshots.write(segment.base_offset, self.producers.freeze())
-            cut = recover_segment(segment, self.recovery_point, self.producers, self.epochs)
-            if cut or self._is_gap(segments, slot):
+            cut = recover_segment(
+                segment,
+                self.recovery_point,
+                self.producers,
+                self.epochs,
+                keep_whole=self.keep_whole,
+            )
+            if cut is not None or self._is_gap(segments, slot):
+                self._give_up(cut, segment, segments[slot + 1 :])
                 self._drop(segments[slot + 1 :])
                 del segments[slot + 1 :]
                 return
+
+    def _give_up(self, cut: Cut | None, segment: Segment, behind: list[Segment]) -> None:
+        """Say what goes, before it does."""
+        lost = cut.lost if cut is not None else Lost()
+        for one in behind:
+            lost = lost.plus(lost_behind(one, 0, one.size, one.base_offset))
+        self.losses.add(lost)
+        why = cut.damage if cut is not None else "the next segment does not follow"
+        _logger.warning(
+            "%s is cut at offset %d, position %d of %s: %s. %s%s",
+            self.partition,
+            segment.next_offset(),
+            segment.size,
+            segment.path,
+            why,
+            lost.describe(),
+            f", {len(behind)} segments behind it among them" if behind else "",
+        )
 
     def _is_gap(self, segments: list[Segment], slot: int) -> bool:
         """A file that came back empty has nothing to cut. Compaction leaves gaps of its own, and
@@ -173,7 +234,6 @@ class LogLoader:
 
     def _drop(self, segments: list[Segment]) -> None:
         for segment in segments:
-            _logger.warning("dropping %s: it stands behind a cut", segment.path)
             segment.close()
             for path in segment.file_paths():
                 self.disk.unlink(path)
@@ -182,20 +242,65 @@ class LogLoader:
         """At least one segment, and an end that is not before the start."""
         end_offset = segments[-1].next_offset() if segments else self.log_start_offset
         if segments and end_offset < self.log_start_offset:
-            _logger.warning(
-                "%s ends at %d, before its start %d: starting anew there",
-                self.directory,
-                end_offset,
-                self.log_start_offset,
-            )
-            self._drop(segments)
-            segments.clear()
-            end_offset = self.log_start_offset
+            self._begin_at_start(segments, end_offset)
+            end_offset = self.log_start_offset if not segments else end_offset
+        elif end_offset < self.recovery_point:
+            self._note_lost_end(end_offset)
+        elif segments:
+            self._check_end(segments, end_offset)
         created = not segments
         if created:
             segments.append(self._open_segment(self.log_start_offset, create=True))
             segments[0].create_files()
         return _Loaded(segments, end_offset, created)
+
+    def _note_lost_end(self, end_offset: int) -> None:
+        """Whole batches, up to an offset before the one that was on disk already."""
+        what = f"{self.directory} ends at offset {end_offset} and was on disk up to "
+        what += f"{self.recovery_point}"
+        if self.keep_whole:
+            raise CorruptBatch(
+                f"{what}. To go on with what is left, take its line out of {names.RECOVERY_POINTS}"
+            )
+        if not self.clean:
+            # Or it is the offset of an earlier topic of that name, from before the crash.
+            _logger.warning("%s, or so its checkpoint says", what)
+            return
+        lost = Lost(0, self.recovery_point - end_offset, end_offset, self.recovery_point - 1)
+        self.losses.add(lost)
+        _logger.error("%s: %s", what, lost.describe())
+
+    def _check_end(self, segments: list[Segment], end_offset: int) -> None:
+        """The checksum does not cover offsets, and the last batch has only one neighbour. If it
+        leaves a gap, and an orderly stop has noted another end, it lies."""
+        if self.clean and 0 < self.recovery_point < end_offset and segments[-1].has_gap_at_end():
+            raise CorruptBatch(
+                f"{segments[-1].path} ends at offset {end_offset}, where {self.recovery_point} is "
+                "due"
+            )
+
+    def _begin_at_start(self, segments: list[Segment], end_offset: int) -> None:
+        """The log ends before what is remembered as its start."""
+        start = self.log_start_offset
+        if self.clean:
+            # An orderly stop leaves no such thing: it is the checkpoint that is wrong.
+            _logger.warning(
+                "%s ends at %d: %s is wrong about its start %d, all that is there counts",
+                self.directory,
+                end_offset,
+                names.LOG_STARTS,
+                start,
+            )
+            self.log_start_offset = segments[0].base_offset
+            return
+        _logger.warning(
+            "%s ends at %d, before its start %d: starting anew there",
+            self.directory,
+            end_offset,
+            start,
+        )
+        self._drop(segments)
+        segments.clear()
 
     def _load_producers(self, loaded: _Loaded, start: int) -> None:
         end = loaded.end_offset
@@ -225,8 +330,3 @@ class LogLoader:
             snapshots=self.snapshots,
             synced=self.clean and not loaded.created,
         )
-
-
-def _index_fits(segment: Segment) -> bool:
-    last = segment.index.last()
-    return last is None or (last[0] >= 0 and last[1] < max(segment.size, 1))

@@ -27,8 +27,9 @@ from penstock.records.header import (
     assign_append_time,
 )
 from penstock.storage import names
-from penstock.storage.append_check import AppendCheck, Origin
+from penstock.storage.append_check import AppendCheck, BatchCheck, Origin
 from penstock.storage.config import LogConfig
+from penstock.storage.damage import DamagedLog, is_of_one_file
 from penstock.storage.disk import Disk
 from penstock.storage.epoch_cache import EpochCache
 from penstock.storage.failure import failure_of, is_full
@@ -107,6 +108,7 @@ class Log:
         self.snapshots = snapshots
         self.on_dirty: Callable[[Log], None] | None = None
         self.on_failure: Callable[[StorageError], None] | None = None
+        self.on_damage: Callable[[Log, str], None] | None = None
         self.dirty_since_ms = -1
         self.size_bytes = sum(segment.size for segment in segments)
         # Whether the names of the files, and of the directory, are known to be on disk.
@@ -136,7 +138,7 @@ class Log:
 
     def update_config(self, config: LogConfig) -> None:
         self.config = config
-        self._check = AppendCheck(config)
+        self.append_check = AppendCheck(config)
         self._prepared: Segment | None = None
         self._roll_wait_ms = config.segment_ms
         self._segment_bytes = config.segment_bytes
@@ -154,18 +156,23 @@ class Log:
         leader_epoch: int,
         now_ms: int,
         origin: Origin = Origin.CLIENT,
+        checked: BatchCheck | None = None,
     ) -> AppendResult:
-        """Write one batch as leader: it gets the next offsets, in place."""
+        """Write one batch as leader: it gets the next offsets, in place.
+
+        TooMuchToCheckError where it has to be `checked` elsewhere first."""
         if self.closed:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.partition} is closed")
-        if origin is Origin.CLIENT:
-            quick = self._check.quick(records, now_ms)
-        else:
-            quick = self._check.trusted(records)
+        quick = None
+        if origin is not Origin.CLIENT:
+            quick = self.append_check.trusted(records)
+        elif checked is None:
+            quick = self.append_check.quick(records, now_ms)
         if quick is not None:
             header = quick
         else:
-            records, header = self._check.check(records, now_ms, origin)
+            checked = self.append_check.check_here(records, now_ms, origin, checked)
+            records, header = checked.records, checked.header
         marker = None
         if header.producer_id >= 0:
             if header.attributes & CONTROL_BIT:
@@ -179,7 +186,7 @@ class Log:
         _assign(records, 0, first_offset, header.batch_length, leader_epoch)
         append_time = -1
         timestamp = header.max_timestamp
-        if quick is None and self._check.append_time and not header.attributes & CONTROL_BIT:
+        if quick is None and self.append_check.append_time and not header.attributes & CONTROL_BIT:
             append_time = timestamp = now_ms
             assign_append_time(records, 0, now_ms)
         size = header.batch_length + LOG_OVERHEAD
@@ -200,14 +207,8 @@ class Log:
 
     def _duplicate(self, written: WrittenBatch) -> AppendResult:
         """As Kafka answers: with the offsets and the time of the first attempt."""
-        return AppendResult(
-            written.first_offset,
-            written.last_offset,
-            written.timestamp,
-            self.log_start_offset,
-            True,
-            0,
-        )
+        first, last, timestamp = written.first_offset, written.last_offset, written.timestamp
+        return AppendResult(first, last, timestamp, self.log_start_offset, True, 0)
 
     def _check_marker(self, records: Buffer, header: BatchHeader) -> EndMarker | None:
         marker = read_marker(records, header)
@@ -272,10 +273,24 @@ class Log:
             segment.txn_index.append(AbortedTxn(header.producer_id, first, offset, stable))
 
     def fail_write(self, error: OSError) -> NoReturn:
-        self._fail(failure_of(error, "write to", self.directory), error)
+        if is_full(error):
+            raise failure_of(error, "write to", self.directory) from error
+        # What of it is in the files cannot be known: nothing may be written behind it.
+        self.closed = self.closed or is_of_one_file(error)
+        self._fail(f"cannot write to {self.directory}: {error}", error)
 
-    def _fail(self, failure: ApiError | StorageError, cause: OSError) -> NoReturn:
-        if isinstance(failure, StorageError) and self.on_failure is not None:
+    def fail_read(self, error: OSError) -> NoReturn:
+        if is_full(error):
+            raise failure_of(error, "read", self.directory) from error
+        self._fail(f"cannot read {self.directory}: {error}", error)
+
+    def _fail(self, message: str, cause: OSError) -> NoReturn:
+        if is_of_one_file(cause):
+            if self.on_damage is not None:
+                self.on_damage(self, message)
+            raise DamagedLog(message) from cause
+        failure = StorageError(message)
+        if self.on_failure is not None:
             self.on_failure(failure)
         raise failure from cause
 
@@ -326,7 +341,7 @@ class Log:
             self.snapshots.write(offset, self.producers.freeze())
         except OSError as error:
             if not is_full(error):
-                self.fail_write(error)
+                self._fail(f"cannot write to {self.directory}: {error}", error)
 
     # --- read -----------------------------------------------------------------------------
 
@@ -350,7 +365,7 @@ class Log:
             if place is not None:
                 return self._slice(*place, max_bytes, upper_bound, min_one)
         except OSError as error:
-            self._fail(failure_of(error, "read", self.directory), error)
+            self.fail_read(error)
         return EMPTY_READ
 
     def _slice(
@@ -387,7 +402,11 @@ class Log:
 
     def flush_start(self) -> FlushTicket:
         ticket = FlushTicket(self, self._generation)
-        self.flush_extend(ticket)
+        try:
+            self.flush_extend(ticket)
+        except OSError:
+            ticket.release()
+            raise
         return ticket
 
     def flush_extend(self, ticket: FlushTicket) -> None:
@@ -397,7 +416,7 @@ class Log:
         self.dirty_since_ms = -1
         self._changed = True
         for segment in self._unsynced:
-            self._add_whole(ticket, segment)
+            ticket.add_segment(segment)
         self._unsynced.clear()
         ticket.add_file(self.active.file)
         if self.epochs.changed:
@@ -415,14 +434,6 @@ class Log:
     def drop_unsynced(self, segments: list[Segment]) -> None:
         """These are gone: nobody waits for them any more."""
         self._unsynced = [segment for segment in self._unsynced if segment not in segments]
-
-    def _add_whole(self, ticket: FlushTicket, segment: Segment) -> None:
-        segment.seal()
-        for file in (segment.file, segment.index.file, segment.time_index.file):
-            ticket.add_file(file)
-        txns = segment.txn_index.path
-        if self.disk.exists(txns):
-            ticket.add_file(self.cache.file(txns))
 
     def flush_done(self, ticket: FlushTicket) -> None:
         ticket.release()
@@ -454,7 +465,7 @@ class Log:
             ticket.sync(self.disk)
         except OSError as error:
             self.flush_failed(ticket)
-            self._fail(StorageError(f"cannot sync {self.directory}: {error}"), error)
+            self._fail(f"cannot sync {self.directory}: {error}", error)
         self.flush_done(ticket)
 
     def prepare_close(self) -> None:

@@ -2,12 +2,11 @@
 
 Logs open when first touched; after a crash all are recovered at the start instead. Owns what is
 remembered between two starts. A failing disk takes the directory offline as a whole: from then
-on nothing in it is served, and nothing written.
+on nothing in it is served, and nothing written. A damaged log goes offline alone.
 """
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from collections.abc import Callable, Iterator
@@ -15,23 +14,28 @@ from concurrent.futures import ThreadPoolExecutor
 from uuid import uuid4
 
 from penstock.model.clock import Clock
-from penstock.model.error import ApiError, ErrorCode, StorageError
+from penstock.model.error import ApiError, ErrorCode, InvariantError, StorageError
 from penstock.model.id import TopicId, TopicPartition
 from penstock.storage import names
-from penstock.storage.checkpoint import (
-    read_offsets,
-    read_topic_id,
-    write_offsets,
-    write_topic_id,
-)
+from penstock.storage.checkpoint import read_topic_id, write_topic_id
+from penstock.storage.clean_shutdown import note_clean, take_clean
 from penstock.storage.closing import close_logs
 from penstock.storage.config import LogConfig
+from penstock.storage.damage import (
+    DamagedFile,
+    DamagedLog,
+    is_of_one_file,
+    put_aside,
+    read_small,
+)
 from penstock.storage.dir_lock import DirectoryLock
-from penstock.storage.disk import Disk, RealDisk, read_whole, replace_file
+from penstock.storage.disk import Disk, FileStat, RealDisk, replace_file
 from penstock.storage.failure import failure_of, is_full, shortage
 from penstock.storage.file_cache import FileCache
 from penstock.storage.loader import open_log
 from penstock.storage.log import Log
+from penstock.storage.loss import Losses
+from penstock.storage.offset_checkpoints import OffsetCheckpoints
 from penstock.storage.properties import decode_properties, encode_properties
 from penstock.storage.trash import Trash, remove_file
 from penstock.storage.trim import delete_log
@@ -64,11 +68,13 @@ class LogDir:
         self.offline: StorageError | None = None
         self.on_offline: Callable[[StorageError], None] | None = None
         self.was_clean = False
+        self.losses = Losses()
+        self.damaged: dict[TopicPartition, str] = {}
+        self._noted: set[str] = set()
+        self._unclosed = False
         self._lock: DirectoryLock | None = None
         self._known: set[TopicPartition] = set()
-        self._recovery_points: dict[TopicPartition, int] = {}
-        self._log_starts: dict[TopicPartition, int] = {}
-        self._high_watermarks: dict[TopicPartition, int] = {}
+        self._checkpoints = OffsetCheckpoints(self.disk, self.path)
 
     # --- start and stop -------------------------------------------------------------------
 
@@ -79,15 +85,9 @@ class LogDir:
             if isinstance(self.disk, RealDisk):
                 self._lock = DirectoryLock(self.path)
             self._scan()
-            self._recovery_points = self._read(names.RECOVERY_POINTS)
-            self._log_starts = self._read(names.LOG_STARTS)
-            self._high_watermarks = self._read(names.HIGH_WATERMARKS)
-            marker = f"{self.path}/{names.CLEAN_SHUTDOWN}"
-            self.was_clean = self.disk.exists(marker)
+            self._checkpoints.load()
             # Gone before anything can change: a crash from here on must not look like a stop.
-            if self.was_clean:
-                self.disk.unlink(marker)
-                self.disk.fsync_dir(self.path)
+            self.was_clean = take_clean(self.disk, self.path)
         except OSError as error:
             raise StorageError(f"cannot use {self.path}: {error}") from error
 
@@ -108,10 +108,10 @@ class LogDir:
         """Close every open log and remember that all went well."""
         try:
             if self.offline is None:
-                close_logs(self.disk, list(self.logs.values()))
+                self._close_logs()
                 self.checkpoint()
-                data = json.dumps({"version": 0, "brokerEpoch": broker_epoch}).encode()
-                replace_file(self.disk, f"{self.path}/{names.CLEAN_SHUTDOWN}", data)
+                if not self._unclosed:
+                    note_clean(self.disk, self.path, broker_epoch)
         except OSError as error:
             if not is_full(error):
                 raise StorageError(f"cannot close {self.path}: {error}") from error
@@ -122,6 +122,11 @@ class LogDir:
             self.cache.close_all()
             if self._lock is not None:
                 self._lock.release()
+
+    def _close_logs(self) -> None:
+        """One that cannot be closed is recovered at the next start, and all the others with it."""
+        for log, error in close_logs(self.disk, list(self.logs.values())):
+            self.fail_log(log.partition, f"cannot be closed: {error}")
 
     def abandon(self) -> None:
         """Let go of it as it is, as a crash would: nothing is written, no clean stop is noted."""
@@ -141,6 +146,17 @@ class LogDir:
         if self.offline is not None:
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"{self.path} is offline")
 
+    def fail_log(self, partition: TopicPartition, reason: str) -> None:
+        """Take one log offline, until the next start looks at it again."""
+        if partition not in self.damaged:
+            self.damaged[partition] = reason
+            _logger.error("%s goes offline, the others are served: %s", partition, reason)
+        log = self.logs.pop(partition, None)
+        if log is not None:
+            self.dirty.pop(log, None)
+            log.release_files()
+            self._unclosed = True
+
     # --- logs -----------------------------------------------------------------------------
 
     def partitions(self) -> Iterator[TopicPartition]:
@@ -149,7 +165,7 @@ class LogDir:
     def __contains__(self, partition: TopicPartition) -> bool:
         return partition in self._known
 
-    def log(self, partition: TopicPartition) -> Log | None:
+    def log(self, partition: TopicPartition, *, keep_whole: bool = False) -> Log | None:
         """The log, opened if it was not yet; None if there is none here."""
         log = self.logs.get(partition)
         if log is not None:
@@ -157,50 +173,84 @@ class LogDir:
         if partition not in self._known:
             return None
         self.check_online()
-        return self._adopt(self._open_log(partition))
+        return self._adopt(self._open_log(partition, keep_whole=keep_whole))
 
-    def create_log(self, partition: TopicPartition, topic_id: TopicId) -> Log:
-        """Make a new, empty log; the first flush makes its directory durable too."""
+    def create_log(
+        self, partition: TopicPartition, topic_id: TopicId, *, keep_whole: bool = False
+    ) -> Log:
+        """The log, or a new, empty one; the first flush makes its directory durable too. With
+        `keep_whole` a recovery cuts off no whole batch: the log is DamagedLog rather than that."""
         self.check_online()
-        existing = self.log(partition)
+        existing = self.log(partition, keep_whole=keep_whole)
         if existing is not None:
             return existing
         log = self._open_log(partition)
-        try:
-            path = f"{log.directory}/{names.PARTITION_METADATA}"
-            write_topic_id(self.disk, path, topic_id)
-        except OSError as error:
-            raise failure_of(error, "write to", log.directory) from error
+        self.write_topic_id(partition, topic_id)
         self._known.add(partition)
         return self._adopt(log)
 
     def delete_log(self, partition: TopicPartition) -> None:
-        log = self.log(partition)
-        if log is None:
+        """Take it out of the way at once, opened or not; its directory goes after the delay."""
+        if partition not in self._known:
             return
-        delete_log(log, uuid4())
+        log = self.logs.pop(partition, None)
+        if log is not None:
+            self.dirty.pop(log, None)
+            delete_log(log, uuid4())
+        else:
+            target = f"{self.path}/{names.deleted_dir_name(partition, uuid4())}"
+            due_ms = self.clock.now_ms() + self.config_of(partition).file_delete_delay_ms
+            if self._rename(self._directory(partition), target):
+                self.trash.add_directory(target, due_ms)
+        self._forget(partition)
+
+    def _rename(self, source: str, target: str) -> bool:
+        """False if somebody else took it away."""
+        try:
+            self.disk.rename(source, target)
+        except FileNotFoundError:
+            return False
+        except OSError as error:
+            raise StorageError(f"cannot rename {source}: {error}") from error
+        return True
+
+    def _forget(self, partition: TopicPartition) -> None:
         self._known.discard(partition)
-        self.logs.pop(partition, None)
-        self.dirty.pop(log, None)
-        for offsets in (self._recovery_points, self._log_starts, self._high_watermarks):
-            offsets.pop(partition, None)
+        self.damaged.pop(partition, None)
+        self._checkpoints.forget(partition)
 
     def topic_id(self, partition: TopicPartition) -> TopicId | None:
+        """Which topic the directory was made for; None if it does not say."""
         path = f"{self._directory(partition)}/{names.PARTITION_METADATA}"
-        return read_topic_id(self.disk, path)
+        try:
+            return read_topic_id(self.disk, path)
+        except DamagedFile as damage:
+            put_aside(self.disk, path)
+            _logger.warning("%s; written anew with the id of the topic", damage)
+        except OSError as error:
+            if not is_of_one_file(error):
+                raise failure_of(error, "read", path) from error
+        return None
+
+    def write_topic_id(self, partition: TopicPartition, topic_id: TopicId) -> None:
+        directory = self._directory(partition)
+        try:
+            write_topic_id(self.disk, f"{directory}/{names.PARTITION_METADATA}", topic_id)
+        except OSError as error:
+            if is_of_one_file(error):
+                raise DamagedLog(f"cannot write to {directory}: {error}") from error
+            raise failure_of(error, "write to", directory) from error
 
     def high_watermark(self, partition: TopicPartition) -> int:
         """As of the last checkpoint; the log itself may already know better."""
-        return self._high_watermarks.get(partition, 0)
+        return self._checkpoints.high_watermarks.get(partition, 0)
 
     def size_bytes(self, partition: TopicPartition) -> int:
         """Without opening a log that nobody uses."""
         log = self.logs.get(partition)
         if log is not None:
             return log.size_bytes
-        directory = self._directory(partition)
-        found = (name for name in self.disk.listdir(directory) if name.endswith(names.LOG))
-        return sum(self.disk.stat(f"{directory}/{name}").st_size for name in found)
+        return sum(found.st_size for found in self._segment_stats(partition))
 
     def set_aside(self, partition: TopicPartition) -> str:
         """Take a directory out of use without deleting anything; where it is now."""
@@ -208,9 +258,9 @@ class LogDir:
         if log is not None:
             log.close()
             self.dirty.pop(log, None)
-        target = f"{self._directory(partition)}.{uuid4().hex}{names.STRAY_DIR}"
-        self.disk.rename(self._directory(partition), target)
-        self._known.discard(partition)
+        target = f"{self.path}/{names.stray_dir_name(partition, uuid4())}"
+        self._rename(self._directory(partition), target)
+        self._forget(partition)
         return target
 
     def may_have_expired(self, partition: TopicPartition, now_ms: int) -> bool:
@@ -220,16 +270,22 @@ class LogDir:
         config = self.config_of(partition)
         if config.retention_bytes >= 0:
             return True
-        directory = self._directory(partition)
-        oldest = min(
-            (
-                self.disk.stat(f"{directory}/{name}").st_mtime_ns
-                for name in self.disk.listdir(directory)
-                if name.endswith(names.LOG)
-            ),
-            default=0,
-        )
+        stats = self._segment_stats(partition)
+        oldest = min((found.st_mtime_ns for found in stats), default=0)
         return config.retention_ms >= 0 and now_ms - oldest // 1_000_000 > config.retention_ms
+
+    def _segment_stats(self, partition: TopicPartition) -> list[FileStat]:
+        """What cannot be looked at counts as not there: opening the log says what is wrong."""
+        directory = self._directory(partition)
+        stats = []
+        try:
+            for name in self.disk.listdir(directory):
+                if name.endswith(names.LOG):
+                    stats.append(self.disk.stat(f"{directory}/{name}"))
+        except OSError as error:
+            if not is_of_one_file(error):
+                raise
+        return stats
 
     def space(self) -> tuple[int, int]:
         """Bytes of the file system the directory is on: in all, and free for us."""
@@ -239,40 +295,23 @@ class LogDir:
     # --- checkpoints ----------------------------------------------------------------------
 
     def checkpoint(self) -> None:
-        """Remember recovery points, starts and high watermarks; from a timer and at the end.
-
-        On a full disk the old files stay, which costs a longer recovery and nothing else.
-        """
-        for partition, log in self.logs.items():
-            self._recovery_points[partition] = log.recovery_point
-            self._high_watermarks[partition] = log.high_watermark
-        self._write(names.RECOVERY_POINTS, self._recovery_points)
-        self._write(names.HIGH_WATERMARKS, self._high_watermarks)
-        self.checkpoint_log_starts()
+        """Remember recovery points, starts and high watermarks; from a timer and at the end."""
+        self._checkpoints.write(self.logs.values())
 
     def checkpoint_log_starts(self) -> None:
         """Also at once when records were deleted: what is gone for readers must not come back."""
-        for partition, log in self.logs.items():
-            if log.log_start_offset > log.bases[0]:
-                self._log_starts[partition] = log.log_start_offset
-            else:
-                self._log_starts.pop(partition, None)
-        self._write(names.LOG_STARTS, self._log_starts)
+        self._checkpoints.write_log_starts(self.logs.values())
 
-    def _write(self, name: str, offsets: dict[TopicPartition, int]) -> None:
+    def read_properties(self) -> dict[str, str] | None:
+        """meta.properties: who this directory belongs to. None if there is no such file yet."""
         try:
-            write_offsets(self.disk, f"{self.path}/{name}", offsets)
-        except OSError as error:
-            if not is_full(error):
-                raise StorageError(f"cannot checkpoint {self.path}: {error}") from error
-            _logger.warning("%s: checkpoints of %s put off", shortage(error), self.path)
-
-    def read_properties(self) -> dict[str, str]:
-        """meta.properties: who this directory belongs to."""
-        path = f"{self.path}/{names.META_PROPERTIES}"
-        if not self.disk.exists(path):
-            return {}
-        return decode_properties(read_whole(self.disk, path).decode())
+            data = read_small(self.disk, f"{self.path}/{names.META_PROPERTIES}")
+        except FileNotFoundError:
+            return None
+        try:
+            return decode_properties(data.decode())
+        except UnicodeDecodeError as error:
+            raise DamagedFile(f"no text: {error}") from error
 
     def write_properties(self, properties: dict[str, str]) -> None:
         data = encode_properties(properties).encode()
@@ -290,36 +329,65 @@ class LogDir:
         now_ms = self.clock.now_ms()
         return sum(log.producers.expire(now_ms, expiration_ms) for log in self.logs.values())
 
-    def empty_trash(self, limit: int = 16) -> int:
-        return self.trash.empty(self.clock.now_ms(), limit)
+    def empty_trash(self, time_s: float = 1.0) -> int:
+        """Blocks on the disk: for a thread."""
+        return self.trash.empty(self.clock.now_ms(), time_s)
 
     def _adopt(self, log: Log) -> Log:
         self.logs[log.partition] = log
         log.on_dirty = self._mark_dirty
         log.on_failure = self.fail
+        log.on_damage = self._note_damage
         return log
+
+    def _note_damage(self, log: Log, what: str) -> None:
+        """A file of the log cannot be used; what does not need it goes on being served."""
+        if log.closed:
+            self.fail_log(log.partition, what)
+        elif what not in self._noted:
+            self._noted.add(what)
+            _logger.error("%s is damaged: %s", log.partition, what)
 
     def _mark_dirty(self, log: Log) -> None:
         self.dirty[log] = None
 
-    def _open_log(self, partition: TopicPartition) -> Log:
+    def _open_log(self, partition: TopicPartition, *, keep_whole: bool = False) -> Log:
+        if partition in self.damaged:
+            raise DamagedLog(f"{partition} is offline: {self.damaged[partition]}")
         known = partition in self._known
-        return open_log(
-            self._directory(partition),
-            partition,
-            self.config_of(partition),
-            self.cache,
-            self.clock,
-            self.trash,
-            clean=self.was_clean or not known,
-            recovery_point=self._recovery_points.get(partition, 0),
-            log_start_offset=self._log_starts.get(partition, 0),
-        )
+        try:
+            return open_log(
+                self._directory(partition),
+                partition,
+                self.config_of(partition),
+                self.cache,
+                self.clock,
+                self.trash,
+                clean=self.was_clean or not known,
+                recovery_point=self._checkpoints.recovery_points.get(partition, 0),
+                log_start_offset=self._checkpoints.log_starts.get(partition, 0),
+                losses=self.losses,
+                keep_whole=keep_whole,
+            )
+        except (StorageError, InvariantError):
+            raise
+        except ApiError as error:
+            # Who asked to keep it whole says itself what the damage means.
+            if isinstance(error, DamagedLog) and not keep_whole:
+                self.fail_log(partition, str(error))
+            raise
+        except Exception as error:
+            # Bytes that nobody thought of: they are this log's alone all the same.
+            self.fail_log(partition, f"{type(error).__name__}: {error}")
+            _logger.debug("%s", partition, exc_info=error)
+            raise DamagedLog(f"{partition} is offline: {error}") from error
 
     def _recover_log(self, partition: TopicPartition) -> Log | None:
         """One damaged log keeps nobody else from starting; touching it says what is wrong."""
         try:
             log = self._open_log(partition)
+        except DamagedLog:
+            return None
         except ApiError as error:
             _logger.error("%s stays closed: %s", partition, error)
             return None
@@ -329,9 +397,6 @@ class LogDir:
 
     def _directory(self, partition: TopicPartition) -> str:
         return f"{self.path}/{partition.topic}-{partition.partition}"
-
-    def _read(self, name: str) -> dict[TopicPartition, int]:
-        return read_offsets(self.disk, f"{self.path}/{name}")
 
     def _scan(self) -> None:
         for name in list(self.disk.listdir(self.path)):

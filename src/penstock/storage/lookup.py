@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NamedTuple
 
 from penstock.storage.log import Log
 from penstock.storage.segment import Segment
+from penstock.storage.txn_check import check_txn_index
 from penstock.storage.txn_index import AbortedTxn
 
 
@@ -16,8 +19,22 @@ class TimedOffset(NamedTuple):
     leader_epoch: int
 
 
+@contextmanager
+def _reading(log: Log) -> Iterator[None]:
+    """An error of the disk is the log's to judge, as when it reads itself."""
+    try:
+        yield
+    except OSError as error:
+        log.fail_read(error)
+
+
 def offset_for_timestamp(log: Log, timestamp: int) -> TimedOffset | None:
     """The first record that is as late as the timestamp."""
+    with _reading(log):
+        return _offset_for_timestamp(log, timestamp)
+
+
+def _offset_for_timestamp(log: Log, timestamp: int) -> TimedOffset | None:
     for segment in log.segments:
         if segment.size and _newest(segment) >= timestamp:
             found = segment.find_timestamp(timestamp, log.log_start_offset)
@@ -28,6 +45,11 @@ def offset_for_timestamp(log: Log, timestamp: int) -> TimedOffset | None:
 
 def max_timestamp_offset(log: Log) -> TimedOffset | None:
     """The record with the largest timestamp, the earliest of several."""
+    with _reading(log):
+        return _max_timestamp_offset(log)
+
+
+def _max_timestamp_offset(log: Log) -> TimedOffset | None:
     newest = max((s for s in log.segments if s.size), key=_newest, default=None)
     if newest is None or _newest(newest) < 0:
         return None
@@ -42,9 +64,16 @@ def end_offset_for_epoch(log: Log, epoch: int) -> tuple[int, int]:
 
 def aborted_txns(log: Log, start_offset: int, end_offset: int) -> list[AbortedTxn]:
     """Aborted transactions with records in the half-open range, by the end of each."""
+    with _reading(log):
+        return _aborted_txns(log, start_offset, end_offset)
+
+
+def _aborted_txns(log: Log, start_offset: int, end_offset: int) -> list[AbortedTxn]:
     found: list[AbortedTxn] = []
     slot = max(bisect_right(log.bases, start_offset) - 1, 0)
     for segment in log.segments[slot:]:
+        if not segment.txn_index.checked:
+            check_txn_index(log, segment)
         if segment.txn_index.collect(start_offset, end_offset, found):
             break
     return found

@@ -30,7 +30,10 @@ DELETE_DIR = "-delete"
 FUTURE_DIR = "-future"
 STRAY_DIR = "-stray"
 
-_OFFSET_NAME = re.compile(r"^(\d{20})(\.[a-z]+)(\.[a-z]+)?$")
+_OFFSET_NAME = re.compile(r"([0-9]{20})(\.[a-z]+)(\.[a-z]+)?")
+_OFFSET_MAX = (1 << 63) - 1
+_PARTITION_DIR = re.compile(r"([a-zA-Z0-9._-]{1,249})-(0|[1-9][0-9]{0,9})")
+_PARTITION_MAX = (1 << 31) - 1
 
 
 def segment_path(directory: str, base_offset: int, kind: str, suffix: str = "") -> str:
@@ -39,21 +42,29 @@ def segment_path(directory: str, base_offset: int, kind: str, suffix: str = "") 
 
 def parse_segment_name(name: str) -> tuple[int, str, str] | None:
     """(base offset, kind, suffix) of `00000000000000000042.log.swap`; None for other files."""
-    match = _OFFSET_NAME.match(name)
-    if match is None:
+    match = _OFFSET_NAME.fullmatch(name)
+    if match is None or int(match[1]) > _OFFSET_MAX:
         return None
     return int(match[1]), match[2], match[3] or ""
 
 
 def parse_partition_dir(name: str) -> TopicPartition | None:
     """Topic names may hold dashes, so the last one splits; None for what is no partition."""
-    topic, dash, number = name.rpartition("-")
-    if not dash or not topic or not number.isdecimal():
+    match = _PARTITION_DIR.fullmatch(name)
+    if match is None or int(match[2]) > _PARTITION_MAX:
         return None
-    return TopicPartition(topic, int(number))
+    return TopicPartition(match[1], int(match[2]))
 
 
 def deleted_dir_name(partition: TopicPartition, unique: UUID) -> str:
+    return _departed(partition, unique, DELETE_DIR)
+
+
+def stray_dir_name(partition: TopicPartition, unique: UUID) -> str:
+    return _departed(partition, unique, STRAY_DIR)
+
+
+def _departed(partition: TopicPartition, unique: UUID, kind: str) -> str:
     """At most 255 bytes, the file system's limit: a long topic name loses its end."""
-    suffix = f"-{partition.partition}.{unique.hex}{DELETE_DIR}"
+    suffix = f"-{partition.partition}.{unique.hex}{kind}"
     return partition.topic[: 255 - len(suffix)] + suffix

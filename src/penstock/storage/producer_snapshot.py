@@ -6,13 +6,18 @@ a checksum, and a bad or missing one only means replaying from an earlier one.
 
 from __future__ import annotations
 
+import logging
 import os
 from bisect import bisect_right, insort
 from collections.abc import Iterable
 
 from penstock.storage import names
-from penstock.storage.disk import Disk, read_whole, write_fully
+from penstock.storage.damage import DamagedFile, is_of_one_file, read_small
+from penstock.storage.disk import Disk, write_fully
 from penstock.storage.producer_entry import Stored, decode_snapshot, encode_snapshot
+from penstock.storage.trash import remove_file
+
+_logger = logging.getLogger(__name__)
 
 
 class SnapshotFiles:
@@ -28,8 +33,7 @@ class SnapshotFiles:
 
     def write(self, offset: int, entries: Iterable[Stored]) -> None:
         """Half a snapshot is as good as none, so a full disk only costs a longer replay."""
-        path = self.path(offset)
-        fd = self._disk.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o644)
+        fd = self._create(self.path(offset))
         try:
             write_fully(self._disk, fd, encode_snapshot(entries), 0)
         finally:
@@ -37,20 +41,39 @@ class SnapshotFiles:
         if offset not in self.offsets:
             insort(self.offsets, offset)
 
+    def _create(self, path: str) -> int:
+        flags = os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC
+        try:
+            return self._disk.open(path, flags, 0o644)
+        except OSError as error:
+            if not is_of_one_file(error):
+                raise
+        remove_file(self._disk, path)
+        return self._disk.open(path, flags, 0o644)
+
     def load_latest(self, end_offset: int) -> tuple[int, list[Stored]] | None:
         """The newest good one that covers nothing behind the offset; bad ones are removed."""
         for slot in range(bisect_right(self.offsets, end_offset) - 1, -1, -1):
             offset = self.offsets[slot]
-            entries = decode_snapshot(read_whole(self._disk, self.path(offset)))
+            entries = self._read(self.path(offset))
             if entries is not None:
                 return offset, entries
             self.remove(offset)
         return None
 
+    def _read(self, path: str) -> list[Stored] | None:
+        try:
+            entries = decode_snapshot(read_small(self._disk, path))
+            damage = "its checksum is wrong"
+        except (DamagedFile, FileNotFoundError) as error:
+            entries, damage = None, str(error)
+        if entries is None:
+            _logger.warning("%s is removed, an earlier one is used instead: %s", path, damage)
+        return entries
+
     def remove(self, offset: int) -> None:
         self.offsets.remove(offset)
-        if self._disk.exists(self.path(offset)):
-            self._disk.unlink(self.path(offset))
+        remove_file(self._disk, self.path(offset))
 
     def keep_between(self, start: int, end: int) -> None:
         """Drop what is of no use to a log in this range of offsets."""

@@ -7,79 +7,64 @@ first batch that is not whole and right begins.
 
 from __future__ import annotations
 
-import logging
+from typing import NamedTuple
 
-from penstock.records.header import NO_TIMESTAMP, BatchHeader, CorruptBatch
+from penstock.records.header import BatchHeader, CorruptBatch
 from penstock.storage.batch_walk import read_batch, walk_batches
 from penstock.storage.epoch_cache import EpochCache
+from penstock.storage.loss import Lost, lost_behind
 from penstock.storage.producer_state import ProducerState
+from penstock.storage.reindex import RELATIVE_OFFSET_MAX, note_batch, settle
 from penstock.storage.replay import replay_batch
-from penstock.storage.segment import NO_TAIL, RELATIVE_OFFSET_MAX, Segment
+from penstock.storage.segment import Segment
 from penstock.storage.txn_index import AbortedTxn
 
-_logger = logging.getLogger(__name__)
+
+class Cut(NamedTuple):
+    """Where a segment ends now that did not end there before."""
+
+    position: int
+    offset: int
+    damage: CorruptBatch
+    lost: Lost
 
 
 def recover_segment(
-    segment: Segment, recovery_point: int, producers: ProducerState, epochs: EpochCache
-) -> int:
-    """Rebuild indexes, producers and epochs from the batches; how many bytes were cut."""
+    segment: Segment,
+    recovery_point: int,
+    producers: ProducerState,
+    epochs: EpochCache,
+    *,
+    keep_whole: bool = False,
+) -> Cut | None:
+    """Rebuild indexes, producers and epochs from the batches, and cut what is not whole. With
+    `keep_whole` no batch goes that is: CorruptBatch says what stands in front of it."""
     length = segment.size
     fd = segment.file.pin()
     try:
-        _forget(segment)
+        segment.forget()
+        segment.txn_index.reset()
         damage = _take_batches(segment, fd, length, recovery_point, producers, epochs)
-        if damage is not None and segment.next_offset() < recovery_point:
+        expected = segment.next_offset()
+        if damage is not None and expected < recovery_point:
             # Synced batches follow, and their beginning cannot be found: this is rot, not a
             # torn end. Cutting would drop them silently.
             raise CorruptBatch(f"{segment.path} is damaged: {damage}")
-        cut = length - segment.size
-        if cut:
+        cut = None
+        if damage is not None:
+            lost = lost_behind(segment, segment.size, length, expected)
+            cut = Cut(segment.size, expected, damage, lost)
+            if keep_whole and lost.whole_batches:
+                raise CorruptBatch(
+                    f"{segment.path} is damaged ({damage}) in front of {lost.whole_batches} whole "
+                    f"batches, which were probably committed. To give them up, cut it there: "
+                    f"truncate -s {segment.size} {segment.path}"
+                )
             segment.disk.ftruncate(fd, segment.size)
-            _logger.warning(
-                "cut %d bytes from the end of %s at position %d (offset %d): %s",
-                cut,
-                segment.path,
-                segment.size,
-                segment.next_offset(),
-                damage,
-            )
-        _settle(segment)
+        settle(segment)
         return cut
     finally:
         segment.file.unpin()
-
-
-def rebuild_indexes(segment: Segment) -> None:
-    """An index file is missing or makes no sense: make it anew, and cut nothing."""
-    length = segment.size
-    _forget(segment, keep_txns=True)
-    try:
-        for position, header in walk_batches(segment.disk, segment.file.open_fd(), 0, length):
-            _note(segment, position, header)
-    except CorruptBatch as damage:
-        _logger.error("%s is damaged behind offset %d: %s", segment.path, segment.size, damage)
-    segment.size = length
-    _settle(segment)
-
-
-def _settle(segment: Segment) -> None:
-    segment.seal()
-    for index in (segment.index, segment.time_index):
-        index.trim()
-        index.close()
-    segment.verified_from = segment.verified_to = segment.size
-
-
-def _forget(segment: Segment, *, keep_txns: bool = False) -> None:
-    segment.index.reset()
-    segment.time_index.reset()
-    if not keep_txns:
-        segment.txn_index.reset()
-    segment.size = segment.bytes_since_index = 0
-    segment.tail_base = NO_TAIL
-    segment.max_timestamp = segment.first_timestamp = -1
-    segment.verified_from = segment.verified_to = 0
 
 
 def _take_batches(
@@ -99,18 +84,12 @@ def _take_batches(
                 raise CorruptBatch(f"offset {header.last_offset} is too far from the base")
             if header.last_offset >= recovery_point:
                 read_batch(segment.disk, fd, position, header)
-            _note(segment, position, header)
+            note_batch(segment, position, header)
             _tell(segment, position, header, producers, epochs)
             expected = header.next_offset
     except CorruptBatch as damage:
         return damage
     return None
-
-
-def _note(segment: Segment, position: int, header: BatchHeader) -> None:
-    # A batch that compaction has emptied has no record for the time index to lead to.
-    timestamp = header.max_timestamp if header.record_count else NO_TIMESTAMP
-    segment.note_batch(position, header.size, header.base_offset, header.last_offset, timestamp)
 
 
 def _tell(

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.model.error import ApiError, ErrorCode
-from penstock.records.header import CONTROL_BIT, BatchHeader, Buffer, InvalidRecord, check_batch
+from penstock.records.header import (
+    CONTROL_BIT,
+    BatchHeader,
+    Buffer,
+    InvalidRecord,
+    check_batch,
+    check_holdable,
+)
 from penstock.storage.replay import read_marker
 
 if TYPE_CHECKING:
@@ -44,6 +51,7 @@ def _check_order(log: Log, records: Buffer) -> list[BatchHeader]:
                 ErrorCode.OFFSET_OUT_OF_RANGE,
                 f"batch at offset {header.base_offset} does not follow {expected - 1}",
             )
+        check_holdable(header)
         headers.append(header)
         expected = header.next_offset
         position += header.size

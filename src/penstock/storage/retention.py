@@ -16,6 +16,13 @@ from penstock.storage.trim import delete_first_segments
 
 def apply_retention(log: Log, now_ms: int) -> int:
     """Delete what the log's settings no longer keep; how many segments went."""
+    try:
+        return _apply(log, now_ms)
+    except OSError as error:
+        log.fail_read(error)
+
+
+def _apply(log: Log, now_ms: int) -> int:
     deleted = _delete_while(log, lambda _, end: end <= log.log_start_offset, keep_active=True)
     if "delete" in log.config.cleanup_policy:
         deleted += _delete_for_size(log)

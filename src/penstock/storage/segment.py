@@ -1,28 +1,40 @@
 """One segment: a stretch of the log in one file, with its indexes.
 
 Owns the file of batches, both sparse indexes and the transaction index, and what is known of
-them in memory. Knows no producers, no epochs and no other segment, and never decides when to
-roll: it only says whether a limit is reached.
+them in memory. An index is a hint: the batch it leads to has to be the one it names, or both
+indexes are made anew. Knows no producers, no epochs and no other segment, and never decides when
+to roll: it only says whether a limit is reached.
 """
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
-from typing import NamedTuple
+import logging
+from collections.abc import Callable, Iterator
+from itertools import chain
+from typing import NamedTuple, TypeVar
 
-from penstock.records.header import BatchHeader
+from penstock.records.header import BATCH_OVERHEAD, BatchHeader, CorruptBatch
 from penstock.records.record import find_timestamp
 from penstock.storage import names
 from penstock.storage.batch_walk import LOOKUP_BYTES, read_batch, verified_end, walk_batches
+from penstock.storage.damage import IndexDamage
 from penstock.storage.disk import Buffer, Disk, write_fully
 from penstock.storage.file_cache import CachedFile, FileCache
 from penstock.storage.offset_index import OffsetIndex
+from penstock.storage.reindex import RELATIVE_OFFSET_MAX as RELATIVE_OFFSET_MAX
+from penstock.storage.reindex import rebuild_indexes
 from penstock.storage.time_index import TimeIndex
 from penstock.storage.txn_index import TxnIndex
 
-RELATIVE_OFFSET_MAX = 0x7FFFFFFF
+_logger = logging.getLogger(__name__)
+
 NO_TAIL = 1 << 63
+
+LOST_BYTES = 4 << 20
+"""With so many bytes between an entry and what was asked for, entries are missing."""
+
+_Answer = TypeVar("_Answer")
+_Batches = Iterator[tuple[int, BatchHeader]]
 
 
 class Found(NamedTuple):
@@ -47,6 +59,7 @@ class Segment:
         "first_timestamp",
         "index",
         "index_interval_bytes",
+        "indexes_anew",
         "max_timestamp",
         "max_timestamp_offset",
         "size",
@@ -86,7 +99,9 @@ class Segment:
         time_path = names.segment_path(directory, base_offset, names.TIME_INDEX, suffix)
         self.time_index = TimeIndex(cache, time_path, base_offset, None if size else 0)
         txn_path = names.segment_path(directory, base_offset, names.TXN_INDEX, suffix)
-        self.txn_index = TxnIndex(cache, txn_path)
+        self.txn_index = TxnIndex(cache, txn_path, checked=size == 0)
+        # Made anew in this process's lifetime: what still does not fit is damage of the batches.
+        self.indexes_anew = False
         self.bytes_since_index = 0
         # None: not known yet, read from the file when somebody asks.
         self.first_timestamp: int | None = -1 if size == 0 else None
@@ -111,7 +126,7 @@ class Segment:
 
     def prepare_append(self) -> None:
         """Load what appending compares against."""
-        self.entry_count = max(self.index.count, self.time_index.count)
+        self.entry_count = self._by_index(self._hold_entries)
         self.load_first_timestamp()
         if self.max_timestamp is None:
             self.load_max_timestamp()
@@ -181,12 +196,16 @@ class Segment:
             if offset > self.tail_last:
                 return None
             return Found(self.tail_position, self.tail_size, base, self.tail_last)
-        start = self.index.position_before(offset)
-        for position, header in self._walk(start, LOOKUP_BYTES):
+        return self._by_index(lambda: self._find(offset))
+
+    def _find(self, offset: int) -> Found | None:
+        start, batches = self._batches_for(offset)
+        for position, header in batches:
             if header.last_offset >= offset:
                 if header.base_offset > offset:
                     self._check_passed(start, position)
                 return Found(position, header.size, header.base_offset, header.last_offset)
+            self._check_reach(position - start)
         self._check_passed(start, self.size)
         return None
 
@@ -210,6 +229,23 @@ class Segment:
             self.verified_from, self.verified_to = start, reached
         return reached if damage is not None or reached > start else end
 
+    def verify_whole(self) -> None:
+        """CorruptBatch unless every batch is whole, right and in order."""
+        expected = self.base_offset
+        for position, header in self._walk(0):
+            if header.base_offset < expected:
+                raise CorruptBatch(f"{self.path}: offset {header.base_offset} after {expected - 1}")
+            read_batch(self.disk, self.file.open_fd(), position, header)
+            expected = header.next_offset
+
+    def has_gap_at_end(self) -> bool:
+        """Whether the last batch does not begin where the one before it ends."""
+        expected, gap = self.base_offset, 0
+        for _, header in self._walk(0):
+            gap = header.base_offset - expected
+            expected = header.next_offset
+        return gap != 0
+
     def next_offset(self) -> int:
         """The offset behind the last batch, found through the index."""
         if self.tail_base == NO_TAIL and not self._find_tail():
@@ -217,34 +253,45 @@ class Segment:
         return self.tail_last + 1
 
     def _find_tail(self) -> bool:
-        start = self.index.last()
-        found = deque(self._walk(start[1] if start else 0), 1)
-        if not found:
+        found = self._by_index(self._last_batch)
+        if found is None:
             return False
         # The next append builds on this: make sure that it is not a damaged header speaking.
-        position, header = found[0]
+        position, header = found
         self.verify(position, self.size)
         self.tail_position, self.tail_size = position, header.size
         self.tail_base, self.tail_last = header.base_offset, header.last_offset
         return True
 
+    def last_header(self) -> BatchHeader | None:
+        if self.tail_base == NO_TAIL and not self._find_tail():
+            return None
+        return next(self._walk(self.tail_position, LOOKUP_BYTES))[1]
+
+    def _last_batch(self) -> tuple[int, BatchHeader] | None:
+        start, batches = self._batches_from(self.index.last(), 64 * 1024)
+        found = None
+        for found in batches:
+            self._check_reach(found[0] - start)
+        return found
+
     def load_max_timestamp(self) -> int:
-        """From the time index, whose last entry a sealed segment makes the largest one."""
-        timestamp, offset = self.time_index.last_entry()
-        if timestamp < 0:
-            return self.scan_max_timestamp()
+        """From the time index, whose last entry a sealed segment makes the largest one, and from
+        the batches behind that entry: retention must not go by an index that lost its end."""
+        timestamp, offset = self._by_index(self._max_timestamp)
         self.max_timestamp, self.max_timestamp_offset = timestamp, offset
         return timestamp
 
-    def scan_max_timestamp(self) -> int:
-        """From the time index and the batches behind its last entry."""
-        timestamp, offset = self.time_index.last_entry()
-        start = self.index.position_before(offset)
-        for _, header in self._walk(start):
-            if header.max_timestamp > timestamp:
+    def _max_timestamp(self) -> tuple[int, int]:
+        timestamp, offset = self._checked_time(self.time_index.last())
+        known = timestamp
+        start, batches = self._batches_for(offset)
+        for position, header in batches:
+            if header.record_count and header.max_timestamp > timestamp:
                 timestamp, offset = header.max_timestamp, header.last_offset
-        self.max_timestamp, self.max_timestamp_offset = timestamp, offset
-        return timestamp
+            if 0 <= known == timestamp and position - start > LOST_BYTES:
+                break
+        return timestamp, offset
 
     def largest_timestamp_ms(self) -> int:
         """For retention: of the records, or of the file where no record has one."""
@@ -262,8 +309,14 @@ class Segment:
 
     def find_timestamp(self, timestamp: int, start_offset: int) -> tuple[int, int] | None:
         """(offset, time) of the first record at or behind the offset that is not older."""
-        offset = max(self.time_index.offset_before(timestamp), start_offset)
-        for position, header in self._walk(self.index.position_before(offset), LOOKUP_BYTES):
+        return self._by_index(lambda: self._find_timestamp(timestamp, start_offset))
+
+    def _find_timestamp(self, timestamp: int, start_offset: int) -> tuple[int, int] | None:
+        # From the entry before: then a wrong offset in this one leads nobody past a record.
+        entry = self.time_index.floor(timestamp)
+        before = self.time_index.floor(entry[0] - 1) if entry else None
+        offset = max(self._checked_time(before)[1], start_offset)
+        for position, header in self._batches_for(offset)[1]:
             if header.max_timestamp >= timestamp and header.last_offset >= start_offset:
                 batch = read_batch(self.disk, self.file.open_fd(), position, header)
                 found = find_timestamp(batch, timestamp, start_offset)
@@ -277,6 +330,7 @@ class Segment:
     def truncate(self, offset: int, now_ms: int) -> int:
         """Drop the batches that reach the offset; how many bytes went."""
         found = self.find(offset)
+        self._by_index(self._count_entries)
         for index in (self.index, self.time_index):
             index.truncate(offset)
         self.txn_index.truncate(offset)
@@ -288,7 +342,7 @@ class Segment:
         self.verified_to = min(self.verified_to, self.size)
         self.verified_from = min(self.verified_from, self.verified_to)
         self.bytes_since_index = 0
-        self.scan_max_timestamp()
+        self.load_max_timestamp()
         if self.size == 0:
             self.created_ms, self.first_timestamp = now_ms, -1
         return before - self.size
@@ -319,6 +373,88 @@ class Segment:
         for index in (self.index, self.time_index):
             index.moved(index.path.removesuffix(old) + new)
         self.txn_index.path = self.txn_index.path.removesuffix(old) + new
+
+    # --- the indexes as hints -------------------------------------------------------------
+
+    def forget(self) -> None:
+        """Nothing is known of the file, and the indexes are empty: each batch is noted again."""
+        self.index.reset()
+        self.time_index.reset()
+        self.size = self.bytes_since_index = 0
+        self.max_timestamp = self.first_timestamp = -1
+        self.max_timestamp_offset = self.base_offset
+        self.verified_from = self.verified_to = 0
+        self.indexes_anew = True
+        self.forget_tail()
+
+    def forget_tail(self) -> None:
+        self.tail_base = NO_TAIL
+
+    def _by_index(self, ask: Callable[[], _Answer]) -> _Answer:
+        try:
+            return ask()
+        except IndexDamage as damage:
+            _logger.warning("the indexes of %s are made anew: %s", self.path, damage)
+            rebuild_indexes(self)
+            self.entry_count = max(self.index.count, self.time_index.count)
+        try:
+            return ask()
+        except IndexDamage as damage:
+            raise CorruptBatch(f"{self.path} is damaged: {damage}") from damage
+
+    def _batches_for(self, offset: int) -> tuple[int, _Batches]:
+        """Where the walk for an offset begins, and the batches from there."""
+        return self._batches_from(self.index.floor(offset - self.base_offset), LOOKUP_BYTES)
+
+    def _batches_from(
+        self, entry: tuple[int, int] | None, chunk_bytes: int
+    ) -> tuple[int, _Batches]:
+        if entry is None:
+            return 0, self._walk(0, chunk_bytes)
+        key, start = entry
+        if not 0 <= start < self.size:
+            raise IndexDamage(f"{self.index.path} leads out of its segment")
+        batches = self._walk(start, chunk_bytes)
+        try:
+            first = next(batches)
+        except CorruptBatch:
+            if self.indexes_anew:
+                raise
+            raise IndexDamage(f"{self.index.path} leads to no batch") from None
+        # An entry of Kafka's may name the last of several batches written at once.
+        if first[1].base_offset - self.base_offset > key:
+            raise IndexDamage(f"{self.index.path} leads to another batch")
+        return start, chain((first,), batches)
+
+    def _checked_time(self, entry: tuple[int, int] | None) -> tuple[int, int]:
+        """(timestamp, offset) of an entry of the time index, if the batch there has that time."""
+        if entry is None:
+            return -1, self.base_offset
+        timestamp, offset = entry[0], entry[1] + self.base_offset
+        found = self._find(offset)
+        if found is None or found.base_offset > offset:
+            raise IndexDamage(f"{self.time_index.path} leads to no batch")
+        _, header = next(self._walk(found.position, LOOKUP_BYTES))
+        if header.max_timestamp != timestamp:
+            raise IndexDamage(f"{self.time_index.path} leads to a batch of another time")
+        return timestamp, offset
+
+    def _check_reach(self, passed_bytes: int) -> None:
+        """After so many bytes there must have been an entry, were the index whole."""
+        if passed_bytes > LOST_BYTES + 64 * self.index_interval_bytes and not self.indexes_anew:
+            raise IndexDamage(f"{self.index.path} lacks entries")
+
+    def _hold_entries(self) -> int:
+        count = self._count_entries()
+        self.index.hold()
+        self.time_index.hold()
+        return count
+
+    def _count_entries(self) -> int:
+        count = max(self.index.count, self.time_index.count)
+        if count > self.size // BATCH_OVERHEAD + 1:
+            raise IndexDamage(f"{self.index.path} has more entries than there are batches")
+        return count
 
     def _walk(self, start: int, chunk_bytes: int = 64 * 1024) -> Iterator[tuple[int, BatchHeader]]:
         return walk_batches(self.disk, self.file.open_fd(), start, self.size, chunk_bytes)

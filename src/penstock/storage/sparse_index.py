@@ -3,7 +3,8 @@
 Owns the bytes of one index file. While its segment is written to, entries are held in two
 columns and reach the file in groups: an index that a crash leaves short is rebuilt from the
 segment, so nothing here is ever synced. An idle index holds no entries in memory and is searched
-in the file. Keeps order, never judges whether an entry is true.
+in the file. Never judges whether an entry is true: the segment does, before it goes by one. A
+file that cannot be an index is IndexDamage.
 """
 
 from __future__ import annotations
@@ -12,9 +13,11 @@ from array import array
 from bisect import bisect_left, bisect_right
 from struct import Struct
 
+from penstock.storage.damage import IndexDamage, is_of_one_file
 from penstock.storage.disk import write_fully
 from penstock.storage.failure import is_full
 from penstock.storage.file_cache import CachedFile, FileCache
+from penstock.storage.trash import remove_file
 
 WRITE_GROUP = 64
 _BLOCK_ENTRIES = 256
@@ -39,12 +42,23 @@ class SparseIndex:
 
     @property
     def count(self) -> int:
-        """Whole entries; a partial one at the end of the file is written over."""
         if self._count is None:
-            exists = self.cache.disk.exists(self.path)
-            size = self.cache.disk.stat(self.path).st_size if exists else 0
+            size = self._file_size()
+            if size % self.entry.size:
+                raise IndexDamage(f"{self.path} ends within an entry")
             self._count = self._written = size // self.entry.size
         return self._count
+
+    def _file_size(self) -> int:
+        try:
+            return self.cache.disk.stat(self.path).st_size
+        except FileNotFoundError:
+            return 0
+        except OSError as error:
+            raise self._damage(error) from error
+
+    def _damage(self, error: OSError) -> OSError:
+        return IndexDamage(str(error)) if is_of_one_file(error) else error
 
     @property
     def file(self) -> CachedFile:
@@ -76,12 +90,26 @@ class SparseIndex:
             return self._keys[slot], self._values[slot]
         return self._block(slot, 1)[0]
 
+    def hold(self) -> None:
+        """Load the entries: from now on adding one reads nothing."""
+        self._columns()
+
     def entries(self) -> list[tuple[int, int]]:
         keys, values = self._columns()
         return list(zip(keys, values, strict=True))
 
     def reset(self) -> None:
-        self._shrink(0)
+        """Begin anew, whatever stands under the name of the file."""
+        self._keys, self._values = array(self.key_type), array("i")
+        self._count = self._written = 0
+        try:
+            self.cache.disk.ftruncate(self.file.open_fd(), 0)
+        except OSError as error:
+            if not is_of_one_file(error):
+                raise
+            self.moved(self.path)
+            remove_file(self.cache.disk, self.path)
+            self.cache.disk.ftruncate(self.file.open_fd(), 0)
 
     def write_out(self) -> None:
         """Bring the file up to date; on a full disk later, for memory knows it all."""
@@ -136,15 +164,20 @@ class SparseIndex:
 
     def _columns(self) -> tuple[array[int], array[int]]:
         if self._keys is None or self._values is None:
-            pairs = self._block(0, self.count)
+            pairs = self._block(0, self.count) if self.count else []
             self._keys = array(self.key_type, [pair[0] for pair in pairs])
             self._values = array("i", [pair[1] for pair in pairs])
         return self._keys, self._values
 
     def _block(self, slot: int, count: int) -> list[tuple[int, int]]:
         size = self.entry.size
-        data = self.cache.disk.pread(self.file.open_fd(), count * size, slot * size)
-        return [(key, value) for key, value in self.entry.iter_unpack(data[: count * size])]
+        try:
+            data = self.cache.disk.pread(self.file.open_fd(), count * size, slot * size)
+        except OSError as error:
+            raise self._damage(error) from error
+        if len(data) != count * size:
+            raise IndexDamage(f"{self.path} is shorter than it was")
+        return [(key, value) for key, value in self.entry.iter_unpack(data)]
 
     def _floor_in_file(self, key: int) -> tuple[int, int] | None:
         """Binary search over blocks, a page each, so that a look-up costs a handful of reads."""

@@ -25,10 +25,5 @@ class TimeIndex(SparseIndex):
         last = self.last()
         return (last[0], last[1] + self.base_offset) if last else (-1, self.base_offset)
 
-    def offset_before(self, timestamp: int) -> int:
-        """An offset at or before the first record that is as late as the timestamp."""
-        found = self.floor(timestamp)
-        return found[1] + self.base_offset if found else self.base_offset
-
     def truncate(self, offset: int) -> None:
         self._shrink_values_from(offset - self.base_offset)

@@ -68,23 +68,30 @@ class TextFormatter(logging.Formatter):
 
 class JsonFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        entry: dict[str, Any] = {
-            "time": _stamp(record),
-            "level": record.levelname.lower(),
-            "source": record.name,
-            "event": record.getMessage(),
-            **getattr(record, "fields", {}),
-        }
+        fields = getattr(record, "fields", {})
         if record.exc_info:
-            entry["exception"] = self.formatException(record.exc_info)
-        return json.dumps(entry, default=str)
+            fields = {**fields, "exception": self.formatException(record.exc_info)}
+        level, event = record.levelname.lower(), record.getMessage()
+        return _json(_stamp(record), level, record.name, event, fields)
+
+
+def json_line(name: str, level: str, event: str, **fields: Any) -> str:
+    """What is printed past the log, in the form that the log has."""
+    return _json(_time(time.time()), level, f"{ROOT}.{name}", event, fields)
+
+
+def _json(when: str, level: str, source: str, event: str, fields: dict[str, Any]) -> str:
+    entry = {"time": when, "level": level, "source": source, "event": event, **fields}
+    return json.dumps(entry, default=str)
 
 
 def _stamp(record: logging.LogRecord) -> str:
-    return (
-        time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(record.created))
-        + f".{int(record.msecs):03}Z"
-    )
+    return _time(record.created)
+
+
+def _time(seconds: float) -> str:
+    clock = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
+    return f"{clock}.{int(seconds % 1 * 1000):03}Z"
 
 
 def _text(value: Any) -> str:

@@ -54,7 +54,9 @@ class BrokerMetrics:
         "bytes_out",
         "flush_s",
         "messages_in",
+        "passed_over",
         "produce_batches",
+        "unexpected_errors",
     )
 
     def __init__(self) -> None:
@@ -62,9 +64,11 @@ class BrokerMetrics:
         self.bytes_out = 0
         self.messages_in = 0
         self.produce_batches = 0
+        self.unexpected_errors = 0
         self.api_latency_s: dict[str, Histogram] = {}
         self.api_errors: dict[tuple[str, str], int] = {}
         self.flush_s = Histogram()
+        self.passed_over: dict[tuple[str, str], int] = {}
 
     def latency_of(self, api: str) -> Histogram:
         histogram = self.api_latency_s.get(api)
@@ -75,6 +79,11 @@ class BrokerMetrics:
     def count_error(self, api: str, error: str) -> None:
         key = (api, error)
         self.api_errors[key] = self.api_errors.get(key, 0) + 1
+
+    def count_passed_over(self, topic: str, what: str, count: int) -> None:
+        """What a coordinator could not read when it was loaded."""
+        key = (topic, what)
+        self.passed_over[key] = self.passed_over.get(key, 0) + count
 
 
 Gauge = tuple[str, str, Callable[[], float]]
@@ -123,6 +132,7 @@ class Exporter:
             ("penstock_bytes_out", "Bytes of record batches sent to consumers", m.bytes_out),
             ("penstock_messages_in", "Records appended by producers", m.messages_in),
             ("penstock_batches_in", "Record batches appended by producers", m.produce_batches),
+            ("penstock_unexpected_errors", "Errors nobody was there for", m.unexpected_errors),
         ):
             yield CounterMetricFamily(name, text, value=value)
         flush = HistogramMetricFamily("penstock_flush_seconds", "Time of one shared flush")
@@ -144,6 +154,14 @@ class Exporter:
         for (api, error), count in self._metrics.api_errors.items():
             errors.add_metric([api, error], count)
         yield errors
+        passed_over = CounterMetricFamily(
+            "penstock_coordinator_passed_over",
+            "What coordinators could not read when they were loaded",
+            labels=["topic", "what"],
+        )
+        for (topic, what), count in self._metrics.passed_over.items():
+            passed_over.add_metric([topic, what], count)
+        yield passed_over
 
     def _collect_gauges(self) -> Iterator[Metric]:
         from prometheus_client.core import GaugeMetricFamily

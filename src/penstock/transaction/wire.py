@@ -11,6 +11,7 @@ from penstock.protocol.messages.records.transaction_log import (
 )
 from penstock.protocol.record_frame import (
     CoordinatorLog,
+    UnknownRecordType,
     decode_coordinator_key,
     decode_coordinator_value,
     encode_coordinator_key,
@@ -36,7 +37,7 @@ def decode_record(key: Buffer, value: Buffer | None) -> TransactionRecord | None
     """None for a type of record that is not ours to know: a newer release may have written it."""
     try:
         decoded_key = decode_coordinator_key(CoordinatorLog.TRANSACTION, key)
-    except ProtocolError:
+    except UnknownRecordType:
         return None
     if not isinstance(decoded_key, TransactionLogKey):
         return None

@@ -6,7 +6,7 @@ import itertools
 import json
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -42,27 +42,39 @@ class Command:
     server: CommandServer
 
     def environment(self) -> dict[str, str]:
-        return os.environ | {"PENSTOCK_BOOTSTRAP_SERVERS": self.servers}
+        # Whoever runs the tests may have profiles of their own.
+        home = {"XDG_CONFIG_HOME": os.devnull}
+        return os.environ | {"PENSTOCK_BOOTSTRAP_SERVERS": self.servers} | home
 
-    def try_run(self, *arguments: str, stdin: bytes = b"") -> Answer:
+    def try_run(
+        self, *arguments: str, stdin: bytes = b"", environment: Mapping[str, str] | None = None
+    ) -> Answer:
         with TemporaryFile() as source, TemporaryFile() as out, TemporaryFile() as err:
             source.write(stdin)
             source.seek(0)
             files = [source.fileno(), out.fileno(), err.fileno()]
-            code = self.server.run(arguments, self.environment(), files)
+            code = self.server.run(arguments, self.environment() | (environment or {}), files)
             out.seek(0)
             err.seek(0)
             return Answer(code, out.read(), err.read().decode())
 
-    def run(self, *arguments: str, stdin: bytes = b"") -> Answer:
+    def run(
+        self, *arguments: str, stdin: bytes = b"", environment: Mapping[str, str] | None = None
+    ) -> Answer:
         """A run that must succeed, and say nothing on stderr."""
-        answer = self.try_run(*arguments, stdin=stdin)
+        answer = self.try_run(*arguments, stdin=stdin, environment=environment)
         assert (answer.code, answer.err) == (0, "")
         return answer
 
-    def fail(self, *arguments: str, code: int = 1, stdin: bytes = b"") -> str:
+    def fail(
+        self,
+        *arguments: str,
+        code: int = 1,
+        stdin: bytes = b"",
+        environment: Mapping[str, str] | None = None,
+    ) -> str:
         """A run that must fail, with one line on stderr: the line."""
-        answer = self.try_run(*arguments, stdin=stdin)
+        answer = self.try_run(*arguments, stdin=stdin, environment=environment)
         assert answer.code == code, answer
         assert answer.err.startswith("penstock: ")
         assert answer.err.count("\n") == 1

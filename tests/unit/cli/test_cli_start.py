@@ -129,10 +129,41 @@ def test_metrics_are_served(tmp_path: Path) -> None:
 
 
 def test_json_logs(tmp_path: Path) -> None:
+    """Every line is JSON, on both outputs; the first says that the broker is ready."""
     options = ("--log-format", "json", "--log-level", "debug", "--data-dir", str(tmp_path / "data"))
     with started(*ANYWHERE, *options) as broker:
-        _, _, err = broker.end(signal.SIGTERM)
-    assert [json.loads(line) for line in err.splitlines()]
+        _, out, err = broker.end(signal.SIGTERM)
+    (ready,) = [json.loads(line) for line in out.splitlines()]
+    assert (ready["event"], ready["level"], ready["listen"]) == ("ready", "info", broker.address)
+    events = [json.loads(line) for line in err.splitlines()]
+    assert events[-1]["event"] == "stopped"
+    assert {"time", "level", "source", "event"} <= ready.keys() & events[0].keys()
+
+
+def test_a_refusal_in_json(tmp_path: Path) -> None:
+    arguments = ("--log-format", "json", "--set", "ssl.client.auth=required")
+    command = [PENSTOCK, "start", *ANYWHERE, "--data-dir", str(tmp_path / "data"), *arguments]
+    answer = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
+    assert (answer.returncode, answer.stdout) == (1, "")
+    (line,) = answer.stderr.splitlines()
+    said = json.loads(line)
+    assert said["level"] == "error"
+    assert said["event"].startswith("--set: ssl.client.auth=required: ")
+
+
+def test_interrupted_before_it_has_begun(tmp_path: Path) -> None:
+    """Held up where it reads its settings: nothing has started, and nothing is said."""
+    fifo = tmp_path / "server.properties"
+    os.mkfifo(fifo)
+    command = [PENSTOCK, "start", *ANYWHERE, "--data-dir", str(tmp_path / "data")]
+    process = subprocess.Popen(
+        [*command, "--config", str(fifo)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    with process, open(fifo, "wb"):
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=20)
+    assert (process.returncode, out, err) == (130, b"", b"")
+    assert not (tmp_path / "data").exists()
 
 
 def test_as_a_module(tmp_path: Path) -> None:

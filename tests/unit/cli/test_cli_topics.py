@@ -89,6 +89,25 @@ def test_settings_of_a_broker(command: Command) -> None:
     assert values["num.partitions"]["source"] == "start"
 
 
+def test_a_broker_that_is_not_there(command: Command) -> None:
+    broker = command.run("log-dirs", "--json").json[0]["broker"]
+    said = f"there is no broker 77; in this cluster is only broker {broker}"
+    assert command.fail("configs", "describe", "broker", "77") == said
+    assert command.fail("configs", "set", "broker", "77", "log.retention.ms=5") == said
+    assert command.fail("configs", "unset", "broker", "77", "log.retention.ms") == said
+    named = command.fail("configs", "describe", "broker", "first", code=2)
+    assert named == "a broker is named by its number, not 'first'"
+
+
+def test_settings_of_a_broker_that_cannot_change(command: Command) -> None:
+    broker = str(command.run("log-dirs", "--json").json[0]["broker"])
+    before = command.run("configs", "describe", "broker", broker, "--json").json
+    said = command.fail("configs", "set", "broker", broker, "num.partitions=7", "node.id=7")
+    assert "Cannot update these configs dynamically: [node.id, num.partitions]" in said
+    assert "INVALID_REQUEST" in said
+    assert command.run("configs", "describe", "broker", broker, "--json").json == before
+
+
 def test_log_dirs_shows_sizes(command: Command, topic: str) -> None:
     command.run("topics", "create", topic, "-p", "1")
     command.run("produce", topic, "-v", "x" * 1000, "-z", "none")

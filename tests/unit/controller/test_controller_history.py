@@ -153,6 +153,13 @@ def others(draw: st.DrawFn) -> Decide:
     topics = [TopicPartitions(topic=name, partitions=[0, 1]) for name in names]
     elect = ElectLeadersRequest(election_type=draw(st.integers(0, 1)), topic_partitions=topics)
 
+    with_defaults = CreateTopicsRequest(
+        topics=[
+            CreatableTopic(name=name, num_partitions=-1, replication_factor=-1)
+            for name in dict.fromkeys(names)
+        ]
+    )
+
     def allocate(shard: ControllerShard) -> Any:
         request = AllocateProducerIdsRequest(broker_id=1, broker_epoch=shard.image.brokers[1].epoch)
         return shard.decide_allocate_producer_ids(request)
@@ -162,7 +169,7 @@ def others(draw: st.DrawFn) -> Decide:
             [
                 allocate,
                 lambda shard: shard.decide_elect_leaders(elect),
-                lambda shard: shard.decide_auto_create_topics(names),
+                lambda shard: shard.decide_create_topics(with_defaults),
             ]
         )
     )

@@ -273,4 +273,4 @@ def test_no_partition_has_two_readers_and_all_are_read_in_the_end(steps: list[Op
     for offset, record in log:
         assert isinstance(record, GroupRecord)
         raw.append(RawRecord(offset, *encode_record(record)))
-    assert _replayed(list(last_of_each_key(raw))) == live
+    assert _replayed(list(last_of_each_key(raw, lambda *_: None))) == live

@@ -63,9 +63,15 @@ def test_keys_of_the_first_kind_are_offsets_too() -> None:
     assert record == GroupRecord(OffsetCommitKey(group="g", topic="t", partition=3), None)
 
 
-@pytest.mark.parametrize("key", [b"\0\x0b\0\1g", b"\x7f\0whatever", b""])
+@pytest.mark.parametrize("key", [b"\0\x0b\0\1g", b"\x7f\0whatever"])
 def test_unknown_records_are_skipped(key: bytes) -> None:
     assert decode_record(key, b"\0\0anything") is None
+
+
+@pytest.mark.parametrize("key", [b"", b"\0", b"\0\0\0\5g"])
+def test_a_broken_key_is_an_error(key: bytes) -> None:
+    with pytest.raises(ProtocolError):
+        decode_record(key, b"\0\0anything")
 
 
 def test_a_broken_value_is_an_error() -> None:

@@ -58,7 +58,7 @@ def test_round_trip(codec: int, records: list[Record], base: int) -> None:
         record.offset += base
     batch = build_batch(records, base_offset=base, codec=codec)
     header = check_batch(batch, 0, len(batch))
-    check_produced(header)
+    check_produced(header._replace(base_offset=0))
     assert header.max_timestamp == max(record.timestamp for record in records)
     assert list(iter_records(batch)) == records
     assert list(iter_records(memoryview(bytes(batch)))) == records

@@ -168,12 +168,19 @@ def test_a_refused_request_changes_nothing() -> None:
     run(story())
 
 
-def test_a_full_disk_refuses_one_request_and_spares_the_machine() -> None:
+@pytest.mark.parametrize(
+    "refusal",
+    [
+        pytest.param(ApiError(ErrorCode.KAFKA_STORAGE_ERROR, "no"), id="a full disk"),
+        pytest.param(ValueError("no"), id="a value that no record can carry"),
+    ],
+)
+def test_what_cannot_be_written_is_refused_alone_and_spares_the_machine(refusal: Exception) -> None:
     async def story() -> None:
         journal = Held()
         runtime = start(journal)
-        journal.refusal = ApiError(ErrorCode.KAFKA_STORAGE_ERROR, "no space")
-        with pytest.raises(ApiError, match="no space"):
+        journal.refusal = refusal
+        with pytest.raises(ApiError, match="no"):
             await submit(runtime, 5)
         assert runtime.machine.total == 0
         journal.refusal = None

@@ -7,19 +7,19 @@ from pathlib import Path
 import pytest
 
 from penstock.model.error import ApiError, ErrorCode
-from penstock.settings.broker import validate_broker_overrides
-from penstock.settings.config import BrokerConfig, nearest_key, parse_assignment
+from penstock.settings.broker import nearest_key, validate_broker_overrides
+from penstock.settings.config import BrokerConfig, parse_assignment
 from penstock.settings.error import SettingError
 
 
 def test_defaults() -> None:
     config = BrokerConfig.load()
     assert config.node_id == 1
-    assert config.listeners == ["PLAINTEXT://:9092"]
-    assert config.advertised_listeners == ["PLAINTEXT://:9092"]
+    assert config.get("listeners") == ["PLAINTEXT://:9092"]
+    assert config.get("advertised.listeners") is None
     assert config.log_dirs == ["penstock-data"]
-    assert config.partition_count == 3
-    assert config.creates_topics and config.deletes_topics
+    assert config.get("num.partitions") == 3
+    assert config.creates_topics
     assert config.request_bytes_max == 104857600
     assert config.request_memory_bytes == 64 * 1024 * 1024
     assert config.open_files_max == 512
@@ -32,20 +32,15 @@ def test_defaults() -> None:
     assert config.get("log.retention.ms") is None
 
 
-@pytest.mark.parametrize(("brokers", "factor"), [(0, 1), (1, 1), (2, 2), (3, 3), (9, 3)])
-def test_replication_factor_is_bounded_by_the_brokers(brokers: int, factor: int) -> None:
-    assert BrokerConfig().replication_factor(brokers) == factor
-
-
 def test_the_command_line_wins_over_the_file(tmp_path: Path) -> None:
     file = tmp_path / "server.properties"
     file.write_text(
         "# a broker\nnum.partitions=5\nlog.dirs=/a, /b\nlisteners=PLAINTEXT://:1,\\\n  OTHER://:2\n"
     )
     config = BrokerConfig.load(file, ["num.partitions=7", "compression.type = zstd"])
-    assert config.partition_count == 7
+    assert config.get("num.partitions") == 7
     assert config.log_dirs == ["/a", "/b"]
-    assert config.listeners == ["PLAINTEXT://:1", "OTHER://:2"]
+    assert config.get("listeners") == ["PLAINTEXT://:1", "OTHER://:2"]
     assert config.get("compression.type") == "zstd"
     assert config.is_set("log.dirs") and not config.is_set("log.dir")
 
@@ -113,11 +108,11 @@ def test_a_typical_file_of_kafka_is_taken(tmp_path: Path) -> None:
         "listeners=PLAINTEXT://:9092,CONTROLLER://:9093\n"
         "inter.broker.listener.name=PLAINTEXT\ncontroller.listener.names=CONTROLLER\n"
         "listener.security.protocol.map=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT\n"
-        "listener.name.plaintext.max.connections=5\nnum.network.threads=3\n"
+        "listener.name.plaintext.num.network.threads=5\nnum.network.threads=3\n"
     )
     config = BrokerConfig.load(file)
     assert config.node_id == 4 and config.get("broker.id") == 4
-    assert config.get("listener.name.plaintext.max.connections") == 5
+    assert config.get("listener.name.plaintext.num.network.threads") == 5
 
 
 def test_the_older_name_of_the_node_id() -> None:
@@ -147,31 +142,61 @@ def test_assignments_keep_further_equals_signs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("overrides", "per_broker", "message"),
+    ("overrides", "code", "message"),
     [
         (
-            {"num.partitions": "3"},
-            True,
-            "Cannot update these configs dynamically: [num.partitions]",
+            {"num.partitions": "3", "log.retention.ms": "5", "node.id": "2"},
+            ErrorCode.INVALID_REQUEST,
+            "Cannot update these configs dynamically: [node.id, num.partitions]",
         ),
-        ({"listeners": "x"}, False, "These configs need a broker id to be set for: [listeners]"),
+        # Kafka could change these; here they would be shown and have no effect.
+        (
+            {"listeners": "PLAINTEXT://:1"},
+            ErrorCode.INVALID_REQUEST,
+            "Cannot update these configs dynamically: [listeners]",
+        ),
+        (
+            {"ssl.protocol": "TLSv1.3", "ssl.client.auth": "required"},
+            ErrorCode.INVALID_REQUEST,
+            "Cannot update these configs dynamically: [ssl.client.auth, ssl.protocol]",
+        ),
         (
             {"num.io.threads": "x"},
-            True,
+            ErrorCode.INVALID_REQUEST,
             "Invalid value x for configuration num.io.threads: Not a number of type INT",
+        ),
+        (
+            {"log.retenton.ms": "5"},
+            ErrorCode.INVALID_CONFIG,
+            "Unknown config name: log.retenton.ms; did you mean log.retention.ms?",
         ),
     ],
 )
-def test_refused_dynamic_changes(overrides: dict[str, str], per_broker: bool, message: str) -> None:
+def test_refused_dynamic_changes(overrides: dict[str, str], code: ErrorCode, message: str) -> None:
     with pytest.raises(ApiError) as caught:
-        validate_broker_overrides(overrides, per_broker=per_broker)
-    assert (caught.value.code, caught.value.message) == (ErrorCode.INVALID_REQUEST, message)
+        validate_broker_overrides(overrides)
+    assert (caught.value.code, caught.value.message) == (code, message)
 
 
 def test_allowed_dynamic_changes() -> None:
-    validate_broker_overrides({"log.retention.ms": "5", "foo.bar": "z"}, per_broker=False)
-    validate_broker_overrides(
-        {"listeners": "PLAINTEXT://:1", "listener.name.plaintext.max.connections": "8"},
-        per_broker=True,
+    validate_broker_overrides({"log.retention.ms": "5", "num.io.threads": "4"})
+    validate_broker_overrides({"listener.name.plaintext.num.network.threads": "8"})
+    validate_broker_overrides({"leader.replication.throttled.rate": "1000"})
+
+
+def test_changes_that_cannot_be_followed_are_left_out_and_named() -> None:
+    """A metadata log may have been written by Apache Kafka, or by another version."""
+    config = BrokerConfig().with_dynamic(
+        {"listeners": "PLAINTEXT://:1", "log.retention.ms": "soon", "foo.bar": "z"},
+        {"ssl.client.auth": "required", "log.retention.bytes": "5", "log.retention.ms": "7"},
     )
-    validate_broker_overrides({"leader.replication.throttled.rate": None}, per_broker=False)
+    assert config.ignored == {"listeners", "log.retention.ms", "foo.bar", "ssl.client.auth"}
+    assert config.get("listeners") == ["PLAINTEXT://:9092"]
+    assert (config.get("log.retention.ms"), config.get("log.retention.bytes")) == (7, 5)
+
+
+def test_what_has_no_effect_is_named() -> None:
+    config = BrokerConfig.load(None, ["num.io.threads=9", "num.network.threads=3", "node.id=1"])
+    assert config.unread == ["num.io.threads"]
+    changed = config.with_dynamic({"num.io.threads": "8", "background.threads": "4"}, {})
+    assert changed.unread == ["background.threads"]

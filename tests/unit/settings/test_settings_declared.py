@@ -2,63 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from subprocess import run
-from typing import Any
 
 import pytest
 
 from penstock.settings.broker import BROKER_KEYS, DYNAMIC_ONLY_KEYS, HIDDEN_KEYS, find_broker_key
-from penstock.settings.document import NO_EFFECT
-from penstock.settings.key import CLUSTER_WIDE, PER_BROKER, READ_ONLY, Key
+from penstock.settings.key import CLUSTER_WIDE, PER_BROKER, PROMISE, READ_ONLY, UNREAD, Key
 from penstock.settings.resolve import TopicConfig
 from penstock.settings.sentence import BROKER_SENTENCES, TOPIC_SENTENCES
 from penstock.settings.synonym import BROKER_TO_TOPIC, TOPIC_TO_BROKER
 from penstock.settings.topic import TOPIC_KEYS
 
 ROOT = Path(__file__).resolve().parents[3]
-FACTS = ROOT.parent / "shared" / "protocol"
-
-OUR_DEFAULTS = {
-    "num.partitions": "3",
-    "default.replication.factor": "3",
-    "flush.messages": "1",
-    "log.flush.interval.messages": "1",
-    "log.dir": "penstock-data",
-    "node.id": "1",
-    "process.roles": "broker,controller",
-}
-
-
-def facts(name: str) -> list[dict[str, Any]]:
-    path = FACTS / name
-    if not path.exists():
-        pytest.skip(f"needs ../shared/protocol/{name}")
-    found: list[dict[str, Any]] = json.loads(path.read_text("utf-8"))
-    return found
-
-
-@pytest.mark.parametrize(
-    ("file", "keys"),
-    [("topic_configs.json", TOPIC_KEYS), ("broker_configs.json", BROKER_KEYS)],
-)
-def test_every_setting_of_kafka_is_declared_alike(file: str, keys: dict[str, Key]) -> None:
-    for fact in facts(file):
-        key = keys[fact["name"]]
-        assert key.type_name == fact["type"], key
-        assert key.default == OUR_DEFAULTS.get(key.name, fact["default"]), key
-        assert key.importance == fact["importance"], key
-        valid = fact["valid"]
-        if valid and valid[0] in "[(" and "partitionId" not in valid:
-            assert str(key.check) == valid, key
-
-
-def test_nothing_else_is_declared_without_our_prefix() -> None:
-    known = {fact["name"] for fact in facts("broker_configs.json")}
-    assert all(name.startswith("penstock.") for name in BROKER_KEYS.keys() - known)
-    assert TOPIC_KEYS.keys() == {fact["name"] for fact in facts("topic_configs.json")}
 
 
 @pytest.mark.parametrize("keys", [TOPIC_KEYS, BROKER_KEYS, DYNAMIC_ONLY_KEYS, HIDDEN_KEYS])
@@ -88,7 +45,8 @@ def test_every_setting_is_documented() -> None:
     for key in (*TOPIC_KEYS.values(), *BROKER_KEYS.values()):
         text = key.documentation
         assert text[0].isupper() and text.endswith("."), key
-        assert text.endswith(NO_EFFECT) != key.has_effect, key
+        assert text.endswith("no effect in Penstock.") == (key.effect == UNREAD), key
+        assert text.endswith("does not do this yet.") == (key.effect == PROMISE), key
 
 
 def test_broker_defaults_of_topics_say_so() -> None:
@@ -100,6 +58,9 @@ def test_broker_defaults_of_topics_say_so() -> None:
 def test_open_prefixes() -> None:
     limited = find_broker_key("listener.name.internal.max.connections")
     assert limited is not None and limited.type_name == "INT" and not limited.is_sensitive
+    assert limited.effect == PROMISE
+    tuned = find_broker_key("listener.name.internal.num.network.threads")
+    assert tuned is not None and tuned.effect == UNREAD
     secret = find_broker_key("listener.name.internal.plain.sasl.jaas.config")
     assert secret is not None and secret.is_sensitive
     assert find_broker_key("rsm.config.bucket") is not None

@@ -25,15 +25,16 @@ def configured() -> BrokerConfig:
             "node.id=1",
             "log.retention.hours=168",
             "log.segment.bytes=2000000",
-            "ssl.keystore.password=hush",
-            "listener.name.plaintext.max.connections=77",
+            "ssl.keystore.password= ",
+            "listener.name.plaintext.num.network.threads=7",
         ],
     )
     dynamic = {
         "log.retention.ms": "12345",
         "max.connections": "5",
+        "num.network.threads": "5",
         "foo.bar": "z",
-        "listener.name.plaintext.max.connections": "80",
+        "listener.name.plaintext.num.network.threads": "8",
         "log.flush.interval.ms": "7777",
     }
     return config.with_dynamic(dynamic, {"min.insync.replicas": "1"})
@@ -189,15 +190,15 @@ def test_all_topic_settings_are_described() -> None:
         ("broker.id", "1", 4, True, [("broker.id", "1", 4), ("broker.id", "-1", 5)]),
         ("log.dirs", None, 5, True, []),
         (
-            "listener.name.plaintext.max.connections",
-            "80",
+            "listener.name.plaintext.num.network.threads",
+            "8",
             2,
             True,
             [
-                ("listener.name.plaintext.max.connections", "80", 2),
-                ("max.connections", "5", 2),
-                ("listener.name.plaintext.max.connections", "77", 4),
-                ("max.connections", "2147483647", 5),
+                ("listener.name.plaintext.num.network.threads", "8", 2),
+                ("num.network.threads", "5", 2),
+                ("listener.name.plaintext.num.network.threads", "7", 4),
+                ("num.network.threads", "3", 5),
             ],
         ),
     ],
@@ -214,14 +215,17 @@ def test_broker(
     assert list(entry.synonyms) == synonyms
 
 
-def test_secrets_and_strangers_are_not_shown() -> None:
-    entries = by_name(describe_broker(configured()))
-    secret = entries["ssl.keystore.password"]
+def test_secrets_are_not_shown() -> None:
+    secret = by_name(describe_broker(configured()))["ssl.keystore.password"]
     assert (secret.value, secret.source, secret.is_sensitive) == (None, 4, True)
     assert list(secret.synonyms) == [("ssl.keystore.password", None, 4)]
-    stranger = entries["foo.bar"]
-    assert (stranger.value, stranger.source, stranger.is_sensitive) == (None, 2, True)
-    assert (stranger.type, stranger.read_only) == (0, True)
+
+
+def test_what_is_not_followed_is_not_shown() -> None:
+    entries = by_name(describe_broker(configured()))
+    assert "foo.bar" not in entries
+    limit = entries["max.connections"]
+    assert (limit.value, limit.source, limit.read_only) == (str(2**31 - 1), 5, True)
 
 
 def test_all_broker_settings_are_described() -> None:

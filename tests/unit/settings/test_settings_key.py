@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.settings.check import Choice, Filled, at_least, between, one_of
+from penstock.settings.check import Choice, Filled, at_least, between, one_of, some_of
 from penstock.settings.key import (
     BOOLEAN,
     DOUBLE,
@@ -39,7 +39,6 @@ from penstock.settings.topic import TOPIC_KEYS
         (DOUBLE, "-Infinity", float("-inf")),
         (LIST, "", []),
         (LIST, " a , b,c ", ["a", "b", "c"]),
-        (LIST, "a,,b", ["a", "", "b"]),
         (STRING, " x y ", "x y"),
         (PASSWORD, " secret ", " secret "),
     ],
@@ -64,6 +63,7 @@ def test_values_are_parsed(kind: int, text: str, value: object) -> None:
         ("compression.gzip.level", "0", "Value must be between 1 and 9 or equal to -1"),
         ("min.cleanable.dirty.ratio", "x", "Not a number of type DOUBLE"),
         ("preallocate", "x", "Expected value to be either true or false"),
+        ("cleanup.policy", "compact,,delete", "An item of the list is empty"),
         ("cleanup.policy", "foo", "String must be one of: compact, delete"),
         ("message.timestamp.type", "x", "String must be one of: CreateTime, LogAppendTime"),
     ],
@@ -140,16 +140,26 @@ def test_integers_are_bounded_by_their_type(value: int) -> None:
                 key.parse(str(value))
 
 
+def test_long_values_are_not_repeated_in_full() -> None:
+    for name, text in (("retention.ms", "9" * 5_000_000), ("cleanup.policy", "x," * 100_000)):
+        with pytest.raises(ValueProblem) as caught:
+            TOPIC_KEYS[name].parse(text)
+        assert len(str(caught.value)) < 400
+
+
 def test_checks_describe_themselves() -> None:
     assert str(at_least(-2)) == "[-2,...]"
     assert str(between(1, 9, -1)) == "[1,...,9] or -1"
     assert str(one_of("a", "b")) == "[a, b]"
-    assert str(Filled()) == "non-empty string"
+    assert str(Filled()) == "not empty"
     folded = Choice("UP", "DOWN", fold=True)
     assert str(folded) == "(case insensitive) [UP, DOWN]"
     assert folded("up") is None
     assert folded("left") == "String must be one of (case insensitive): UP, DOWN"
     assert Filled()("") == "String must be non-empty"
+    assert Filled()([]) == "List must not be empty"
+    assert some_of("a", "b")([]) == "At least one is needed of: a, b"
+    assert some_of("a", "b")(["b"]) is None
 
 
 def test_passwords_are_sensitive() -> None:

@@ -43,6 +43,7 @@ class Settings:
     message_timestamp_before_max_ms: int = 0x7FFFFFFFFFFFFFFF
     message_timestamp_after_max_ms: int = 3_600_000
     compression_type: str = "producer"
+    penstock_record_check: str = "always"
     flush_messages: int = 1
     flush_ms: int = 0x7FFFFFFFFFFFFFFF
     file_delete_delay_ms: int = 60_000

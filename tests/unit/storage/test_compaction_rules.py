@@ -11,6 +11,7 @@ from penstock.records.header import CREATE_TIME, DELETE_HORIZON_BIT, LOG_APPEND_
 from penstock.records.record import iter_records
 from penstock.storage.compaction_config import CleanerSettings
 from penstock.storage.lookup import aborted_txns, max_timestamp_offset, offset_for_timestamp
+from tests.batch_kit import raw_batch
 from tests.unit.storage.compaction_kit import DAY_MS, CleanBench, CompactSettings, read_batches
 
 
@@ -121,6 +122,20 @@ def test_a_record_without_a_key_goes(bench: CleanBench) -> None:
     finish(bench)
     bench.clean()
     assert bench.rows()[0] == (1, b"a", b"1")
+
+
+def test_what_cannot_be_read_stays_and_stops_nothing(bench: CleanBench) -> None:
+    """Of a log that was written before leaders looked into their batches."""
+    bench.put((b"a", b"1"))
+    for body, count, codec in ((b"\xde\xad" * 20, 3, 0), (b"plain", 1, 1), (bytes(100), 5, 4)):
+        end, now = bench.log.end_offset, bench.clock.now_ms()
+        bench.log.append_replica(raw_batch(body, count, attributes=codec, base_offset=end), now)
+    bench.put((b"a", b"2"))
+    finish(bench)
+    report = bench.clean()
+    assert report is not None
+    kept = [(header.base_offset, header.record_count) for header, _ in read_batches(bench.log)]
+    assert kept[:4] == [(1, 3), (4, 1), (5, 5), (10, 1)]
 
 
 @pytest.mark.parametrize("codec", range(5), ids=CODEC_NAMES)

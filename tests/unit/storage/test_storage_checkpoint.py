@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from penstock.model.error import StorageError
 from penstock.model.id import TopicPartition
 from penstock.storage.checkpoint import (
     read_lines,
@@ -15,6 +14,7 @@ from penstock.storage.checkpoint import (
     write_offsets,
     write_topic_id,
 )
+from penstock.storage.damage import DamagedFile
 from penstock.storage.disk import RealDisk
 from penstock.storage.epoch_cache import EpochCache
 from penstock.storage.names import deleted_dir_name, parse_partition_dir, parse_segment_name
@@ -36,7 +36,7 @@ def test_offsets_are_kafkas_text(tmp_path: Path) -> None:
 def test_a_damaged_checkpoint_is_named(tmp_path: Path, text: str) -> None:
     path = tmp_path / "checkpoint"
     path.write_text(text)
-    with pytest.raises(StorageError, match="checkpoint"):
+    with pytest.raises(DamagedFile, match="checkpoint"):
         read_offsets(DISK, str(path))
 
 

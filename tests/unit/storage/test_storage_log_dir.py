@@ -136,7 +136,7 @@ def test_an_offline_directory_serves_nothing(tmp_path: Path) -> None:
 
 def test_meta_properties(tmp_path: Path) -> None:
     found = open_dir(tmp_path)
-    assert found.read_properties() == {}
+    assert found.read_properties() is None
     found.write_properties({"version": "1", "cluster.id": "x"})
     assert found.read_properties() == {"version": "1", "cluster.id": "x"}
     found.close()

@@ -94,9 +94,15 @@ def test_tombstones() -> None:
     assert record_of(EMPTY.expired(), 1) == record
 
 
-@pytest.mark.parametrize("key", [b"\0\3\0\1g", b"\x7f\0whatever", b""])
+@pytest.mark.parametrize("key", [b"\0\3\0\1g", b"\x7f\0whatever"])
 def test_unknown_records_are_skipped(key: bytes) -> None:
     assert decode_record(key, b"\0\0anything") is None
+
+
+@pytest.mark.parametrize("key", [b"", b"\0", b"\0\0\0\5g"])
+def test_a_broken_key_is_an_error(key: bytes) -> None:
+    with pytest.raises(ProtocolError):
+        decode_record(key, b"\0\0anything")
 
 
 def test_a_broken_value_is_an_error() -> None:
@@ -135,9 +141,29 @@ def test_the_last_of_each_key_says_all(log: list[TransactionRecord]) -> None:
         whole.replay(record, offset)
         raw.append(RawRecord(offset, *encode_record(record)))
     short = TransactionShard(TransactionConfig(), lambda: None)
-    for offset, record in last_of_each_key(iter(raw)):
+    for offset, record in last_of_each_key(iter(raw), unexpected):
         short.replay(record, offset)
     assert sorted(short.register, key=repr) == sorted(whole.register, key=repr)
+
+
+def unexpected(offset: int, key: bytes, why: object) -> None:
+    raise AssertionError(f"the record at {offset} was passed over: {why}")
+
+
+def test_what_cannot_be_read_leaves_the_one_before() -> None:
+    good = RawRecord(0, *encode_record(record_of(EMPTY, 1)))
+    assert good.value is not None
+    unknown = RawRecord(2, b"\x00\x09" + good.key[2:], good.value)
+    log = [good, RawRecord(1, good.key, good.value[:-3]), unknown]
+    passed: list[tuple[int, bool]] = []
+
+    def note(offset: int, key: bytes, why: object) -> None:
+        passed.append((offset, why is None))
+
+    assert list(last_of_each_key(log, note)) == []
+    assert passed == [(1, False), (2, True)]
+    ((offset, _),) = last_of_each_key(log, note, {good.key})
+    assert offset == 0
 
 
 def test_additions_of_a_client() -> None:

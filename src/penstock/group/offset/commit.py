@@ -27,6 +27,7 @@ from penstock.protocol.messages.txn_offset_commit import (
 )
 
 _NO_EXPIRY = -1
+_NEVER_MS = 2**63 - 1
 
 CommitPartition = OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition
 
@@ -37,7 +38,7 @@ def commit(
     records: list[GroupRecord] = []
     expire_ms = _NO_EXPIRY
     if request.retention_time_ms != -1:
-        expire_ms = now_ms + request.retention_time_ms
+        expire_ms = min(now_ms + request.retention_time_ms, _NEVER_MS)
     topics = []
     for topic in request.topics:
         name, topic_id = topic.name, topic.topic_id

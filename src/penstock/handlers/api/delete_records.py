@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
+from penstock.handlers.topology import INTERNAL_TOPICS
 from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.messages.delete_records import (
     DeleteRecordsPartition,
@@ -35,6 +36,8 @@ def _delete(
     index = asked.partition_index
     try:
         partition = broker.partitions.by_name(topic, index)
+        if topic in INTERNAL_TOPICS:
+            raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)
         log = partition.log
         if "delete" not in log.config.cleanup_policy:
             raise ApiError(ErrorCode.POLICY_VIOLATION)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Callable, Coroutine, Mapping
+from functools import partial
+from typing import Any, NamedTuple
 
 from penstock.handlers import transactional_produce as transactional
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
+from penstock.handlers.topology import check_writable
 from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
-from penstock.network.later import Later
+from penstock.network.later import Later, future_of
 from penstock.protocol.messages.produce import (
     BatchIndexAndErrorMessage,
     PartitionProduceData,
@@ -27,7 +31,7 @@ from penstock.records.header import (
     Buffer,
 )
 from penstock.replication.partition import Partition
-from penstock.storage.append_check import RejectedRecords
+from penstock.storage.append_check import BatchCheck, RejectedRecords, TooMuchToCheckError
 from penstock.storage.log import AppendResult
 
 TOPIC_IDS_FROM = 13
@@ -40,29 +44,43 @@ class UnacknowledgedFailure(ProtocolError):
 
 
 Waiting = tuple[Partition, AppendResult, PartitionProduceResponse]
+Unchecked = tuple[TopicProduceData, PartitionProduceData, PartitionProduceResponse]
+"""A batch that was too much to check at once, and the place of its answer."""
+Awaited = Callable[[], Coroutine[Any, Any, ProduceResponse | None]]
+"""The answer, when its batches are as safe as the topic asks."""
 Key = tuple[int, int]
 """A topic of the request, by identity, and a partition."""
+
+
+class Appends(NamedTuple):
+    """How far a request has come."""
+
+    response: ProduceResponse
+    waiting: list[Waiting]
+    unchecked: list[Unchecked]
 
 
 def handle(broker: Broker, request: ProduceRequest, call: Call) -> Answer:
     if request.acks not in (-1, 0, 1):
         return _reject(request, ErrorCode.INVALID_REQUIRED_ACKS)
     if transactional.lacks_id(request):
-        refusal = _reject(request, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
-        if request.acks == 0:
-            _hang_up_on_error(refusal)
-        return refusal
-    if request.transactional_id is not None and transactional.must_park(broker, request, call):
-        return transactional.produce(broker, request, call, append_all)
-    return append_all(broker, request, call, {})
+        return _refuse(request, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
+    if call.client.parked_produces or transactional.must_ask(broker, request, call):
+        return _park_whole(broker, request, call)
+    appends = append_all(broker, request, call, {})
+    if appends.unchecked:
+        return _park_unchecked(broker, request, call, appends)
+    return _answer(request, appends)
 
 
 def append_all(
     broker: Broker, request: ProduceRequest, call: Call, refused: Mapping[Key, ApiError]
-) -> ProduceResponse | Later[ProduceResponse] | None:
-    """The ordered part: everything is in the log when this returns, if not on disk."""
+) -> Appends:
+    """The ordered part: what is not left unchecked is in the log when this returns, if not on
+    disk."""
     now_ms = broker.clock.now_ms()
     waiting: list[Waiting] = []
+    unchecked: list[Unchecked] = []
     response = ProduceResponse(
         responses=[
             TopicProduceResponse(
@@ -71,36 +89,47 @@ def append_all(
                 partition_responses=[
                     _failed(broker, data.index, refused[id(topic), data.index])
                     if refused and (id(topic), data.index) in refused
-                    else _append(broker, topic, data, call.version, now_ms, waiting)
+                    else _append(broker, topic, data, call, now_ms, waiting, unchecked)
                     for data in topic.partition_data
                 ],
             )
             for topic in request.topic_data
         ]
     )
+    return Appends(response, waiting, unchecked)
+
+
+def _answer(
+    request: ProduceRequest, appends: Appends
+) -> ProduceResponse | Later[ProduceResponse] | None:
     if request.acks == 0:
-        _hang_up_on_error(response)
+        _hang_up_on_error(appends.response)
         return None
-    if waiting:
-        return SafeAnswer(response, waiting).later
-    return response
+    if appends.waiting:
+        return SafeAnswer(appends.response, appends.waiting).later
+    return appends.response
 
 
 def _append(
     broker: Broker,
     topic: TopicProduceData,
     data: PartitionProduceData,
-    version: int,
+    call: Call,
     now_ms: int,
     waiting: list[Waiting],
+    unchecked: list[Unchecked],
+    checked: BatchCheck | None = None,
 ) -> PartitionProduceResponse:
+    version = call.version
     try:
-        if version >= TOPIC_IDS_FROM:
-            partition = broker.partitions.by_id(topic.topic_id, data.index)
-        else:
-            partition = broker.partitions.by_name(topic.name, data.index)
+        partition = _find(broker, topic, data, version)
         records = _checked(data.records, version)
-        result = partition.append(records, now_ms)
+        check_writable(partition.topic, call.client.client_id)
+        result = partition.append(records, now_ms, checked=checked)
+    except TooMuchToCheckError:
+        answer = PartitionProduceResponse(index=data.index)
+        unchecked.append((topic, data, answer))
+        return answer
     except ApiError as error:
         return _failed(broker, data.index, error)
     except StorageError as error:
@@ -119,6 +148,122 @@ def _append(
     return answer
 
 
+def _find(
+    broker: Broker, topic: TopicProduceData, data: PartitionProduceData, version: int
+) -> Partition:
+    if version >= TOPIC_IDS_FROM:
+        return broker.partitions.by_id(topic.topic_id, data.index)
+    return broker.partitions.by_name(topic.name, data.index)
+
+
+# Parked
+
+
+def _park_whole(broker: Broker, request: ProduceRequest, call: Call) -> Answer:
+    batches = [data for topic in request.topic_data for data in topic.partition_data]
+    try:
+        return broker.parked.park(
+            call.client,
+            batches,
+            partial(_produce_whole, broker, request, call),
+            unanswered=request.acks == 0,
+        )
+    except ApiError as error:
+        return _refuse(request, error.code)
+
+
+def _park_unchecked(
+    broker: Broker, request: ProduceRequest, call: Call, appends: Appends
+) -> Answer:
+    # From now on, so that no flush is missed while the rest is being checked.
+    safe = SafeAnswer(appends.response, appends.waiting, held=True)
+    answered = future_of(safe.later)
+    try:
+        return broker.parked.park(
+            call.client,
+            [data for _, data, _ in appends.unchecked],
+            partial(_produce_unchecked, broker, request, call, appends, safe, answered),
+            unanswered=request.acks == 0,
+        )
+    except ApiError as error:
+        for _, _, answer in appends.unchecked:
+            _turn_into_failure(answer, error)
+        appends.unchecked.clear()
+        safe.release()
+        return _wait(request, appends, answered)
+
+
+async def _produce_whole(broker: Broker, request: ProduceRequest, call: Call) -> Awaited:
+    refused: Mapping[Key, ApiError] = {}
+    if request.transactional_id is not None:
+        refused = await transactional.join(broker, request, call.version)
+    appends = append_all(broker, request, call, refused)
+    safe = SafeAnswer(appends.response, appends.waiting, held=True)
+    answered = future_of(safe.later)
+    return await _produce_unchecked(broker, request, call, appends, safe, answered)
+
+
+async def _produce_unchecked(
+    broker: Broker,
+    request: ProduceRequest,
+    call: Call,
+    appends: Appends,
+    safe: SafeAnswer,
+    answered: asyncio.Future[ProduceResponse],
+) -> Awaited:
+    """What was too much for the loop is checked by a thread, and appended after all."""
+    response, _, unchecked = appends
+    while unchecked:
+        topic, data, place = unchecked.pop(0)
+        waiting: list[Waiting] = []
+        answer = await _check_and_append(broker, topic, data, call, waiting, unchecked)
+        safe.add(waiting)
+        _replace(response, place, answer)
+    safe.release()
+    return partial(_wait, request, appends, answered)
+
+
+async def _check_and_append(
+    broker: Broker,
+    topic: TopicProduceData,
+    data: PartitionProduceData,
+    call: Call,
+    waiting: list[Waiting],
+    unchecked: list[Unchecked],
+) -> PartitionProduceResponse:
+    try:
+        # The topic may have gone meanwhile, and goes perhaps while the thread is at work.
+        partition = _find(broker, topic, data, call.version)
+        records = _checked(data.records, call.version)
+        check = partition.log.append_check.begin(records, broker.clock.now_ms())
+        await broker.parked.check(check)
+    except ApiError as error:
+        return _failed(broker, data.index, error)
+    now_ms = broker.clock.now_ms()
+    return _append(broker, topic, data, call, now_ms, waiting, unchecked, check)
+
+
+async def _wait(
+    request: ProduceRequest, appends: Appends, answered: asyncio.Future[ProduceResponse]
+) -> ProduceResponse | None:
+    if request.acks == 0:
+        answered.cancel()
+        _hang_up_on_error(appends.response)
+        return None
+    return await answered
+
+
+def _replace(
+    response: ProduceResponse, place: PartitionProduceResponse, answer: PartitionProduceResponse
+) -> None:
+    for topic in response.responses:
+        answers = topic.partition_responses
+        for position, one in enumerate(answers):
+            if one is place:
+                answers[position] = answer
+                return
+
+
 def _checked(records: Buffer | None, version: int) -> memoryview:
     if not isinstance(records, memoryview) or len(records) < BATCH_OVERHEAD:
         raise ApiError(
@@ -128,7 +273,7 @@ def _checked(records: Buffer | None, version: int) -> memoryview:
         )
     if records[MAGIC] != MAGIC_V2:
         raise ApiError(
-            ErrorCode.INVALID_RECORD,
+            ErrorCode.INVALID_RECORD if records[MAGIC] < MAGIC_V2 else ErrorCode.CORRUPT_MESSAGE,
             f"Produce requests with version {version} are only allowed to contain record "
             f"batches with magic version 2",
         )
@@ -164,22 +309,32 @@ def _measure(broker: Broker, records: memoryview, result: AppendResult) -> None:
 
 
 class SafeAnswer:
-    """A response that goes out when the last of its partitions is on disk."""
+    """A response that goes out when the last of its partitions is on disk, and nobody holds it."""
 
     __slots__ = ("_left", "_response", "_waiting", "later")
 
-    def __init__(self, response: ProduceResponse, waiting: list[Waiting]) -> None:
+    def __init__(
+        self, response: ProduceResponse, waiting: list[Waiting], *, held: bool = False
+    ) -> None:
         self.later: Later[ProduceResponse] = Later()
         self._response = response
-        self._waiting = waiting
-        self._left = len(waiting)
+        self._waiting: list[Waiting] = []
+        self._left = int(held)
+        self.add(waiting)
+
+    def add(self, waiting: list[Waiting]) -> None:
+        self._waiting += waiting
+        self._left += len(waiting)
         for partition, result, _ in waiting:
             partition.await_flush(result.last_offset + 1, self)
 
-    def on_flushed(self, partition: Partition) -> None:
+    def release(self) -> None:
         self._left -= 1
         if not self._left:
             self.later.settle(self._response)
+
+    def on_flushed(self, partition: Partition) -> None:
+        self.release()
 
     def on_flush_failed(self, partition: Partition, error: Exception) -> None:
         if not isinstance(error, ApiError):
@@ -187,7 +342,7 @@ class SafeAnswer:
         for waiting, _, answer in self._waiting:
             if waiting is partition:
                 _turn_into_failure(answer, error)
-        self.on_flushed(partition)
+        self.release()
 
 
 def _turn_into_failure(answer: PartitionProduceResponse, error: ApiError) -> None:
@@ -204,6 +359,13 @@ def _hang_up_on_error(response: ProduceResponse) -> None:
             if partition.error_code:
                 code = ErrorCode(partition.error_code)
                 raise UnacknowledgedFailure(f"produce with acks=0 failed: {code.name}")
+
+
+def _refuse(request: ProduceRequest, code: ErrorCode) -> ProduceResponse:
+    refusal = _reject(request, code)
+    if request.acks == 0:
+        _hang_up_on_error(refusal)
+    return refusal
 
 
 def _reject(request: ProduceRequest, code: ErrorCode) -> ProduceResponse:

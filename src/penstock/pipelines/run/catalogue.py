@@ -43,6 +43,8 @@ def _load_file(path: Path) -> ModuleType:
 
 
 def _load_module(name: str) -> ModuleType:
+    if name.startswith("."):
+        raise DeclarationError(f"there is no module {name}")
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:

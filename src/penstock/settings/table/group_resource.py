@@ -8,19 +8,28 @@ from __future__ import annotations
 
 from typing import Final
 
-from penstock.settings.check import at_least, one_of
-from penstock.settings.key import BOOLEAN, CLUSTER_WIDE, INT, MEDIUM, STRING, Row
+from penstock.settings.check import OffsetReset, at_least, one_of
+from penstock.settings.key import (
+    BOOLEAN,
+    CLUSTER_WIDE,
+    INT,
+    MEDIUM,
+    READ,
+    STRING,
+    UNREAD,
+    Row,
+)
 
 ROWS: Final[tuple[Row, ...]] = (
-    ("consumer.session.timeout.ms", INT, "45000", at_least(1), MEDIUM, CLUSTER_WIDE, True),
-    ("consumer.heartbeat.interval.ms", INT, "5000", at_least(1), MEDIUM, CLUSTER_WIDE, True),
-    ("consumer.assignment.interval.ms", INT, "1000", at_least(0), MEDIUM, CLUSTER_WIDE, True),
-    ("share.session.timeout.ms", INT, "45000", at_least(1), MEDIUM, CLUSTER_WIDE, False),
-    ("share.heartbeat.interval.ms", INT, "5000", at_least(1), MEDIUM, CLUSTER_WIDE, False),
-    ("share.record.lock.duration.ms", INT, "30000", at_least(1000), MEDIUM, CLUSTER_WIDE, False),
-    ("share.delivery.count.limit", INT, "5", at_least(2), MEDIUM, CLUSTER_WIDE, False),
-    ("share.partition.max.record.locks", INT, "2000", at_least(100), MEDIUM, CLUSTER_WIDE, False),
-    ("share.auto.offset.reset", STRING, "latest", None, MEDIUM, CLUSTER_WIDE, False),
+    ("consumer.session.timeout.ms", INT, "45000", at_least(1), MEDIUM, CLUSTER_WIDE, READ),
+    ("consumer.heartbeat.interval.ms", INT, "5000", at_least(1), MEDIUM, CLUSTER_WIDE, READ),
+    ("consumer.assignment.interval.ms", INT, "1000", at_least(0), MEDIUM, CLUSTER_WIDE, READ),
+    ("share.session.timeout.ms", INT, "45000", at_least(1), MEDIUM, CLUSTER_WIDE, UNREAD),
+    ("share.heartbeat.interval.ms", INT, "5000", at_least(1), MEDIUM, CLUSTER_WIDE, UNREAD),
+    ("share.record.lock.duration.ms", INT, "30000", at_least(1000), MEDIUM, CLUSTER_WIDE, UNREAD),
+    ("share.delivery.count.limit", INT, "5", at_least(2), MEDIUM, CLUSTER_WIDE, UNREAD),
+    ("share.partition.max.record.locks", INT, "2000", at_least(100), MEDIUM, CLUSTER_WIDE, UNREAD),
+    ("share.auto.offset.reset", STRING, "latest", OffsetReset(), MEDIUM, CLUSTER_WIDE, UNREAD),
     (
         "share.isolation.level",
         STRING,
@@ -28,13 +37,13 @@ ROWS: Final[tuple[Row, ...]] = (
         one_of("read_committed", "read_uncommitted"),
         MEDIUM,
         CLUSTER_WIDE,
-        False,
+        UNREAD,
     ),
-    ("share.renew.acknowledge.enable", BOOLEAN, "true", None, MEDIUM, CLUSTER_WIDE, False),
-    ("share.assignment.interval.ms", INT, "1000", at_least(0), MEDIUM, CLUSTER_WIDE, False),
-    ("streams.session.timeout.ms", INT, "45000", at_least(1), MEDIUM, CLUSTER_WIDE, False),
-    ("streams.heartbeat.interval.ms", INT, "5000", at_least(1), MEDIUM, CLUSTER_WIDE, False),
-    ("streams.num.standby.replicas", INT, "0", at_least(0), MEDIUM, CLUSTER_WIDE, False),
-    ("streams.initial.rebalance.delay.ms", INT, "3000", at_least(0), MEDIUM, CLUSTER_WIDE, False),
-    ("streams.assignment.interval.ms", INT, "1000", at_least(0), MEDIUM, CLUSTER_WIDE, False),
+    ("share.renew.acknowledge.enable", BOOLEAN, "true", None, MEDIUM, CLUSTER_WIDE, UNREAD),
+    ("share.assignment.interval.ms", INT, "1000", at_least(0), MEDIUM, CLUSTER_WIDE, UNREAD),
+    ("streams.session.timeout.ms", INT, "45000", at_least(1), MEDIUM, CLUSTER_WIDE, UNREAD),
+    ("streams.heartbeat.interval.ms", INT, "5000", at_least(1), MEDIUM, CLUSTER_WIDE, UNREAD),
+    ("streams.num.standby.replicas", INT, "0", at_least(0), MEDIUM, CLUSTER_WIDE, UNREAD),
+    ("streams.initial.rebalance.delay.ms", INT, "3000", at_least(0), MEDIUM, CLUSTER_WIDE, UNREAD),
+    ("streams.assignment.interval.ms", INT, "1000", at_least(0), MEDIUM, CLUSTER_WIDE, UNREAD),
 )

@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from typing import Final
 
-from penstock.settings.check import at_least
-from penstock.settings.key import INT, LONG, MEDIUM, READ_ONLY, Row
+from penstock.settings.check import at_least, one_of
+from penstock.settings.key import (
+    CLUSTER_WIDE,
+    INT,
+    LONG,
+    MEDIUM,
+    READ,
+    READ_ONLY,
+    STRING,
+    Row,
+)
 
 ROWS: Final[tuple[Row, ...]] = (
     (
@@ -15,8 +24,17 @@ ROWS: Final[tuple[Row, ...]] = (
         at_least(1048576),
         MEDIUM,
         READ_ONLY,
-        True,
+        READ,
     ),
-    ("penstock.request.elements.max", INT, "120000", at_least(1000), MEDIUM, READ_ONLY, True),
-    ("penstock.open.files.max", INT, "512", at_least(16), MEDIUM, READ_ONLY, True),
+    ("penstock.open.files.max", INT, "512", at_least(16), MEDIUM, READ_ONLY, READ),
+    (
+        "penstock.record.check",
+        STRING,
+        "quick",
+        one_of("quick", "always", "never"),
+        MEDIUM,
+        CLUSTER_WIDE,
+        READ,
+    ),
+    ("penstock.request.elements.max", INT, "120000", at_least(1000), MEDIUM, READ_ONLY, READ),
 )

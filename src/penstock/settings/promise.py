@@ -1,0 +1,69 @@
+"""Settings that promise what is not there, and what to say when somebody sets one.
+
+Which settings these are is declared in the tables, as PROMISE. A value that says what the node does
+anyway, such as the default, promises nothing.
+"""
+
+from __future__ import annotations
+
+from typing import Final, NamedTuple
+
+from penstock.settings.key import PROMISE, Key
+
+
+class _Lack(NamedTuple):
+    prefixes: tuple[str, ...]
+    fact: str
+    advice: str
+
+
+_PROXY: Final = "remove it, or put a proxy that does this before the node"
+_REMOVE: Final = "remove it to start without"
+
+_LACKS: Final = (
+    _Lack(("ssl.",), "connections are not encrypted here yet", _PROXY),
+    _Lack(("sasl.", "connections.max.reauth.ms"), "clients are not authenticated here yet", _PROXY),
+    _Lack(
+        ("authorizer.", "super.users", "allow.everyone.if.no.acl.found"),
+        "requests are not authorized here yet, everybody may do everything",
+        _REMOVE,
+    ),
+    _Lack(("delegation.token.",), "delegation tokens are not served here yet", _REMOVE),
+    _Lack(("principal.", "security.providers"), "clients have no identity here yet", _REMOVE),
+    _Lack(("security.inter.",), "only PLAINTEXT is served here yet", "set it to PLAINTEXT"),
+    _Lack(
+        ("max.connection",), "only max.connections limits connections here", "set that one instead"
+    ),
+    _Lack(("listener.name.",), "settings of a single listener are not kept here", _REMOVE),
+    _Lack(
+        ("config.providers",),
+        "values are taken as they are written, no provider fills them in",
+        "write the values themselves",
+    ),
+    _Lack(
+        ("metric.reporters", "kafka.metrics.reporters"),
+        "no Java class is loaded here",
+        "remove it, and collect metrics from `--metrics`",
+    ),
+    _Lack(("cordoned.",), "there is one data directory, which takes everything", _REMOVE),
+    _Lack(("remote.",), "there is no tiered storage here yet", _REMOVE),
+    _Lack(("transaction.",), "two-phase commit is not served here", _REMOVE),
+    _Lack(("",), "no Java class is loaded here, so nothing would be enforced", _REMOVE),
+)
+
+UNDECLARED: Final = ("super.users", "allow.everyone.if.no.acl.found")
+"""Of Kafka's own authorizer, which declares them itself."""
+
+
+def is_promised(key: Key, text: str) -> bool:
+    """Whether the value asks for more than the node does."""
+    if key.effect != PROMISE or not text.strip():
+        return False
+    return not key.is_default(text)
+
+
+def broken_promise(key: Key, text: str) -> str:
+    """One line: the setting, what is not there, what to do."""
+    lack = next(one for one in _LACKS if key.name.startswith(one.prefixes))
+    shown = key.name if key.is_sensitive else f"{key.name}={text.strip()}"
+    return f"{shown}: {lack.fact}; {lack.advice}"
