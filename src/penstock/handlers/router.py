@@ -2,21 +2,37 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Coroutine
 from types import CoroutineType
 from typing import Any, cast
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Call, ClientState
+from penstock.handlers.element_limit import elements_max
+from penstock.handlers.pace import Pace
+from penstock.handlers.pieces import (
+    LARGE_HEAVY_COUNT,
+    LARGE_REQUEST_BYTES,
+    THREAD_REQUEST_BYTES,
+    answer_array,
+    cut_of,
+    element_count,
+    pieces,
+    slices,
+)
 from penstock.handlers.table import HOT, MODULES, Handler, load
 from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
-from penstock.network.later import Later
-from penstock.network.part import Part, Reply, Served
+from penstock.network.later import Later, future_of
+from penstock.network.part import Exclusive, Part, Reply, Served
+from penstock.network.turn import Turn
 from penstock.protocol.api import ApiSpec
-from penstock.protocol.codec import decoder
+from penstock.protocol.codec import request_decoder
 from penstock.protocol.entity import Entity
 from penstock.protocol.frame import (
     API_BY_KEY,
+    PiecedResponse,
+    PiecesEncoder,
     UnsupportedVersion,
     decode_client_id,
     decode_request_header,
@@ -29,6 +45,10 @@ from penstock.telemetry.log import get_logger
 from penstock.telemetry.metric import Histogram
 
 API_VERSIONS = 18
+ANSWER_BYTES_MAX = 32 * 1024 * 1024
+"""To a request over many elements, which may name the same large thing many times."""
+ENCODED_AT_ONCE = 200
+"""Of an answer's long array."""
 
 log = get_logger("request")
 
@@ -39,23 +59,45 @@ Respond = Callable[[int, Any], list[Part]]
 class Route:
     """Everything known about one API at one version, looked up once."""
 
-    __slots__ = ("api_key", "copied", "decode", "flexible", "handle", "latency_s", "respond")
+    __slots__ = (
+        "api_key",
+        "copied",
+        "cut",
+        "decode",
+        "flexible",
+        "handle",
+        "latency_s",
+        "pieces_encoder",
+        "respond",
+    )
 
-    def __init__(self, spec: ApiSpec, version: int, handle: Handler, latency_s: Histogram) -> None:
+    def __init__(
+        self,
+        spec: ApiSpec,
+        version: int,
+        handle: Handler,
+        latency_s: Histogram,
+        elements_limit: int,
+    ) -> None:
         self.api_key = spec.key
         self.flexible = spec.request_header_version(version) == 2
-        self.decode: Decode = decoder(spec.request_class(), version)
+        limit = elements_max(spec.key, elements_limit)
+        self.decode: Decode = request_decoder(spec.request_class(), version, limit)
         # Cutting bytes is twice as fast as cutting a view; records alone are read in place.
         self.copied = not has_records(spec.request_class())
         self.handle = handle
         self.latency_s = latency_s
         # The protocol passes records through untouched: here they are bytes or file slices.
         self.respond = cast(Respond, response_encoder(spec, version))
+        self.cut = cut_of(spec.key, version)
+        array = answer_array(spec.key, version)
+        self.pieces_encoder = None if array is None else PiecesEncoder(spec, version, array)
 
 
 class Router:
-    def __init__(self, broker: Broker) -> None:
+    def __init__(self, broker: Broker, turn: Turn) -> None:
         self._broker = broker
+        self._turn = turn
         self._monotonic = broker.clock.monotonic
         self._routes: dict[tuple[int, int], Route] = {}
 
@@ -71,9 +113,16 @@ class Router:
             route = self._routes.get((key, version)) or self._route_of(frame)
         except UnsupportedVersion as error:
             return self._answer_unsupported(error)
+        if route.cut is not None and len(frame) > LARGE_REQUEST_BYTES:
+            return self._serve_large(client, frame, route, version, started)
         data = bytes(frame) if route.copied else frame
         client.client_id, pos = decode_client_id(data, size, route.flexible)
         request, _ = route.decode(data, pos)
+        if route.cut is not None and route.cut.heavy:
+            count = element_count(request, route.cut)
+            if count > 1:
+                call = Call(client, version)
+                return self._serve_heavy(request, count, call, correlation_id, route, started)
         answer = route.handle(self._broker, request, Call(client, version))
         if type(answer) is Later:
             return answer.map(
@@ -87,6 +136,64 @@ class Router:
         route.latency_s.observe(self._monotonic() - started)
         return None if answer is None else route.respond(correlation_id, answer)
 
+    # A request over many elements
+
+    def _serve_large(
+        self, client: ClientState, frame: memoryview, route: Route, version: int, started: float
+    ) -> Exclusive | Turn:
+        """One at a time: what it is made of takes many times the memory of its bytes."""
+        if not self._turn.is_free:
+            return self._turn
+        self._turn.take()
+        data = bytes(frame)
+
+        async def answer() -> Reply:
+            _, _, correlation_id, size = decode_request_start(data)
+            client.client_id, pos = decode_client_id(data, size, route.flexible)
+            if len(data) > THREAD_REQUEST_BYTES:
+                request, _ = await asyncio.to_thread(route.decode, data, pos)
+            else:
+                request, _ = route.decode(data, pos)
+            call = Call(client, version)
+            return await self._join_pieces(request, call, correlation_id, route, started)
+
+        return Exclusive(answer(), self._turn.give_back)
+
+    def _serve_heavy(
+        self,
+        request: Entity,
+        count: int,
+        call: Call,
+        correlation_id: int,
+        route: Route,
+        started: float,
+    ) -> Exclusive | Turn:
+        """Few elements, but each may have a long answer."""
+        if count <= LARGE_HEAVY_COUNT:
+            return Exclusive(self._join_pieces(request, call, correlation_id, route, started))
+        if not self._turn.is_free:
+            return self._turn
+        self._turn.take()
+        joined = self._join_pieces(request, call, correlation_id, route, started)
+        return Exclusive(joined, self._turn.give_back)
+
+    async def _join_pieces(
+        self, request: Entity, call: Call, correlation_id: int, route: Route, started: float
+    ) -> Reply:
+        """What is answered is encoded before more is asked for."""
+        assert route.pieces_encoder is not None and route.cut is not None
+        response = PiecedResponse(route.pieces_encoder, correlation_id)
+        pace = Pace()
+        answer: Any = None
+        for piece in pieces(request, route.cut, pace.size):
+            answer = await _settled(route.handle(self._broker, piece, call))
+            response.add(getattr(answer, response.array))
+            if response.size_bytes > ANSWER_BYTES_MAX:
+                raise ProtocolError(f"the answer would have more than {ANSWER_BYTES_MAX} bytes")
+            await pace.keep()
+        route.latency_s.observe(self._monotonic() - started)
+        return cast(Reply, response.finish(answer))
+
     async def _finish(
         self,
         waiting: Coroutine[Any, Any, Any],
@@ -99,7 +206,15 @@ class Router:
             answer = await waiting
         except (ApiError, StorageError) as error:
             answer = self._refuse(route.api_key, request, error)
-        return self._respond(answer, correlation_id, route, started)
+        if route.pieces_encoder is None:
+            return self._respond(answer, correlation_id, route, started)
+        route.latency_s.observe(self._monotonic() - started)
+        response = PiecedResponse(route.pieces_encoder, correlation_id)
+        pace = Pace()
+        for some in slices(getattr(answer, response.array), ENCODED_AT_ONCE):
+            response.add(some)
+            await pace.keep()
+        return cast(Reply, response.finish(answer))
 
     def _refuse(self, api_key: int, request: Entity, error: ApiError | StorageError) -> Entity:
         from penstock.handlers.refusal import refuse
@@ -122,7 +237,8 @@ class Router:
         if api_key not in MODULES:
             raise ProtocolError(f"API {spec.name} is not served")
         latency_s = self._broker.metrics.latency_of(spec.name)
-        route = Route(spec, version, load(api_key), latency_s)
+        limit = self._broker.config.request_elements_max
+        route = Route(spec, version, load(api_key), latency_s, limit)
         self._routes[api_key, version] = route
         return route
 
@@ -136,3 +252,11 @@ class Router:
         answer = unsupported(self._broker)
         respond = cast(Respond, response_encoder(API_BY_KEY[API_VERSIONS], 0))
         return respond(error.header.correlation_id, answer)
+
+
+async def _settled(answer: Any) -> Any:
+    if type(answer) is Later:
+        return await future_of(answer)
+    if type(answer) is CoroutineType:
+        return await answer
+    return answer

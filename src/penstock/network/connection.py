@@ -10,20 +10,23 @@ import asyncio
 import socket
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Sequence
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from penstock.model.error import ProtocolError
 from penstock.network.budget import FrameBudget
 from penstock.network.later import Later
-from penstock.network.part import Part, Reply, Served, is_file_part
+from penstock.network.part import Exclusive, Part, Reply, Served, is_file_part, memory_bytes
 from penstock.network.reader import FrameReader
+from penstock.network.turn import Turn
 from penstock.network.writer import PartWriter
 from penstock.telemetry.log import get_logger
 
 if TYPE_CHECKING:
     from penstock.network.listener import Listener
 
-QUEUED_BYTES_MAX = 4 * 1024 * 1024
+QUEUED_BYTES_MIN = 64 * 1024
+"""What may always wait to be sent on a connection; how much more depends on the others."""
 PENDING_REPLIES_MAX = 256
 READS_PER_EVENT = 4
 _READS = range(READS_PER_EVENT)
@@ -36,9 +39,10 @@ Serve = Callable[[Any, memoryview], Served]
 class Slot:
     """The place of one reply among the replies of its connection."""
 
-    __slots__ = ("parts", "ready", "waiting")
+    __slots__ = ("memory_bytes", "parts", "ready", "waiting")
 
     def __init__(self) -> None:
+        self.memory_bytes = 0
         self.parts: list[Part] | None = None
         self.ready = False
         self.waiting: Later[Reply] | asyncio.Task[Reply] | None = None
@@ -48,7 +52,10 @@ class Connection:
     """`state` is whatever the server keeps per connection; this class only carries it."""
 
     __slots__ = (
+        "_continuing",
+        "_exclusive",
         "_gathered",
+        "_gathered_bytes",
         "_held",
         "_listener",
         "_loop",
@@ -59,7 +66,10 @@ class Connection:
         "_sending",
         "_serve",
         "_slots",
+        "_slots_bytes",
         "_sock",
+        "_tally",
+        "_turn",
         "_writer",
         "_writing",
         "active_at",
@@ -88,13 +98,22 @@ class Connection:
         self._loop = listener.loop
         self._held = listener.held
         self._serve = serve
-        self._reader = FrameReader(budget, frame_bytes_max)
-        self._writer = PartWriter(sock)
+        self._reader = FrameReader(budget, frame_bytes_max, self.close)
+        self._tally = listener.answers
+        self._writer = PartWriter(sock, self._tally)
         self._slots: deque[Slot] = deque()
+        # Of the replies that are ready and wait for one before them.
+        self._slots_bytes = 0
         self._paused = False
+        # True from when what was read before is to be gone on with until that is done.
+        self._continuing = False
+        # The reply that everything behind it waits for, and the turn that the next frame waits for.
+        self._exclusive: Slot | None = None
+        self._turn: Turn | None = None
         self._writing = False
         # Replies kept back so that they leave together; None while each goes at once.
         self._gathered: list[Part] | None = None
+        self._gathered_bytes = 0
         self._sending = False
         self._recv_into = sock.recv_into
         self._now = self._loop.time
@@ -112,6 +131,10 @@ class Connection:
         """For an answer of ours: that is not idleness. Not reading the answers is."""
         return bool(self._slots) and not self._writer.queued_bytes
 
+    @property
+    def unread_bytes(self) -> int:
+        return self._writer.queued_bytes
+
     def close(self, reason: str | None = None) -> None:
         if self.closed:
             return
@@ -126,6 +149,10 @@ class Connection:
                 slot.waiting.cancel()
             _release(slot.parts)
         self._slots.clear()
+        self._tally.memory_bytes -= self._slots_bytes
+        self._slots_bytes = 0
+        if self._turn is not None:
+            self._turn.forget(self)
         _release(self._gathered)
         self._gathered = None
         self._reader.close()
@@ -157,7 +184,8 @@ class Connection:
                 frames = reader.feed(shared, count)
                 if type(frames) is tuple:
                     # Of a client that waits for its answers: this one goes straight.
-                    self._handle(frames[0])
+                    if not self._handle(frames[0]):
+                        reader.keep(shared, count)
                 else:
                     self._handle_all(frames)
                 if self.closed:
@@ -169,24 +197,39 @@ class Connection:
                     return
         except (BlockingIOError, InterruptedError):
             return
-        except ProtocolError as error:
-            self.close(f"malformed request: {error}")
-        except OSError:
-            self.close()
         except Exception as error:
+            self._end(error)
+
+    def _end(self, error: Exception) -> None:
+        if isinstance(error, ProtocolError):
+            self.close(f"malformed request: {error}")
+        elif isinstance(error, OSError):
+            self.close()
+        else:
             self._fail(error)
 
     def _handle_all(self, frames: Iterable[memoryview]) -> None:
         """What can be answered at once is sent together: to the system a reply costs more than
-        the bytes in it."""
-        held = self._held
+        the bytes in it. Others have their turn in between, however much was sent ahead."""
+        held, reader, slots = self._held, self._reader, self._slots
         held.begin()
         self._gathered = []
+        self._gathered_bytes = 0
+        full_bytes = self._listener.queued_bytes_max
+        until = perf_counter() + self._listener.slice_s
         try:
             for frame in frames:
-                self._handle(frame)
-                if self.closed:
+                if not self._handle(frame):
+                    reader.halt(again=True)
+                elif self.closed:
                     return
+                elif (
+                    perf_counter() > until
+                    or len(slots) >= PENDING_REPLIES_MAX
+                    or self._gathered_bytes + self._slots_bytes >= full_bytes
+                    or self._exclusive is not None
+                ):
+                    reader.halt(again=False)
         finally:
             # Also behind a frame that could not be read: those before it have their answers.
             if held.end():
@@ -194,33 +237,90 @@ class Connection:
             else:
                 self.close("what its requests wrote could not be kept")
 
+    def go_on(self) -> None:
+        """With what was read before: then it may be read from the socket again."""
+        self._continuing = False
+        if self.closed or self.draining or not self._reader.has_kept or self._is_blocked():
+            return
+        try:
+            self._handle_all(self._reader.kept())
+        except Exception as error:
+            self._end(error)
+        if self.closed:
+            return
+        if self._must_pause():
+            self._wait_to_go_on()
+        else:
+            self._resume()
+
+    def _continue_soon(self) -> None:
+        if not self._continuing:
+            self._continuing = True
+            self._listener.go_on_soon(self)
+
+    def _on_turn(self) -> None:
+        self._turn = None
+        if self._has_hung_up():
+            self.close()
+        elif not self._continuing:
+            self.go_on()
+
+    def _has_hung_up(self) -> bool:
+        """Nothing was read for as long as it waited."""
+        try:
+            return not self._sock.recv(1, socket.MSG_PEEK)
+        except (BlockingIOError, InterruptedError):
+            return False
+        except OSError:
+            return True
+
     def _let_go(self) -> None:
         gathered, self._gathered = self._gathered, None
         if gathered:
             self._send(gathered)
 
-    def _handle(self, frame: memoryview) -> None:
+    def _handle(self, frame: memoryview) -> bool:
+        """False when the frame is to be handled again, later."""
         served = self._serve(self.state, frame)
         if served is None:
-            return
+            return True
         if not isinstance(served, list):
-            self._park(served)
-        elif not self._slots:
+            return self._park(served)
+        if not self._slots:
             self._send(served)
         else:
             slot = Slot()
-            slot.parts, slot.ready = served, True
             self._slots.append(slot)
+            self._make_ready(slot, served)
+        return True
 
-    def _park(self, waiting: Later[Reply] | Coroutine[Any, Any, Reply]) -> None:
+    def _park(self, served: Later[Reply] | Coroutine[Any, Any, Reply] | Exclusive | Turn) -> bool:
+        if isinstance(served, Turn):
+            self._turn = served
+            served.wait(self, self._on_turn)
+            return False
         slot = Slot()
         self._slots.append(slot)
-        if isinstance(waiting, Later):
-            slot.waiting = waiting
-            waiting.listen(lambda parts: self._settle(slot, parts), self._fail)
-            return
-        slot.waiting = task = self._loop.create_task(waiting)
+        if isinstance(served, Later):
+            slot.waiting = served
+            served.listen(lambda parts: self._settle(slot, parts), self._fail)
+            return True
+        if isinstance(served, Exclusive):
+            self._exclusive = slot
+            slot.waiting = task = self._loop.create_task(served.waiting)
+            end = served.end
+            task.add_done_callback(lambda _: end())
+        else:
+            slot.waiting = task = self._loop.create_task(served)
         task.add_done_callback(lambda done: self._settle_task(slot, done))
+        return True
+
+    def _make_ready(self, slot: Slot, parts: Reply) -> None:
+        slot.parts, slot.ready = parts, True
+        if parts is not None:
+            slot.memory_bytes = size = memory_bytes(parts)
+            self._slots_bytes += size
+            self._tally.memory_bytes += size
 
     def _settle_task(self, slot: Slot, task: asyncio.Task[Reply]) -> None:
         if task.cancelled():
@@ -244,14 +344,19 @@ class Connection:
         if self.closed:
             _release(parts)
             return
-        slot.parts, slot.ready = parts, True
+        if slot is self._exclusive:
+            self._exclusive = None
         self.active_at = self._now()
         if len(self._slots) == 1:
+            slot.parts, slot.ready = parts, True
             self._send_ready()
-        elif not self._sending:
-            # What made this one ready may be about to make its neighbours ready too.
-            self._sending = True
-            self._loop.call_soon(self._send_gathered)
+            return
+        self._make_ready(slot, parts)
+        if self._sending:
+            return
+        # What made this one ready may be about to make its neighbours ready too.
+        self._sending = True
+        self._loop.call_soon(self._send_gathered)
 
     # Writing
 
@@ -267,9 +372,12 @@ class Connection:
     def _send_ready(self) -> None:
         slots = self._slots
         while slots and slots[0].ready and not self.closed:
-            parts = slots.popleft().parts
-            if parts is not None:
-                self._send(parts)
+            slot = slots.popleft()
+            if slot.memory_bytes:
+                self._slots_bytes -= slot.memory_bytes
+                self._tally.memory_bytes -= slot.memory_bytes
+            if slot.parts is not None:
+                self._send(slot.parts)
         if not self.closed:
             self._after_write()
 
@@ -277,6 +385,7 @@ class Connection:
         gathered = self._gathered
         if gathered is not None:
             gathered += parts
+            self._gathered_bytes += len(parts[0])
             return
         try:
             if self._held.writes:
@@ -304,37 +413,64 @@ class Connection:
     def _after_write(self) -> None:
         if self.draining and self.is_idle:
             self.close()
-        elif self._paused and not self._must_pause():
+        elif self._paused and not self._is_blocked():
             self._resume()
 
     # Back-pressure: a client that does not read its replies is not read from either.
 
     def _must_pause(self) -> bool:
         return (
-            self._reader.starved
+            self._reader.stopped
+            or self._exclusive is not None
             or len(self._slots) >= PENDING_REPLIES_MAX
-            or self._writer.queued_bytes >= QUEUED_BYTES_MAX
+            or (
+                self._writer.queued_bytes + self._slots_bytes >= QUEUED_BYTES_MIN
+                and self._is_full()
+            )
+        )
+
+    def _is_full(self) -> bool:
+        """Of replies that wait to be sent."""
+        queued_bytes = self._writer.queued_bytes + self._slots_bytes
+        return queued_bytes >= self._listener.queued_bytes_max
+
+    def _is_blocked(self) -> bool:
+        """By something that will tell when it is over."""
+        return (
+            self._reader.starved
+            or self._turn is not None
+            or self._exclusive is not None
+            or len(self._slots) >= PENDING_REPLIES_MAX
+            or self._is_full()
         )
 
     def _pause(self) -> None:
-        if self._paused:
-            return
-        self._paused = True
-        self._loop.remove_reader(self.fd)
+        if not self._paused:
+            self._paused = True
+            self._loop.remove_reader(self.fd)
+            self._wait_to_go_on()
+
+    def _wait_to_go_on(self) -> None:
         if self._reader.starved:
-            self._listener.budget.wait(self._on_memory)
+            self._reader.wait(self._on_memory)
+        elif not self._is_blocked():
+            self._continue_soon()
 
     def _on_memory(self) -> None:
         if self.closed:
             return
         self._reader.retry()
         if self._reader.starved:
-            self._listener.budget.wait(self._on_memory)
-        elif not self._must_pause():
+            self._reader.wait(self._on_memory)
+        elif not self._is_blocked():
             self._resume()
 
     def _resume(self) -> None:
-        if self._paused and not self.closed and not self.draining:
+        if not self._paused or self.closed or self.draining:
+            return
+        if self._reader.has_kept:
+            self._continue_soon()
+        else:
             self._paused = False
             self._loop.add_reader(self.fd, self._on_readable)
 

@@ -8,19 +8,29 @@ from __future__ import annotations
 import asyncio
 import errno
 import socket
+from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any
 
 from penstock.model.error import PenstockError
+from penstock.network.acceptor import Acceptor
 from penstock.network.budget import FrameBudget
-from penstock.network.connection import Connection, Serve
+from penstock.network.connection import QUEUED_BYTES_MIN, Connection, Serve
 from penstock.network.held import HeldWrites
+from penstock.network.turn import Turn
+from penstock.network.writer import AnswerTally
 from penstock.telemetry.log import get_logger
 
 RECEIVE_BUFFER_BYTES = 1024 * 1024
-ACCEPTS_PER_EVENT = 64
-BACKLOG = 1024
+SLICE_S = 0.02
+"""For how long what was sent ahead is served before others have their turn."""
+QUEUED_BYTES_MAX = 4 * 1024 * 1024
+"""What may wait to be sent on one connection, as long as it is not too much over all of them."""
+TICK_S = 0.1
+DEAF_S_MAX = 2.0
+"""For how long a client may read nothing while others wait for the memory of its answers."""
 
 log = get_logger("network")
 
@@ -31,6 +41,8 @@ class Limits:
     total_frame_bytes_max: int = 256 * 1024 * 1024
     connections_max: int = 2**31 - 1
     idle_ms_max: int = 600_000
+    descriptors_max: int = 2**31 - 1
+    """From this number on a file descriptor is not for a connection."""
 
 
 class ListenError(PenstockError):
@@ -46,7 +58,13 @@ class Listener:
         end_state: Callable[[Any], None],
     ) -> None:
         self.loop = loop
-        self.budget = FrameBudget(limits.total_frame_bytes_max)
+        self.budget = FrameBudget(limits.total_frame_bytes_max, loop.time)
+        self.budget.on_tight = self._watch_memory
+        self._is_watching_memory = False
+        self.answers = AnswerTally()
+        self.turn = Turn(loop.call_soon, self._has_room_for_answers)
+        """Of requests over many elements."""
+        self._backlog: deque[Connection] = deque()
         self.held = HeldWrites()
         self.receive_buffer = memoryview(bytearray(RECEIVE_BUFFER_BYTES))
         self.connections: set[Connection] = set()
@@ -58,6 +76,7 @@ class Listener:
         self._new_state = new_state
         self._end_state = end_state
         self._sock: socket.socket | None = None
+        self._acceptor: Acceptor | None = None
         self._sweep: asyncio.TimerHandle | None = None
 
     def bind(self, host: str, port: int) -> tuple[str, int]:
@@ -70,19 +89,78 @@ class Listener:
     def start(self, serve: Serve) -> None:
         assert self._sock is not None
         self._serve = serve
-        self._sock.listen(BACKLOG)
-        self.loop.add_reader(self._sock.fileno(), self._on_acceptable)
+        self._acceptor = Acceptor(self.loop, self._sock, self._admit, self._limits.descriptors_max)
         self._schedule_sweep()
 
     @property
     def sent_bytes(self) -> int:
         return self._sent_bytes_closed + sum(c._writer.sent_bytes for c in self.connections)
 
+    @property
+    def slice_s(self) -> float:
+        """For how long what one connection sent ahead may be served now."""
+        return SLICE_S / (1 + len(self._backlog))
+
+    def go_on_soon(self, connection: Connection) -> None:
+        """Some of its requests were read and not served yet."""
+        if not self._backlog:
+            self.loop.call_soon(self._go_on)
+        self._backlog.append(connection)
+
+    def _go_on(self) -> None:
+        """In turn. Those who did not send ahead come first: they are served when they are read."""
+        until = perf_counter() + SLICE_S
+        for _ in range(len(self._backlog)):
+            self._backlog.popleft().go_on()
+            if perf_counter() > until:
+                break
+        if self._backlog:
+            self.loop.call_soon(self._go_on)
+
+    @property
+    def queued_bytes_max(self) -> int:
+        """Of one connection. Answers have the same bound over all connections as requests."""
+        return QUEUED_BYTES_MIN if self._is_full_of_answers else QUEUED_BYTES_MAX
+
+    @property
+    def _is_full_of_answers(self) -> bool:
+        return self.answers.memory_bytes >= self._limits.total_frame_bytes_max
+
+    def _has_room_for_answers(self) -> bool:
+        if self._is_full_of_answers:
+            self._watch_memory()
+            return False
+        return True
+
+    def _watch_memory(self) -> None:
+        if not self._is_watching_memory:
+            self._is_watching_memory = True
+            self.loop.call_later(TICK_S, self._tick)
+
+    def _tick(self) -> None:
+        self._is_watching_memory = False
+        if self.budget.tick():
+            self._watch_memory()
+        if self.turn.is_waited_for:
+            if self._is_full_of_answers:
+                self._close_deaf()
+                self._watch_memory()
+            self.turn.look()
+
+    def _close_deaf(self) -> None:
+        """Others wait to be asked: who does not read the answers loses them."""
+        oldest = self.loop.time() - DEAF_S_MAX
+        for connection in list(self.connections):
+            if connection.active_at < oldest and connection.unread_bytes >= QUEUED_BYTES_MIN:
+                connection.close("does not read its answers while others wait for their memory")
+
     def stop_accepting(self) -> None:
-        if self._sock is not None:
-            self.loop.remove_reader(self._sock.fileno())
+        if self._acceptor is not None:
+            self._acceptor.close()
+            self._acceptor = None
+        elif self._sock is not None:
             self._sock.close()
-            self._sock = None
+        self._sock = None
         if self._sweep is not None:
             self._sweep.cancel()
             self._sweep = None
@@ -101,19 +179,8 @@ class Listener:
         self.connections.discard(connection)
         self._sent_bytes_closed += connection._writer.sent_bytes
         self._end_state(connection.state)
-
-    def _on_acceptable(self) -> None:
-        assert self._sock is not None
-        for _ in range(ACCEPTS_PER_EVENT):
-            try:
-                sock, address = self._sock.accept()
-            except (BlockingIOError, InterruptedError, ConnectionAbortedError):
-                return
-            except OSError as error:
-                # Out of file descriptors: the ones waiting stay in the backlog.
-                log.warning("cannot accept a connection", error=str(error))
-                return
-            self._admit(sock, f"{address[0]}:{address[1]}")
+        if self._acceptor is not None:
+            self._acceptor.on_closed(len(self.connections))
 
     def _admit(self, sock: socket.socket, peer: str) -> None:
         if len(self.connections) >= self._limits.connections_max:

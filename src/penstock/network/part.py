@@ -6,10 +6,11 @@ without passing through Python.
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Iterable
 from typing import Any, Protocol, TypeGuard
 
 from penstock.network.later import Later
+from penstock.network.turn import Turn
 
 
 class FilePart(Protocol):
@@ -29,8 +30,27 @@ Part = bytes | bytearray | memoryview | FilePart
 Reply = list[Part] | None
 """None: the request wants no reply (produce with acks=0)."""
 
-Served = Reply | Later[Reply] | Coroutine[Any, Any, Reply]
+
+class Exclusive:
+    """A reply that is worked on for long: what comes behind it on its connection is not begun
+    before it is done. `end` is called then, whatever became of it."""
+
+    __slots__ = ("end", "waiting")
+
+    def __init__(
+        self, waiting: Coroutine[Any, Any, Reply], end: Callable[[], None] = lambda: None
+    ) -> None:
+        self.waiting = waiting
+        self.end = end
+
+
+Served = Reply | Later[Reply] | Coroutine[Any, Any, Reply] | Exclusive | Turn
+"""A `Turn`: not now, but the same frame again when it is this one's turn."""
 
 
 def is_file_part(part: Part) -> TypeGuard[FilePart]:
     return not isinstance(part, (bytes, bytearray, memoryview))
+
+
+def memory_bytes(parts: Iterable[Part]) -> int:
+    return sum(len(part) for part in parts if not is_file_part(part))

@@ -30,11 +30,21 @@ _BYTES = {bytes}
 _NOTHING: deque[Part] = deque()
 
 
-class PartWriter:
-    __slots__ = ("_queue", "_sock", "queued_bytes", "sent_bytes")
+class AnswerTally:
+    """What the answers that wait to be sent take in memory, over all connections together."""
 
-    def __init__(self, sock: socket.socket) -> None:
+    __slots__ = ("memory_bytes",)
+
+    def __init__(self) -> None:
+        self.memory_bytes = 0
+
+
+class PartWriter:
+    __slots__ = ("_queue", "_sock", "_tally", "queued_bytes", "sent_bytes")
+
+    def __init__(self, sock: socket.socket, tally: AnswerTally) -> None:
         self._sock = sock
+        self._tally = tally
         self._queue = _NOTHING
         self.queued_bytes = 0
         self.sent_bytes = 0
@@ -72,6 +82,8 @@ class PartWriter:
         for part in self._queue:
             if is_file_part(part):
                 part.release()
+            else:
+                self._tally.memory_bytes -= len(part)
         self._queue = _NOTHING
         self.queued_bytes = 0
 
@@ -97,6 +109,8 @@ class PartWriter:
                 self._queue = deque()
             self._queue.append(part)
             self.queued_bytes += size
+            if not is_file_part(part):
+                self._tally.memory_bytes += size
         elif is_file_part(part):
             part.release()
 
@@ -118,6 +132,7 @@ class PartWriter:
             gathered.append(part)
         sent = self._sock.sendmsg(gathered, (), more)
         self._account(sent)
+        self._tally.memory_bytes -= sent
         for part in gathered:
             if sent < len(part):
                 queue[0] = memoryview(part)[sent:]

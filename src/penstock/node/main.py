@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from penstock.node.address import EVERY_INTERFACE, Address, AddressError, parse_address
+from penstock.node.descriptor import raise_limit
 from penstock.node.endpoint import advertised_of, check_metadata_dir, data_dir_of, listener_of
 from penstock.node.node import Node, NodeOptions
 from penstock.node.quorum import check_alone
@@ -41,6 +42,7 @@ def run(
 ) -> int:
     started = time.monotonic()
     configure(log_format, log_level)
+    raise_limit()
     options = settled_options(config, listen, advertise, data_dir, metrics)
 
     def announce(node: Node) -> None:

@@ -25,6 +25,7 @@ from penstock.model.clock import Clock
 from penstock.model.error import StorageError
 from penstock.model.id import ZERO_ID, TopicPartition
 from penstock.network.listener import Limits, Listener
+from penstock.node import descriptor
 from penstock.node.address import EVERY_INTERFACE, Address
 from penstock.node.gauge import gauges
 from penstock.node.identity import Identity, establish
@@ -91,13 +92,14 @@ class Node:
         self._image = ClusterImage()
         self._partitions = PartitionSet()
         self._tasks: set[asyncio.Task[Any]] = set()
+        self._descriptors = descriptor.plan(config.open_files_max, descriptor.limit())
         self._mentioned: set[str] = set()
         self.log_dir = LogDir(
             options.data_dir,
             clock,
             self._log_config,
             disk=self._disk,
-            cache=FileCache(self._disk, config.open_files_max),
+            cache=FileCache(self._disk, self._descriptors.files_max),
         )
 
     # Start
@@ -206,7 +208,7 @@ class Node:
             parked=ParkedProduces(2 * self._config.request_memory_bytes),
             endpoint=Endpoint(advertised.host, advertised.port),
         )
-        self._router = Router(self._broker)
+        self._router = Router(self._broker, self._listener.turn)
 
     def _build_groups(self) -> GroupHost:
         from uuid import UUID
@@ -361,6 +363,7 @@ class Node:
             total_frame_bytes_max=config.request_memory_bytes,
             connections_max=config.connections_max,
             idle_ms_max=config.idle_ms_max,
+            descriptors_max=self._descriptors.connections_below,
         )
 
     def _advertised(self) -> Address:

@@ -34,6 +34,15 @@ def decoder(cls: type[T], version: int) -> Callable[[Buffer, int], tuple[T, int]
     return found
 
 
+def request_decoder(
+    cls: type[T], version: int, elements_max: int
+) -> Callable[[Buffer, int], tuple[T, int]]:
+    """For bytes of a stranger: refuses more than so many elements, over all arrays together. To be
+    kept by the caller."""
+    check_version(cls, version)
+    return compile_decoder(cls, version, elements_max)
+
+
 def decode(cls: type[T], version: int, buf: Buffer, pos: int = 0) -> tuple[T, int]:
     """Gives the entity and the position behind it; raises ProtocolError on malformed bytes.
 

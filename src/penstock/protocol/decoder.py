@@ -6,6 +6,10 @@ indexing and unpacking past the end fail by themselves long before that matters.
 
 Slicing and decoding text is twice as fast on bytes as on a memoryview, so a buffer is turned into
 bytes first, except for the messages that carry records: those can be large and are never copied.
+
+Bytes are cheap and what is made of them is not: an empty name of one byte becomes an object, an
+answer, and a turn of a loop. So elements are counted, over all arrays and tag sections together,
+before any of them is made. There are never more than bytes, and of a request not more than asked.
 """
 
 from __future__ import annotations
@@ -26,7 +30,14 @@ from penstock.protocol.source import (
     has_records,
     is_flexible,
 )
-from penstock.protocol.wire import Buffer, read_varint, reject_length, reject_null, skip_tags
+from penstock.protocol.wire import (
+    Buffer,
+    read_varint,
+    reject_elements,
+    reject_length,
+    reject_null,
+    skip_tags,
+)
 
 T = TypeVar("T", bound=Entity)
 
@@ -35,6 +46,7 @@ _NAMES: dict[str, object] = {
     "ProtocolError": ProtocolError,
     "new": object.__new__,
     "read_varint": read_varint,
+    "reject_elements": reject_elements,
     "reject_length": reject_length,
     "reject_null": reject_null,
     "skip_tags": skip_tags,
@@ -42,15 +54,18 @@ _NAMES: dict[str, object] = {
 }
 
 
-def compile_decoder(cls: type[T], version: int) -> Callable[[Buffer, int], tuple[T, int]]:
-    writer = DecoderWriter(cls, version)
+def compile_decoder(
+    cls: type[T], version: int, elements_max: int | None = None
+) -> Callable[[Buffer, int], tuple[T, int]]:
+    writer = DecoderWriter(cls, version, elements_max)
     function = writer.code.build("decode", f"decode {cls.__name__} v{version}")
     return cast(Callable[[Buffer, int], tuple[T, int]], function)
 
 
 class DecoderWriter:
-    def __init__(self, cls: type[Entity], version: int) -> None:
+    def __init__(self, cls: type[Entity], version: int, elements_max: int | None) -> None:
         self.version = version
+        self._elements_max = elements_max
         self.flexible = is_flexible(cls, version)
         self.in_place = has_records(cls)
         self.code = Code(dict(_NAMES))
@@ -60,6 +75,7 @@ class DecoderWriter:
     def _write_entry(self, cls: type[Entity]) -> None:
         function = Function("decode(buf, pos)")
         label = f"{cls.__name__} v{self.version}"
+        self._no_room = f"reject_elements('{label}', {self._elements_max})"
         with function.block("try:"):
             if self.in_place:
                 function.line("view = memoryview(buf)")
@@ -67,6 +83,10 @@ class DecoderWriter:
                 with function.block("if type(buf) is not bytes:"):
                     function.line("buf = bytes(buf)")
             function.line("end = len(buf)")
+            function.line("room = end - pos")
+            if self._elements_max is not None:
+                with function.block(f"if room > {self._elements_max}:"):
+                    function.line(f"room = {self._elements_max}")
             root = self._new_struct(function, cls)
             self._flush(function)
         with function.block("except MALFORMED as error:"):
@@ -123,16 +143,17 @@ class DecoderWriter:
         with function.block(f"if {count}:"):
             if tagged:
                 reader = self._write_tag_reader(cls, tagged)
-                function.line(f"pos = {reader}(buf, pos - 1, {owner})")
+                function.line(f"pos, room = {reader}(buf, pos - 1, {owner}, room)")
             else:
-                function.line("pos = skip_tags(buf, pos - 1)")
+                function.line("pos, room = skip_tags(buf, pos - 1, room)")
 
     def _write_tag_reader(self, cls: type[Entity], tagged: list[Field]) -> str:
         self._tag_readers += 1
         name = f"tags_{self._tag_readers}"
-        function = Function(f"{name}(buf, pos, o)")
+        function = Function(f"{name}(buf, pos, o, room)")
         function.line("end = len(buf)")
         function.line("count, pos = read_varint(buf, pos)")
+        self._charge(function, "count")
         with function.block("for _ in range(count):"):
             function.line("tag, pos = read_varint(buf, pos)")
             function.line("size, pos = read_varint(buf, pos)")
@@ -145,9 +166,14 @@ class DecoderWriter:
                         function.line(f"reject_length('tag of {cls.__name__}')")
                     function.line("continue")
             function.line("pos = behind")
-        function.line("return pos")
+        function.line("return pos, room")
         self.code.add(function)
         return name
+
+    def _charge(self, function: Function, count: str) -> None:
+        function.line(f"room -= {count}")
+        with function.block("if room < 0:"):
+            function.line(self._no_room)
 
     # Fields
 
@@ -244,6 +270,7 @@ class DecoderWriter:
         width = calcsize(">" + form)
         with function.block(f"if {size} * {width} > end - pos:"):
             function.line("reject_length('array')")
+        self._charge(function, size)
         after = [f"pos += {size} * {width}"]
         if form == "16s":
             piece = f"range(pos, pos + {size} * 16, 16)"
@@ -256,9 +283,7 @@ class DecoderWriter:
         return "items", after
 
     def _looped_items(self, function: Function, field: Field, size: str) -> str:
-        """Counts are checked against the bytes left: an element may take none at all."""
-        with function.block(f"if {size} > end - pos:"):
-            function.line("reject_length('array')")
+        self._charge(function, size)
         items = function.name("a")
         function.line(f"{items} = []")
         with function.block(f"for _ in range({size}):"):

@@ -7,7 +7,7 @@ parts of their own between the joined chunks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sized
+from collections.abc import Callable, Iterable, Sized
 from struct import calcsize, error, pack
 from typing import TypeVar, cast
 
@@ -49,37 +49,28 @@ def compile_parts_encoder(cls: type[T], version: int) -> Callable[[T], list[Size
     return cast(Callable[[T], list[Sized]], function)
 
 
-class EncoderWriter:
-    def __init__(
-        self, cls: type[Entity], version: int, *, parts: bool, prefix: int | None = None
-    ) -> None:
+def compile_pieces_encoder(
+    cls: type[T], version: int, array: str
+) -> tuple[Callable[[Iterable[object]], bytes], Callable[[T, int], tuple[bytes, bytes]]]:
+    """For a message whose one long array is encoded piece by piece. Gives an encoder of some of its
+    elements, and one of what stands before and behind all of them, which is told their number."""
+    writer = PiecesEncoderWriter(cls, version, array)
+    around = writer.code.build("around", f"encode {cls.__name__} v{version} around {array}")
+    elements = writer.code.namespace["elements"]
+    return (
+        cast(Callable[[Iterable[object]], bytes], elements),
+        cast(Callable[[T, int], tuple[bytes, bytes]], around),
+    )
+
+
+class StructWriter:
+    """What all encoders of one version have in common."""
+
+    def __init__(self, cls: type[Entity], version: int) -> None:
         self.version = version
         self.flexible = is_flexible(cls, version)
         self.code = Code(dict(_NAMES))
         self._tag_writers = 0
-        self._write_entry(cls, parts, prefix)
-
-    def _write_entry(self, cls: type[Entity], parts: bool, prefix: int | None) -> None:
-        function = Function("encode(o)")
-        if prefix is not None:
-            function.run.append(("h", str(prefix)))
-        function.line("out = []")
-        function.line("add = out.append")
-        if parts:
-            function.line("parts = []")
-        with function.block("try:"):
-            self._write_struct(function, cls, "o")
-            self._flush(function)
-        with function.block("except UNFIT as error:"):
-            label = f"{cls.__name__} v{self.version}"
-            function.line(f"raise ValueError(f'{label} cannot be encoded: {{error}}') from error")
-        if parts:
-            with function.block("if out:"):
-                function.line("parts.append(b''.join(out))")
-            function.line("return parts")
-        else:
-            function.line("return b''.join(out)")
-        self.code.add(function)
 
     # Runs
 
@@ -256,6 +247,9 @@ class EncoderWriter:
         function.line(f"{items} = {value}")
         size = self._measure(function, items, "()", nullable, self.flexible)
         self._flush_with_length(function, size, "i", self.flexible)
+        self._write_items(function, field, items)
+
+    def _write_items(self, function: Function, field: Field, items: str) -> None:
         if isinstance(field.type, str) and field.type in FIXED:
             self._write_fixed_items(function, FIXED[field.type], items)
             return
@@ -276,3 +270,67 @@ class EncoderWriter:
             function.line(f"n = len({items})")
             packed = f"{few}[n](*{items}) if n < {FEW} else pack(f'>{{n}}{form}', *{items})"
             function.line(f"add({packed})")
+
+
+class EncoderWriter(StructWriter):
+    def __init__(
+        self, cls: type[Entity], version: int, *, parts: bool, prefix: int | None = None
+    ) -> None:
+        super().__init__(cls, version)
+        self._write_entry(cls, parts, prefix)
+
+    def _write_entry(self, cls: type[Entity], parts: bool, prefix: int | None) -> None:
+        function = Function("encode(o)")
+        if prefix is not None:
+            function.run.append(("h", str(prefix)))
+        function.line("out = []")
+        function.line("add = out.append")
+        if parts:
+            function.line("parts = []")
+        with function.block("try:"):
+            self._write_struct(function, cls, "o")
+            self._flush(function)
+        with function.block("except UNFIT as error:"):
+            label = f"{cls.__name__} v{self.version}"
+            function.line(f"raise ValueError(f'{label} cannot be encoded: {{error}}') from error")
+        if parts:
+            with function.block("if out:"):
+                function.line("parts.append(b''.join(out))")
+            function.line("return parts")
+        else:
+            function.line("return b''.join(out)")
+        self.code.add(function)
+
+
+class PiecesEncoderWriter(StructWriter):
+    def __init__(self, cls: type[Entity], version: int, array: str) -> None:
+        super().__init__(cls, version)
+        self._array = next(field for field in cls.SCHEMA if field.name == array)
+        assert self._array.array and not self._array.tagged_in(version)
+        self._write_elements()
+        self._write_around(cls)
+
+    def _write_elements(self) -> None:
+        function = Function("elements(items)")
+        function.line("out = []")
+        function.line("add = out.append")
+        self._write_items(function, self._array, "items")
+        function.line("return b''.join(out)")
+        self.code.add(function)
+
+    def _write_around(self, cls: type[Entity]) -> None:
+        function = Function("around(o, count)")
+        function.line("out = []")
+        function.line("add = out.append")
+        self._write_struct(function, cls, "o")
+        self._flush(function)
+        function.line("return b''.join(out[:before]), b''.join(out[before:])")
+        self.code.add(function)
+
+    def _write_field(self, function: Function, field: Field, value: str) -> None:
+        if field is not self._array:
+            super()._write_field(function, field, value)
+            return
+        function.line(f"n = count + {int(self.flexible)}")
+        self._flush_with_length(function, "n", "i", self.flexible)
+        function.line("before = len(out)")

@@ -14,12 +14,16 @@ from penstock.model.error import ProtocolError
 from penstock.protocol.api import ApiSpec
 from penstock.protocol.api_table import APIS
 from penstock.protocol.codec import Part, decoder, encoder, parts_encoder
+from penstock.protocol.encoder import compile_pieces_encoder
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.header import RequestHeader
 from penstock.protocol.source import has_records
 from penstock.protocol.wire import Buffer, skip_tags
 
 API_BY_KEY: dict[int, ApiSpec] = {spec.key: spec for spec in APIS}
+HEADER_TAGS_MAX = 100
+"""Tagged fields of a header: none is defined so far."""
+
 API_BY_NAME: dict[str, ApiSpec] = {spec.name: spec for spec in APIS}
 
 _unpack_start = Struct(">hhi").unpack_from
@@ -60,7 +64,7 @@ def decode_client_id(frame: Buffer, size: int, flexible: bool) -> tuple[str | No
         elif size != -1:
             raise ProtocolError("client id has a length that cannot be")
         if flexible:
-            pos = skip_tags(frame, pos) if frame[pos] else pos + 1
+            pos = skip_tags(frame, pos, HEADER_TAGS_MAX)[0] if frame[pos] else pos + 1
     except (IndexError, ValueError) as cause:
         raise ProtocolError(f"malformed request header: {cause}") from cause
     if pos > len(frame):
@@ -138,6 +142,46 @@ def response_encoder(spec: ApiSpec, version: int) -> Respond:
     return respond_in_parts
 
 
+class PiecedResponse:
+    """A response whose one long array is encoded as it is made: what was encoded already takes a
+    fraction of what it was made of."""
+
+    __slots__ = ("_correlation_id", "_count", "_encoder", "_pieces", "size_bytes")
+
+    def __init__(self, encoder: PiecesEncoder, correlation_id: int) -> None:
+        self._encoder = encoder
+        self._correlation_id = correlation_id
+        self._pieces: list[bytes] = []
+        self._count = 0
+        self.size_bytes = 0
+
+    @property
+    def array(self) -> str:
+        return self._encoder.array
+
+    def add(self, items: list[Any]) -> None:
+        piece = self._encoder.elements(items)
+        self._pieces.append(piece)
+        self._count += len(items)
+        self.size_bytes += len(piece)
+
+    def finish(self, message: Any) -> list[Part]:
+        """The whole frame; all that is not in the array is this message's."""
+        before, behind = self._encoder.around(message, self._count)
+        size_bytes = len(before) + self.size_bytes + len(behind)
+        header = self._encoder.header(self._correlation_id, size_bytes)
+        return [header + before, *self._pieces, behind]
+
+
+class PiecesEncoder:
+    __slots__ = ("around", "array", "elements", "header")
+
+    def __init__(self, spec: ApiSpec, version: int, array: str) -> None:
+        self.array = array
+        self.elements, self.around = compile_pieces_encoder(spec.response_class(), version, array)
+        self.header = _header_1 if spec.response_header_version(version) == 1 else _header_0
+
+
 def _header_0(correlation_id: int, body_bytes: int) -> bytes:
     return _pack_header_0(body_bytes + 4, correlation_id)
 
@@ -180,7 +224,7 @@ def decode_response(api_key: int, version: int, frame: Buffer) -> tuple[int, Ent
     correlation_id = int.from_bytes(frame[:4], "big", signed=True)
     if spec.response_header_version(version) == 1:
         try:
-            pos = skip_tags(frame, pos)
+            pos, _ = skip_tags(frame, pos, HEADER_TAGS_MAX)
         except IndexError as cause:
             raise ProtocolError("truncated response header") from cause
     body, _ = decoder(spec.response_class(), version)(frame, pos)

@@ -48,14 +48,17 @@ def varint(value: int) -> bytes:
     return bytes(out)
 
 
-def skip_tags(buf: Buffer, pos: int) -> int:
-    """Steps over a whole tag section that starts at pos with its count."""
+def skip_tags(buf: Buffer, pos: int, room: int) -> tuple[int, int]:
+    """Steps over a whole tag section that starts at pos with its count. `room` is how many there
+    may be; gives the position behind them and how many there may be after that."""
     count, pos = read_varint(buf, pos)
+    if count > room:
+        raise ProtocolError(f"{count} tagged fields are too many")
     for _ in range(count):
         _, pos = read_varint(buf, pos)
         size, pos = read_varint(buf, pos)
         pos += size
-    return pos
+    return pos, room - count
 
 
 def join_tags(tags: list[tuple[int, bytes]]) -> bytes:
@@ -72,6 +75,12 @@ def reject_null(name: str) -> NoReturn:
 
 def reject_length(name: str) -> NoReturn:
     raise ProtocolError(f"{name} has a length that cannot be")
+
+
+def reject_elements(label: str, elements_max: int | None) -> NoReturn:
+    if elements_max is None:
+        raise ProtocolError(f"{label} has an array longer than its bytes")
+    raise ProtocolError(f"{label} has more than {elements_max} elements, or more than bytes")
 
 
 def reject_field(name: str, version: int) -> NoReturn:

@@ -8,11 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from errno import EDQUOT, ENOSPC
 from typing import NamedTuple
 
 from penstock.metadata.record import MetadataRecord
-from penstock.model.error import ApiError, ErrorCode, StorageError
+from penstock.model.error import StorageError
 from penstock.records.control import SNAPSHOT_FOOTER
 from penstock.records.header import BatchHeader, Buffer, check_batch
 from penstock.runtime.metadata_batch import (
@@ -26,6 +25,7 @@ from penstock.runtime.metadata_batch import (
     snapshot_header,
 )
 from penstock.storage.disk import Disk, read_whole, replace_file
+from penstock.storage.failure import failure_of
 from penstock.storage.trash import remove_file
 
 BOOTSTRAP_FILE = "bootstrap.checkpoint"
@@ -76,17 +76,15 @@ class SnapshotDirectory:
     ) -> int:
         """The size of the file. Safe to run in a thread: it touches only what it is given.
 
-        A full disk is an ApiError: nothing is lost by it, the log has everything.
+        A full disk, or no file descriptor, is an ApiError: nothing is lost by it, the log has
+        everything.
         """
         data = encode_snapshot(records, controls, snapshot_id.epoch, timestamp_ms, level)
         path = self._path(snapshot_id)
         try:
             replace_file(self._disk, path, data)
         except OSError as error:
-            if error.errno in (ENOSPC, EDQUOT):
-                message = f"no space left for {path}"
-                raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, message) from error
-            raise StorageError(f"cannot write {path}: {error}") from error
+            raise failure_of(error, "write", path) from error
         return len(data)
 
     def remove_before(self, snapshot_id: SnapshotId) -> None:

@@ -150,6 +150,10 @@ class BrokerConfig:
         return int(self.get("penstock.memory.request.bytes"))
 
     @property
+    def request_elements_max(self) -> int:
+        return int(self.get("penstock.request.elements.max"))
+
+    @property
     def open_files_max(self) -> int:
         return int(self.get("penstock.open.files.max"))
 

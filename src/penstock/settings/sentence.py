@@ -158,7 +158,14 @@ BROKER_SENTENCES: Final = {
     "penstock.memory.request.bytes": (
         "Memory for all requests being read or answered; further ones wait in their sockets."
     ),
-    "penstock.open.files.max": "How many log files are kept open at once.",
+    "penstock.request.elements.max": (
+        "The most elements of a request, over all its arrays: topics, partitions, names. "
+        "APIs that are answered in one go have lower limits."
+    ),
+    "penstock.open.files.max": (
+        "How many log files are kept open at once, but no more than a quarter of what the "
+        "process may open."
+    ),
     "process.roles": "Whether the node is a broker, a controller, or both.",
     "producer.id.expiration.ms": (
         "How long the last sequence numbers of a silent producer are remembered."

@@ -12,7 +12,7 @@ import asyncio
 import logging
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import aclosing
-from errno import ECHILD, EDQUOT, ENOSPC
+from errno import ECHILD
 
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, StorageError
@@ -32,6 +32,7 @@ from penstock.storage.compaction_round import Round, describe
 from penstock.storage.compaction_stats import CleanerStats, CleaningReport
 from penstock.storage.compaction_swap import discard_cleaned, swap_in
 from penstock.storage.disk import Disk
+from penstock.storage.failure import OUT_OF_FILES, OUT_OF_SPACE, is_full, shortage, sync_directory
 from penstock.storage.log import Log
 
 _logger = logging.getLogger(__name__)
@@ -41,7 +42,7 @@ REST_MS = 60_000
 
 _LOGS_PER_STEP = 8
 
-_PASSING = frozenset({ENOSPC, EDQUOT, ECHILD})
+_PASSING = OUT_OF_SPACE | OUT_OF_FILES | {ECHILD}
 """Failures that say nothing about the log: a full disk, a process that somebody has ended."""
 
 Runner = Callable[[CompactionJob], AsyncGenerator[Progress, None]]
@@ -218,7 +219,7 @@ class Cleaner:
 
     def _sync_directory(self, round_: Round) -> None:
         try:
-            self._disk.fsync_dir(round_.job.directory)
+            sync_directory(self._disk, round_.job.directory)
         except OSError as error:
             if not round_.log.closed:  # else it is deleted, and the directory with it
                 raise StorageError(f"cannot sync {round_.job.directory}: {error}") from error
@@ -227,9 +228,9 @@ class Cleaner:
         try:
             self.offsets.write(offsets)
         except OSError as error:
-            if error.errno not in (ENOSPC, EDQUOT):
+            if not is_full(error):
                 raise StorageError(f"cannot write the cleaner's checkpoint: {error}") from error
-            _logger.warning("no space left for the cleaner's checkpoint")
+            _logger.warning("%s: the cleaner's checkpoint is put off", shortage(error))
 
     def _abandon(self, round_: Round) -> None:
         self._resting[round_.log.partition] = self._clock.now_ms() + REST_MS

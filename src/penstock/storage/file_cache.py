@@ -13,6 +13,7 @@ from collections import deque
 from threading import Lock
 
 from penstock.storage.disk import Disk
+from penstock.storage.failure import is_out_of_files
 
 _FLAGS = os.O_RDWR | os.O_CLOEXEC
 
@@ -102,23 +103,34 @@ class FileCache:
         if len(self._open) >= self.capacity:
             self._make_room()
         flags = _FLAGS | os.O_CREAT if file.create else _FLAGS
-        file.fd = self.disk.open(file.path, flags, 0o644)
+        file.fd = self._open_fd(file.path, flags)
         file.recently_used = True
         self._open.append(file)
         return file.fd
 
-    def _make_room(self) -> None:
-        """One turn of the clock hand: what was used since the last turn gets another chance."""
+    def _open_fd(self, path: str, flags: int) -> int:
+        """Where the process has no descriptor left, one of those here is given up for it."""
+        while True:
+            try:
+                return self.disk.open(path, flags, 0o644)
+            except OSError as error:
+                if not is_out_of_files(error) or not self._make_room():
+                    raise
+
+    def _make_room(self) -> bool:
+        """One turn of the clock hand: what was used since the last turn gets another chance.
+        False when nothing can be closed."""
         queue = self._open
         for _ in range(2 * len(queue)):
             file = queue.popleft()
             if file.fd < 0:
-                return
+                return True
             if not file.pins and not file.recently_used:
                 self._close_locked(file)
-                return
+                return True
             file.recently_used = False
             queue.append(file)
+        return False
 
     def _close_locked(self, file: CachedFile) -> None:
         fd, file.fd = file.fd, -1

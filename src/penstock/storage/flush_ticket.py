@@ -6,12 +6,12 @@ descriptors that stay open meanwhile, so that neither a roll nor a full cache pu
 
 from __future__ import annotations
 
-from errno import EDQUOT, ENOSPC
 from typing import TYPE_CHECKING
 
 from penstock.storage import names
 from penstock.storage.checkpoint import write_lines
 from penstock.storage.disk import Disk
+from penstock.storage.failure import is_full, sync_directory
 from penstock.storage.file_cache import CachedFile
 
 if TYPE_CHECKING:
@@ -70,15 +70,15 @@ class FlushTicket:
             if self.directory not in self.directories:
                 self.directories.append(self.directory)
         for path in self.directories:
-            disk.fsync_dir(path)
+            sync_directory(disk, path)
 
     def _write_epochs(self, disk: Disk, lines: list[str]) -> None:
         try:
             path = f"{self.directory}/{names.LEADER_EPOCHS}"
             write_lines(disk, path, lines, sync_name=False)
         except OSError as error:
-            # A full disk is no damaged disk: the records are safe, the epochs are tried again.
-            if error.errno not in (ENOSPC, EDQUOT):
+            # What is full is not damaged: the records are safe, the epochs are tried again.
+            if not is_full(error):
                 raise
             self.epochs_unwritten = True
 

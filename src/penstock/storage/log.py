@@ -280,6 +280,8 @@ class Log:
         self._fail(f"cannot write to {self.directory}: {error}", error)
 
     def fail_read(self, error: OSError) -> NoReturn:
+        if is_full(error):
+            raise failure_of(error, "read", self.directory) from error
         self._fail(f"cannot read {self.directory}: {error}", error)
 
     def _fail(self, message: str, cause: OSError) -> NoReturn:

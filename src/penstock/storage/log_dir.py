@@ -30,7 +30,7 @@ from penstock.storage.damage import (
 )
 from penstock.storage.dir_lock import DirectoryLock
 from penstock.storage.disk import Disk, FileStat, RealDisk, replace_file
-from penstock.storage.failure import failure_of, is_full
+from penstock.storage.failure import failure_of, is_full, shortage
 from penstock.storage.file_cache import FileCache
 from penstock.storage.loader import open_log
 from penstock.storage.log import Log
@@ -115,7 +115,9 @@ class LogDir:
         except OSError as error:
             if not is_full(error):
                 raise StorageError(f"cannot close {self.path}: {error}") from error
-            _logger.warning("no space left to close %s: the next start recovers it", self.path)
+            _logger.warning(
+                "%s: cannot close %s, the next start recovers it", shortage(error), self.path
+            )
         finally:
             self.cache.close_all()
             if self._lock is not None:

@@ -16,7 +16,7 @@ from penstock.storage import names
 from penstock.storage.checkpoint import read_offsets, write_offsets
 from penstock.storage.damage import DamagedFile, put_aside
 from penstock.storage.disk import Disk
-from penstock.storage.failure import is_full
+from penstock.storage.failure import is_full, shortage
 from penstock.storage.log import Log
 
 _logger = logging.getLogger(__name__)
@@ -78,4 +78,4 @@ class OffsetCheckpoints:
         except OSError as error:
             if not is_full(error):
                 raise StorageError(f"cannot checkpoint {self._directory}: {error}") from error
-            _logger.warning("no space left for the checkpoints of %s", self._directory)
+            _logger.warning("%s: checkpoints of %s put off", shortage(error), self._directory)

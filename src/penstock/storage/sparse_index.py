@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from errno import EDQUOT, ENOSPC
 from struct import Struct
 
 from penstock.storage.damage import IndexDamage, is_of_one_file
 from penstock.storage.disk import write_fully
+from penstock.storage.failure import is_full
 from penstock.storage.file_cache import CachedFile, FileCache
 from penstock.storage.trash import remove_file
 
@@ -121,7 +121,7 @@ class SparseIndex:
         try:
             write_fully(self.cache.disk, self.file.open_fd(), data, self._written * self.entry.size)
         except OSError as error:
-            if error.errno not in (ENOSPC, EDQUOT):
+            if not is_full(error):
                 raise
             return
         self._written = self.count

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.network.writer import COPY_BYTES_MAX, PartWriter
+from penstock.network.writer import COPY_BYTES_MAX, AnswerTally, PartWriter
 
 
 class FileRange:
@@ -57,7 +57,7 @@ def test_parts_arrive_in_order(pair: tuple[socket.socket, socket.socket], tmp_pa
     empty = FileRange(tmp_path / "f", 0, 0)
     parts = [b"head", large, bytearray(b"mid"), small, empty, memoryview(b"tail" * 5000)]
     expected = b"head" + data[7 : 7 + 4 * COPY_BYTES_MAX] + b"mid" + data[3:103] + b"tail" * 5000
-    writer = PartWriter(left)
+    writer = PartWriter(left, AnswerTally())
     writer.write(parts)
     assert drain(writer, right, len(expected)) == expected
     assert writer.flush()
@@ -72,7 +72,7 @@ def test_closing_releases_what_was_not_sent(
     left, _ = pair
     (tmp_path / "f").write_bytes(bytes(10 * COPY_BYTES_MAX))
     large = FileRange(tmp_path / "f", 0, 10 * COPY_BYTES_MAX)
-    writer = PartWriter(left)
+    writer = PartWriter(left, AnswerTally())
     assert not writer.write([b"head", large])
     writer.close()
     assert large.releases == 1
@@ -85,5 +85,23 @@ def test_a_file_shorter_than_promised_is_an_error(
     (tmp_path / "f").write_bytes(b"")
     gone = FileRange(tmp_path / "f", 0, 2 * COPY_BYTES_MAX)
     with pytest.raises(ConnectionError, match="shorter"):
-        PartWriter(left).write([gone])
+        PartWriter(left, AnswerTally()).write([gone])
     gone.release()
+
+
+def test_what_waits_in_memory_is_counted_over_all_connections(
+    pair: tuple[socket.socket, socket.socket], tmp_path: Path
+) -> None:
+    left, right = pair
+    (tmp_path / "f").write_bytes(bytes(10 * COPY_BYTES_MAX))
+    tally = AnswerTally()
+    writer, other = PartWriter(left, tally), PartWriter(left, tally)
+    assert not writer.write([bytes(10 * COPY_BYTES_MAX)])
+    large = FileRange(tmp_path / "f", 0, 10 * COPY_BYTES_MAX)
+    assert not other.write([bytes(7), large])
+    assert tally.memory_bytes == writer.queued_bytes + 7
+    other.close()
+    assert tally.memory_bytes == writer.queued_bytes
+    drain(writer, right, 10 * COPY_BYTES_MAX)
+    assert writer.flush()
+    assert tally.memory_bytes == 0

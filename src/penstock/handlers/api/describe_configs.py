@@ -45,11 +45,9 @@ def _describe(
         result.error_code = error.code
         result.error_message = error.message
         return result
-    wanted = resource.configuration_keys
+    wanted = frozenset(resource.configuration_keys or ())
     result.configs = [
-        _rendered(entry, request)
-        for entry in entries
-        if wanted is None or not wanted or entry.name in wanted
+        _rendered(entry, request) for entry in entries if not wanted or entry.name in wanted
     ]
     return result
 

@@ -62,7 +62,9 @@ def _resolve(
                 name=topic.name, topic_id=topic.topic_id, partitions=missing
             )
             unknown += commit_refused([absent], ErrorCode.UNKNOWN_TOPIC_OR_PARTITION).topics
-            topic.partitions = [one for one in topic.partitions if one not in missing]
+            topic.partitions = [
+                one for one in topic.partitions if one.partition_index in image.partitions
+            ]
         if topic.partitions:
             known.append(topic)
     request.topics = known

@@ -6,6 +6,8 @@ from penstock.group import fetch_response, fetched_groups
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.group_call import ask
+from penstock.handlers.pace import Pace
+from penstock.handlers.pieces import Cut, pieces
 from penstock.model.error import ErrorCode
 from penstock.model.id import ZERO_ID
 from penstock.protocol.messages.offset_fetch import (
@@ -18,6 +20,7 @@ from penstock.protocol.messages.offset_fetch import (
 )
 
 TOPIC_IDS_FROM = 10
+PARTITIONS = Cut("topics", "topics", "partition_indexes", size=1000)
 
 
 def handle(broker: Broker, request: OffsetFetchRequest, call: Call) -> Answer:
@@ -36,12 +39,7 @@ async def _fetch_group(
     broker: Broker, group: OffsetFetchRequestGroup, require_stable: bool, version: int
 ) -> OffsetFetchResponseGroup:
     unknown = _resolve(broker, group, version)
-    found = await ask(
-        broker,
-        group.group_id,
-        lambda shard, _: shard.offsets.decide_fetch(group, require_stable),
-        lambda code: OffsetFetchResponseGroup(group_id=group.group_id, error_code=code),
-    )
+    found = await _ask(broker, group, require_stable)
     if version >= TOPIC_IDS_FROM:
         found.topics = [topic for topic in found.topics if _with_id(broker, topic)]
     else:
@@ -49,6 +47,36 @@ async def _fetch_group(
             topic.topic_id = ZERO_ID
     found.topics += unknown
     return found
+
+
+async def _ask(
+    broker: Broker, group: OffsetFetchRequestGroup, require_stable: bool
+) -> OffsetFetchResponseGroup:
+    """About some of its partitions at a time, if there are many: until one is refused."""
+    pace = Pace()
+    found: OffsetFetchResponseGroup | None = None
+    for piece in pieces(group, PARTITIONS):
+        more = await _ask_once(broker, piece, require_stable)
+        if found is None or more.error_code:
+            found = more
+        else:
+            found.topics += more.topics
+        if found.error_code:
+            break
+        await pace.keep()
+    assert found is not None
+    return found
+
+
+async def _ask_once(
+    broker: Broker, group: OffsetFetchRequestGroup, require_stable: bool
+) -> OffsetFetchResponseGroup:
+    return await ask(
+        broker,
+        group.group_id,
+        lambda shard, _: shard.offsets.decide_fetch(group, require_stable),
+        lambda code: OffsetFetchResponseGroup(group_id=group.group_id, error_code=code),
+    )
 
 
 def _resolve(

@@ -76,13 +76,11 @@ def _take_out_unknown(
 ) -> list[TxnOffsetCommitResponseTopic]:
     unknown: list[TxnOffsetCommitRequestTopic] = []
     for topic in request.topics:
-        missing = [
-            one
-            for one in topic.partitions
-            if broker.image.topics.partition(topic.name, one.partition_index) is None
-        ]
+        image = broker.image.topics.get(topic.name)
+        indexes = () if image is None else image.partitions
+        missing = [one for one in topic.partitions if one.partition_index not in indexes]
         if missing:
             unknown.append(TxnOffsetCommitRequestTopic(name=topic.name, partitions=missing))
-            topic.partitions = [one for one in topic.partitions if one not in missing]
+            topic.partitions = [one for one in topic.partitions if one.partition_index in indexes]
     request.topics = [topic for topic in request.topics if topic.partitions]
     return txn_commit_refused(unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION).topics

@@ -36,4 +36,5 @@ ROWS: Final[tuple[Row, ...]] = (
         CLUSTER_WIDE,
         READ,
     ),
+    ("penstock.request.elements.max", INT, "120000", at_least(1000), MEDIUM, READ_ONLY, READ),
 )
