@@ -9,11 +9,17 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from penstock.model.error import ErrorCode
+from penstock.protocol.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
 from penstock.records.compression import CODEC_NAMES, GZIP, LZ4, SNAPPY, ZSTD, compress
 from penstock.records.walk import COMPILED
 from tests.batch_kit import (
@@ -192,26 +198,13 @@ def test_what_the_header_shows_is_refused_always(target: Target) -> None:
 @pytest.mark.parametrize("codec", range(5), ids=CODEC_NAMES)
 def test_the_latest_time_is_set_right(target: Target, codec: int) -> None:
     """As Kafka does it: a look-up by time goes by the header."""
-    from penstock.protocol.messages.list_offsets import (
-        ListOffsetsPartition,
-        ListOffsetsRequest,
-        ListOffsetsTopic,
-    )
-
     target.create_topic(TOPIC)
     body = raw_record() + raw_record(delta=1, time_delta=50)
     with target.wire() as wire:
         assert _code(wire, packed(codec, body, 2, max_timestamp=NOW_MS)) == OK
         assert _code(wire, packed(codec, body, 2, max_timestamp=NOW_MS + 10**9)) == OK
-        wanted = ListOffsetsPartition(partition_index=0, timestamp=NOW_MS + 50)
-        late = ListOffsetsPartition(partition_index=0, timestamp=NOW_MS + 51)
-        found: list[tuple[int, int]] = []
-        for one in (wanted, late):
-            topics = [ListOffsetsTopic(name=TOPIC, partitions=[one])]
-            answer = wire.call(ListOffsetsRequest(replica_id=-1, topics=topics), 6)
-            part: Any = answer.topics[0].partitions[0]
-            found.append((part.offset, part.timestamp))
-    assert found == [(1, NOW_MS + 50), (-1, -1)]
+        assert _look_up(wire, NOW_MS + 50) == (1, NOW_MS + 50)
+        assert _look_up(wire, NOW_MS + 51) == (-1, -1)
 
 
 COUNT = 3_000_000
@@ -251,12 +244,43 @@ def test_many_bombs_at_once(target: Target) -> None:
     batch = gzip_zeros_batch(300)
     codes: list[str] = []
     with target.watched("four batches that unfold into 300 MB each", memory_mb_max=100):
-        senders = [threading.Thread(target=_send, args=(target, batch, codes)) for _ in range(4)]
-        for sender in senders:
-            sender.start()
-        for sender in senders:
-            sender.join(60)
+        _all_at_once(4, _send, target, batch, codes)
     assert codes == ["MESSAGE_TOO_LARGE" if target.is_penstock else OK] * 4
+
+
+@pytest.mark.penstock(settings={})
+def test_a_point_in_time_in_a_million_records(target: Target) -> None:
+    """Whoever looks for the last of them reads all before it."""
+    target.create_topic(TOPIC, config={"max.message.bytes": str(20 << 20)})
+    batch = packed(GZIP, many_records(1_000_000), 1_000_000, max_timestamp=NOW_MS + 10)
+    with target.wire(60) as wire:
+        assert _code(wire, batch) == OK
+    found: list[tuple[int, int]] = []
+    with target.watched("eight look-ups by time in a batch of 1,000,000 records"):
+        _all_at_once(8, _look_up_late, target, found)
+    assert found == [(-1, -1)] * 8
+
+
+def _look_up_late(target: Target, found: list[tuple[int, int]]) -> None:
+    with target.wire(60) as wire:
+        found.append(_look_up(wire, NOW_MS + 5))
+
+
+def _look_up(wire: Wire, timestamp: int) -> tuple[int, int]:
+    asked = ListOffsetsPartition(partition_index=0, timestamp=timestamp)
+    topics = [ListOffsetsTopic(name=TOPIC, partitions=[asked])]
+    answer = wire.call(ListOffsetsRequest(replica_id=-1, topics=topics), 6)
+    part: Any = answer.topics[0].partitions[0]
+    assert part.error_code == 0
+    return part.offset, part.timestamp
+
+
+def _all_at_once(count: int, work: Callable[..., None], *arguments: object) -> None:
+    threads = [threading.Thread(target=work, args=arguments) for _ in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
 
 
 def _send(target: Target, batch: bytes, codes: list[str]) -> None:

@@ -83,6 +83,22 @@ def test_every_special_timestamp(wire: Wire) -> None:
     assert found(ask(wire, 0)) == (NOW_MS + 2, 2)
 
 
+@pytest.mark.parametrize("codec", range(5))
+def test_times_in_batches_that_a_thread_reads(wire: Wire, codec: int) -> None:
+    """Compressed, or with many records; looked for between requests that are answered at once."""
+    first = [b"%d" % number for number in range(1500)]
+    put(wire, "a", build_batch(records(first), codec=codec))  # from NOW_MS on
+    put(wire, "a", build_batch(records(first, NOW_MS + 5000), codec=codec))
+    assert found(ask(wire, NOW_MS + 1400)) == (NOW_MS + 1400, 1400)
+    assert found(ask(wire, NOW_MS + 1501)) == (NOW_MS + 5000, 1500)
+    assert found(ask(wire, MAX_TIMESTAMP)) == (NOW_MS + 6499, 2999)
+    assert found(ask(wire, NOW_MS + 6500)) == (-1, -1)
+    deleted = DeleteRecordsPartition(partition_index=0, offset=1450)
+    topic = DeleteRecordsTopic(name="a", partitions=[deleted])
+    wire.call(DeleteRecordsRequest(topics=[topic], timeout_ms=1000), 2)
+    assert found(ask(wire, NOW_MS)) == (NOW_MS + 1450, 1450)
+
+
 def test_isolation_and_epochs(wire: Wire, penstock: Any) -> None:
     put(wire, "a", batch(b"0"))
     with open_transaction(penstock, "a", b"open"):

@@ -49,6 +49,8 @@ class Broker:
     endpoint: Endpoint
     markers: MarkerWriter
     parked: ParkedProduces
+    slow_reading: asyncio.Lock
+    """Held while a thread looks into a batch that takes long to read."""
     _groups: GroupHost | None = None
     _transactions: TransactionHost | None = None
 

@@ -206,6 +206,7 @@ class Node:
             metrics=self.metrics,
             log_dir=self.log_dir,
             parked=ParkedProduces(2 * self._config.request_memory_bytes),
+            slow_reading=asyncio.Lock(),
             endpoint=Endpoint(advertised.host, advertised.port),
         )
         self._router = Router(self._broker, self._listener.turn)

@@ -1,7 +1,7 @@
 """Reading the records inside one batch.
 
-Off the hot path on purpose: compaction, look-up by timestamp inside a batch, the metadata log
-and tools come here. Whatever the bytes are, the only thing raised is an ApiError.
+Off the hot path on purpose: compaction, the metadata log and tools come here. Whatever the bytes
+are, the only thing raised is an ApiError.
 """
 
 from __future__ import annotations
@@ -135,15 +135,6 @@ def _walk(
         pos = end
     if pos != len(body):
         raise InvalidRecord(f"{len(body) - pos} bytes behind the last record of the batch")
-
-
-def find_timestamp(batch: Buffer, timestamp: int, offset: int = 0) -> tuple[int, int] | None:
-    """Offset and time of the first record at or behind `offset` that is not older."""
-    header = read_header(batch)
-    for found, _, _, found_timestamp, _, _ in iter_keys(header, read_body(batch, header)):
-        if found_timestamp >= timestamp and found >= offset:
-            return found, found_timestamp
-    return None
 
 
 def read_varint(buf: Buffer, pos: int) -> tuple[int, int]:

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from penstock.records.time_search import find_timestamp
 from penstock.storage.log import Log
-from penstock.storage.segment import Segment
+from penstock.storage.segment import Search, Segment
 from penstock.storage.txn_check import check_txn_index
 from penstock.storage.txn_index import AbortedTxn
 
@@ -28,33 +29,36 @@ def _reading(log: Log) -> Iterator[None]:
         log.fail_read(error)
 
 
-def offset_for_timestamp(log: Log, timestamp: int) -> TimedOffset | None:
-    """The first record that is as late as the timestamp."""
+def offset_for_timestamp(
+    log: Log, timestamp: int, start_offset: int = 0, search: Search = find_timestamp
+) -> TimedOffset | None:
+    """The first record at or behind the offset that is as late as the timestamp. `search` looks
+    into a batch."""
+    start_offset = max(start_offset, log.log_start_offset)
     with _reading(log):
-        return _offset_for_timestamp(log, timestamp)
-
-
-def _offset_for_timestamp(log: Log, timestamp: int) -> TimedOffset | None:
-    for segment in log.segments:
-        if segment.size and _newest(segment) >= timestamp:
-            found = segment.find_timestamp(timestamp, log.log_start_offset)
-            if found is not None:
-                return TimedOffset(*found, log.epochs.epoch_at(found[0]))
+        for segment in log.segments:
+            if segment.size and _newest(segment) >= timestamp:
+                found = segment.find_timestamp(timestamp, start_offset, search)
+                if found is not None:
+                    return timed_offset(log, found)
     return None
 
 
-def max_timestamp_offset(log: Log) -> TimedOffset | None:
+def max_timestamp_offset(
+    log: Log, start_offset: int = 0, search: Search = find_timestamp
+) -> TimedOffset | None:
     """The record with the largest timestamp, the earliest of several."""
+    start_offset = max(start_offset, log.log_start_offset)
     with _reading(log):
-        return _max_timestamp_offset(log)
+        newest = max((s for s in log.segments if s.size), key=_newest, default=None)
+        if newest is None or _newest(newest) < 0:
+            return None
+        found = newest.find_timestamp(_newest(newest), start_offset, search)
+    return timed_offset(log, found) if found else None
 
 
-def _max_timestamp_offset(log: Log) -> TimedOffset | None:
-    newest = max((s for s in log.segments if s.size), key=_newest, default=None)
-    if newest is None or _newest(newest) < 0:
-        return None
-    found = newest.find_timestamp(_newest(newest), log.log_start_offset)
-    return TimedOffset(*found, log.epochs.epoch_at(found[0])) if found else None
+def timed_offset(log: Log, found: tuple[int, int]) -> TimedOffset:
+    return TimedOffset(*found, log.epochs.epoch_at(found[0]))
 
 
 def end_offset_for_epoch(log: Log, epoch: int) -> tuple[int, int]:

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import NamedTuple, TypeVar
 
 from penstock.records.header import BATCH_OVERHEAD, BatchHeader, CorruptBatch
-from penstock.records.record import find_timestamp
+from penstock.records.time_search import find_timestamp
 from penstock.storage import names
 from penstock.storage.batch_walk import LOOKUP_BYTES, read_batch, verified_end, walk_batches
 from penstock.storage.damage import IndexDamage
@@ -35,6 +35,8 @@ LOST_BYTES = 4 << 20
 
 _Answer = TypeVar("_Answer")
 _Batches = Iterator[tuple[int, BatchHeader]]
+Search = Callable[[bytes, int, int], tuple[int, int] | None]
+"""(batch, time, offset) -> offset and time of the first record in the batch from there on."""
 
 
 class Found(NamedTuple):
@@ -307,11 +309,15 @@ class Segment:
             self.first_timestamp = first[1].max_timestamp if first else -1
         return self.first_timestamp
 
-    def find_timestamp(self, timestamp: int, start_offset: int) -> tuple[int, int] | None:
+    def find_timestamp(
+        self, timestamp: int, start_offset: int, search: Search = find_timestamp
+    ) -> tuple[int, int] | None:
         """(offset, time) of the first record at or behind the offset that is not older."""
-        return self._by_index(lambda: self._find_timestamp(timestamp, start_offset))
+        return self._by_index(lambda: self._find_timestamp(timestamp, start_offset, search))
 
-    def _find_timestamp(self, timestamp: int, start_offset: int) -> tuple[int, int] | None:
+    def _find_timestamp(
+        self, timestamp: int, start_offset: int, search: Search
+    ) -> tuple[int, int] | None:
         # From the entry before: then a wrong offset in this one leads nobody past a record.
         entry = self.time_index.floor(timestamp)
         before = self.time_index.floor(entry[0] - 1) if entry else None
@@ -319,7 +325,7 @@ class Segment:
         for position, header in self._batches_for(offset)[1]:
             if header.max_timestamp >= timestamp and header.last_offset >= start_offset:
                 batch = read_batch(self.disk, self.file.open_fd(), position, header)
-                found = find_timestamp(batch, timestamp, start_offset)
+                found = search(batch, timestamp, start_offset)
                 if found is not None:
                     return found
         return None

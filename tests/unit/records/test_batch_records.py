@@ -25,7 +25,6 @@ from penstock.records.header import (
 )
 from penstock.records.record import (
     Record,
-    find_timestamp,
     iter_keys,
     iter_records,
     read_body,
@@ -190,15 +189,6 @@ def test_a_batch_may_be_emptied() -> None:
     kept = check_batch(left, 0, len(left))
     assert (len(left), kept.last_offset, kept.max_timestamp) == (BATCH_OVERHEAD, 3, 7)
     assert list(iter_records(left)) == []
-
-
-def test_look_up_by_time() -> None:
-    times = [100, 300, 200, 400]
-    batch = build_batch([Record(i, t, None, b"") for i, t in enumerate(times)])
-    assert find_timestamp(batch, 0) == (0, 100)
-    assert find_timestamp(batch, 150) == (1, 300)
-    assert find_timestamp(batch, 150, offset=2) == (2, 200)
-    assert find_timestamp(batch, 401) is None
 
 
 def test_records_before_their_batch_are_a_fault_of_ours() -> None:

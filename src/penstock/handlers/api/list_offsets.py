@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.model.error import ApiError, ErrorCode
@@ -12,8 +14,15 @@ from penstock.protocol.messages.list_offsets import (
     ListOffsetsResponse,
     ListOffsetsTopicResponse,
 )
+from penstock.records.record import read_header
+from penstock.records.time_search import find_timestamp, is_quick
 from penstock.replication.partition import Partition
-from penstock.storage.lookup import max_timestamp_offset, offset_for_timestamp
+from penstock.storage.lookup import (
+    TimedOffset,
+    max_timestamp_offset,
+    offset_for_timestamp,
+    timed_offset,
+)
 
 LEADER_EPOCH_FROM = 4
 
@@ -31,46 +40,101 @@ UNKNOWN = (-1, -1, -1)
 """timestamp, offset, leader epoch"""
 
 Found = tuple[int, int, int]
+Slow = tuple[Partition, int, ListOffsetsPartitionResponse, "SlowBatch"]
+
+
+class SlowBatch(Exception):
+    """A search by time has come to a batch that takes long to read: a thread goes on with it."""
+
+    def __init__(self, batch: bytes, timestamp: int, offset: int) -> None:
+        self.batch = batch
+        self.timestamp = timestamp
+        self.offset = offset
 
 
 def handle(broker: Broker, request: ListOffsetsRequest, call: Call) -> Answer:
-    return ListOffsetsResponse(
+    slow: list[Slow] = []
+    response = ListOffsetsResponse(
         topics=[
             ListOffsetsTopicResponse(
                 name=topic.name,
                 partitions=[
-                    _answer(broker, topic.name, asked, request.isolation_level, call.version)
+                    _answer(broker, topic.name, asked, request.isolation_level, call.version, slow)
                     for asked in topic.partitions
                 ],
             )
             for topic in request.topics
         ]
     )
+    return _read_slow(broker, response, slow, request.isolation_level, call) if slow else response
 
 
 def _answer(
-    broker: Broker, topic: str, asked: ListOffsetsPartition, isolation: int, version: int
+    broker: Broker,
+    topic: str,
+    asked: ListOffsetsPartition,
+    isolation: int,
+    version: int,
+    slow: list[Slow],
 ) -> ListOffsetsPartitionResponse:
-    index = asked.partition_index
+    answer = ListOffsetsPartitionResponse(partition_index=asked.partition_index)
     try:
-        partition = broker.partitions.by_name(topic, index)
+        partition = broker.partitions.by_name(topic, asked.partition_index)
         partition.check_epoch(asked.current_leader_epoch)
         if version < ASKED_FROM.get(asked.timestamp, 0):
             raise ApiError(ErrorCode.UNSUPPORTED_VERSION)
-        timestamp, offset, epoch = find(partition, asked.timestamp, isolation)
+        _fill(answer, find(partition, asked.timestamp, isolation), version)
+    except SlowBatch as found:
+        slow.append((partition, asked.timestamp, answer, found))
     except ApiError as error:
-        return ListOffsetsPartitionResponse(
-            partition_index=index, error_code=error.code, timestamp=-1, offset=-1
-        )
-    return ListOffsetsPartitionResponse(
-        partition_index=index,
-        timestamp=timestamp,
-        offset=offset,
-        leader_epoch=epoch if version >= LEADER_EPOCH_FROM else -1,
-    )
+        _refuse(answer, error)
+    return answer
 
 
-def find(partition: Partition, timestamp: int, isolation: int) -> Found:
+def _fill(answer: ListOffsetsPartitionResponse, found: Found, version: int) -> None:
+    answer.timestamp, answer.offset, epoch = found
+    answer.leader_epoch = epoch if version >= LEADER_EPOCH_FROM else -1
+
+
+def _refuse(answer: ListOffsetsPartitionResponse, error: ApiError) -> None:
+    answer.error_code = error.code
+    answer.timestamp = answer.offset = -1
+
+
+async def _read_slow(
+    broker: Broker,
+    response: ListOffsetsResponse,
+    slow: list[Slow],
+    isolation: int,
+    call: Call,
+) -> ListOffsetsResponse:
+    """One at a time over all connections: a thread that reads takes turns with the loop."""
+    for partition, timestamp, answer, found in slow:
+        try:
+            async with broker.slow_reading:
+                _fill(
+                    answer, await _find_slow(partition, timestamp, isolation, found), call.version
+                )
+        except ApiError as error:
+            _refuse(answer, error)
+    return response
+
+
+async def _find_slow(
+    partition: Partition, timestamp: int, isolation: int, slow: SlowBatch
+) -> Found:
+    while True:
+        found = await asyncio.to_thread(find_timestamp, slow.batch, slow.timestamp, slow.offset)
+        if found is not None:
+            return _visible(partition, timed_offset(partition.log, found), isolation)
+        try:
+            behind = read_header(slow.batch).next_offset
+            return find(partition, timestamp, isolation, behind)
+        except SlowBatch as next_one:
+            slow = next_one
+
+
+def find(partition: Partition, timestamp: int, isolation: int, start_offset: int = 0) -> Found:
     log = partition.log
     if timestamp == LATEST:
         return -1, partition.bound(isolation), partition.leader_epoch
@@ -80,11 +144,20 @@ def find(partition: Partition, timestamp: int, isolation: int) -> Found:
     if timestamp in (LATEST_TIERED, EARLIEST_PENDING_UPLOAD):
         return UNKNOWN
     if timestamp == MAX_TIMESTAMP:
-        found = max_timestamp_offset(log)
-    elif timestamp >= 0:
-        found = offset_for_timestamp(log, timestamp)
-    else:
-        raise ApiError(ErrorCode.UNSUPPORTED_VERSION)
+        return _visible(partition, max_timestamp_offset(log, start_offset, _search), isolation)
+    if timestamp >= 0:
+        found = offset_for_timestamp(log, timestamp, start_offset, _search)
+        return _visible(partition, found, isolation)
+    raise ApiError(ErrorCode.UNSUPPORTED_VERSION)
+
+
+def _search(batch: bytes, timestamp: int, offset: int) -> tuple[int, int] | None:
+    if not is_quick(read_header(batch)):
+        raise SlowBatch(batch, timestamp, offset)
+    return find_timestamp(batch, timestamp, offset)
+
+
+def _visible(partition: Partition, found: TimedOffset | None, isolation: int) -> Found:
     if found is None or found.offset >= partition.bound(isolation):
         return UNKNOWN
     return found.timestamp, found.offset, found.leader_epoch
