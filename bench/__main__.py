@@ -20,7 +20,16 @@ from bench import page as book
 from bench import report
 from bench.case.scale import FULL, QUICK
 from bench.machine import describe
-from bench.peer import KAFKA, PENSTOCK, PENSTOCK_FSYNC, Broker, Peer, new_broker, topic_settings
+from bench.peer import (
+    KAFKA,
+    PENSTOCK,
+    PENSTOCK_FSYNC,
+    PENSTOCK_UNREAD,
+    Broker,
+    Peer,
+    new_broker,
+    topic_settings,
+)
 from bench.schedule import GROUPS, Schedule
 from tools.apache_kafka import missing_prerequisite
 
@@ -73,7 +82,8 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--only", default=",".join(GROUPS), help=f"some of {', '.join(GROUPS)}")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that it works")
-    parser.add_argument("--peers", default=f"{KAFKA},{PENSTOCK},{PENSTOCK_FSYNC}")
+    everyone = (KAFKA, PENSTOCK, PENSTOCK_FSYNC, PENSTOCK_UNREAD)
+    parser.add_argument("--peers", default=",".join(everyone))
     parser.add_argument("--write", action="store_true", help="write the page for a partial run too")
     parser.add_argument(
         "--keep", action="store_true", help="keep figures of the last run that this one lacks"

@@ -1,6 +1,7 @@
-"""The systems that are compared: Apache Kafka, and Penstock with and without fsync before ack.
+"""The systems that are compared: Apache Kafka, and Penstock with and without fsync before ack, and
+without a look into batches.
 
-The two Penstock peers share one node and differ in their topics' settings only.
+The Penstock peers share one node and differ in their topics' settings only.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ from tools.penstock_broker import Penstock
 KAFKA = "kafka"
 PENSTOCK = "penstock"
 PENSTOCK_FSYNC = "penstock-fsync"
+PENSTOCK_UNREAD = "penstock-unread"
+"""Its leaders do not read the records of a batch."""
 
 # Kafka's own default: the operating system flushes when it likes.
 FLUSH_OFF = {"flush.messages": "9223372036854775807"}
@@ -150,6 +153,8 @@ def new_broker(name: str, data_dir: Path) -> Broker:
 
 
 def topic_settings(name: str) -> Mapping[str, str]:
+    if name == PENSTOCK_UNREAD:
+        return FLUSH_OFF | {"penstock.record.check": "never"}
     return FLUSH_OFF if name == PENSTOCK else {}
 
 

@@ -7,13 +7,19 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench.metric import METRICS, Metric
-from bench.peer import KAFKA, PENSTOCK, PENSTOCK_FSYNC
+from bench.peer import KAFKA, PENSTOCK, PENSTOCK_FSYNC, PENSTOCK_UNREAD
 from bench.schedule import Results
 
 TITLES = {
     PENSTOCK: "Flush left to the operating system, as in Kafka",
     PENSTOCK_FSYNC: "Penstock with fsync before every ack (its default), Kafka without",
 }
+
+CHECKS_TITLE = "What it costs to read the records of a batch"
+CHECKS_INTRODUCTION = """A leader reads the records of uncompressed batches before it takes them
+(`penstock.record.check`, docs/decisions/0009-record-checks.md). The same node with topics that have
+this switched off, in turns with the default, flush left to the operating system:"""
+CHECKS_RATIO_MIN = 0.95
 
 
 @dataclass(frozen=True)
@@ -97,6 +103,7 @@ def as_page(results: Results, machine: Mapping[str, str], how: Mapping[str, Any]
         mine = [row for row in everything if row.peer == peer]
         if mine:
             lines += ["", f"## {title}", "", *table(mine)]
+    lines += checks(results)
     bars = [row for row in everything if row.is_met is not None]
     missed = [row for row in bars if not row.is_met]
     lines += ["", f"{len(bars) - len(missed)} of {len(bars)} bars met."]
@@ -105,6 +112,28 @@ def as_page(results: Results, machine: Mapping[str, str], how: Mapping[str, Any]
         lines += ["", "## Could not be measured", ""]
         lines += [f"- {failure.splitlines()[0]}" for failure in results.failures]
     return "\n".join(lines) + "\n"
+
+
+def checks(results: Results) -> list[str]:
+    """A section of its own: here Penstock is held against itself."""
+    head = [
+        "| work | not read | read | ratio | bar | |",
+        "| --- | ---: | ---: | ---: | --- | --- |",
+    ]
+    lines: list[str] = []
+    for metric in METRICS:
+        without = results.figure(metric, PENSTOCK_UNREAD)
+        value = results.figure(metric, PENSTOCK)
+        if not without or value is None or metric.is_peak:
+            continue
+        verdict = "met" if value / without >= CHECKS_RATIO_MIN else "**missed**"
+        figures = [quantity(one, metric.unit) for one in (without, value)]
+        bar = f"at least {CHECKS_RATIO_MIN} ×"
+        cells = [metric.title, *figures, f"{value / without:.2f}", bar, verdict]
+        lines.append("| " + " | ".join(cells) + " |")
+    if not lines:
+        return []
+    return ["", f"## {CHECKS_TITLE}", "", *CHECKS_INTRODUCTION.splitlines(), "", *head, *lines]
 
 
 def table(mine: list[Row]) -> list[str]:

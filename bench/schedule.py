@@ -28,13 +28,14 @@ from bench.case import (
 from bench.case.scale import Scale
 from bench.load.child import LoadFailedError
 from bench.metric import Metric
-from bench.peer import KAFKA, PENSTOCK, PENSTOCK_FSYNC, Peer
+from bench.peer import KAFKA, PENSTOCK, PENSTOCK_FSYNC, PENSTOCK_UNREAD, Peer
 from bench.process import peak_rss_mb, reset_peak
 from tools.apache_kafka import KafkaFailedError
 from tools.penstock_broker import PenstockFailedError
 
 ALL: Final = (KAFKA, PENSTOCK, PENSTOCK_FSYNC)
 BOTH: Final = (KAFKA, PENSTOCK)
+PRODUCING: Final = (*ALL, PENSTOCK_UNREAD)
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,8 @@ def _sized(function: Callable[[Peer, int, Scale], dict[str, float]], size: int) 
     def run(peer: Peer, scale: Scale) -> dict[str, float]:
         return function(peer, size, scale)
 
-    return Case("produce", f"produce {function.__name__} {size} B", run, is_load=True)
+    title = f"produce {function.__name__} {size} B"
+    return Case("produce", title, run, PRODUCING, is_load=True)
 
 
 def _waiting(kind: str) -> Case:
@@ -120,7 +122,7 @@ class Schedule:
     def _warm_up(self, results: Results) -> None:
         """A virtual machine that has just started is not what Kafka's users have."""
         for peer in self.peers:
-            if peer.name != PENSTOCK_FSYNC:
+            if peer.name in BOTH:
                 for case in CASES[:2]:
                     self._attempt(case, peer, "warm-up", Results(), results.failures)
 

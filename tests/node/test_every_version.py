@@ -150,7 +150,7 @@ from penstock.protocol.messages.write_txn_markers import (
 )
 from penstock.records.builder import build_batch
 from penstock.records.record import Record
-from tests.node.group_kinds_kit import (
+from tests.node.share_and_streams_kit import (
     share_requests,
     share_state_requests,
     streams_requests,

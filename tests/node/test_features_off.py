@@ -21,7 +21,7 @@ from penstock.protocol.messages.alter_client_quotas import (
 from penstock.protocol.messages.unregister_broker import UnregisterBrokerRequest
 from penstock.protocol.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from penstock.testing.broker import Broker
-from tests.node.group_kinds_kit import (
+from tests.node.share_and_streams_kit import (
     TOPIC_ID,
     share_requests,
     share_state_requests,

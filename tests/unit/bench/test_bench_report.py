@@ -7,7 +7,7 @@ import json
 import pytest
 
 from bench.metric import METRICS, Bar, Kind
-from bench.peer import KAFKA, PENSTOCK, PENSTOCK_FSYNC
+from bench.peer import KAFKA, PENSTOCK, PENSTOCK_FSYNC, PENSTOCK_UNREAD
 from bench.report import as_json, as_page, rows
 from bench.schedule import Results
 
@@ -62,6 +62,18 @@ def test_the_page_says_what_was_missed_and_what_failed(results: Results) -> None
     assert "| 160,000 records/s | 1.60 |" in page
     assert "Missed: produce, librdkafka, 100 B (Penstock with fsync" in page
     assert "- idle, kafka: no\n" in page
+
+
+@pytest.mark.parametrize(("rate", "verdict"), [(165_000.0, "met"), (170_000.0, "**missed**")])
+def test_what_the_checks_cost_is_a_table_of_its_own(
+    results: Results, rate: float, verdict: str
+) -> None:
+    assert "not read" not in as_page(results, {}, HOW)
+    results.add(PENSTOCK_UNREAD, {"produce.librdkafka.100": rate, "memory.load": 30.0})
+    page = as_page(results, {}, HOW)
+    ratio = f"{160_000 / rate:.2f}"
+    assert f"| 160,000 records/s | {ratio} | at least 0.95 × | {verdict} |" in page
+    assert "1 of 2 bars met." in page
 
 
 def test_a_bar_without_a_figure_still_has_its_row() -> None:
