@@ -81,6 +81,8 @@ def test_noise(data: bytes) -> None:
         (MetadataRequest, 0, "00000001 0001 ff"),
         (MetadataRequest, 9, "ffffffff0f"),
         (MetadataRequest, 9, "ffffffffffff01"),
+        # A string of 32,768 bytes: one more than ever had room in an older version.
+        (MetadataRequest, 9, "02 818002" + "61" * 32_768 + "00 00 00 00 00"),
         (ApiVersionsRequest, 3, "00 01 00"),
         (ApiVersionsRequest, 3, "01 01 01 00 ff"),
         (ApiVersionsResponse, 3, "0000 01 00000000 01 01 02 0000"),

@@ -21,6 +21,9 @@ LARGE_REQUEST_BYTES = 8 * 1024
 """A smaller request has too few elements to be worth cutting."""
 LARGE_HEAVY_COUNT = 20
 """So many elements with long answers are a large request, however small it is."""
+WHOLE_TOPIC_MAX = 5000
+"""A topic with no more partitions than this is answered in one entry: some clients (sarama) keep
+only the last of several with the same name."""
 THREAD_REQUEST_BYTES = 64 * 1024
 """Decoding a larger one takes long enough to be done beside the event loop."""
 
@@ -33,7 +36,7 @@ class Cut(NamedTuple):
     inner: str | None = None
     """Of an array of topics: where the partitions are, which are what is counted."""
     size: int = 200
-    """How many elements are answered in one go at most; fewer if that takes long."""
+    """How many elements are answered in one go; fewer if that takes long, more for one topic."""
     heavy: bool = False
     """Whether the answer to one element can be long: then few of them are many already."""
     since: int = 0
@@ -109,22 +112,25 @@ def _parts(whole: list[Any], cut: Cut, size: Callable[[int], int]) -> Iterator[l
     part: list[Any] = []
     room = size(cut.size)
     for outer in whole:
-        elements = getattr(outer, cut.inner)
-        start = 0
-        while True:
-            some = elements[start : start + room]
-            part.append(outer if len(some) == len(elements) else _with(outer, cut.inner, some))
-            start += len(some)
+        for topic in _split(outer, cut.inner):
+            part.append(topic)
             # A topic without partitions costs something, too.
-            room -= max(1, len(some))
+            room -= max(1, len(getattr(topic, cut.inner)))
             if room <= 0:
                 yield part
                 part = []
                 room = size(cut.size)
-            if start >= len(elements):
-                break
     if part:
         yield part
+
+
+def _split(topic: Any, inner: str) -> Iterator[Any]:
+    elements = getattr(topic, inner)
+    if len(elements) <= WHOLE_TOPIC_MAX:
+        yield topic
+        return
+    for some in slices(elements, WHOLE_TOPIC_MAX):
+        yield _with(topic, inner, some)
 
 
 def slices(whole: list[Any], size: int) -> Iterator[list[Any]]:

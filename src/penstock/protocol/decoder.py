@@ -41,6 +41,9 @@ from penstock.protocol.wire import (
 
 T = TypeVar("T", bound=Entity)
 
+STRING_BYTES_MAX = 0x7FFF
+"""What older versions have room for; Kafka reads no longer ones in newer versions either."""
+
 _NAMES: dict[str, object] = {
     "MALFORMED": (error, IndexError, ValueError, OverflowError),
     "ProtocolError": ProtocolError,
@@ -188,7 +191,8 @@ class DecoderWriter:
         else:
             compact = self.flexible and field.compact
             width = "h" if field.type == "string" else "i"
-            size = self._read_length(function, width, compact)
+            longest = STRING_BYTES_MAX if field.type == "string" else None
+            size = self._read_length(function, width, compact, longest)
             self._if_not_null(
                 function, size, compact, target, nullable, lambda: self._slice(field, size)
             )
@@ -203,13 +207,18 @@ class DecoderWriter:
             value = f"bytes({piece})" if self.in_place else piece
         return value, [f"pos += {size}"]
 
-    def _read_length(self, function: Function, width: str, compact: bool) -> str:
+    def _read_length(
+        self, function: Function, width: str, compact: bool, longest: int | None = None
+    ) -> str:
         size = function.name("n")
         function.run.append(("B" if compact else width, size))
         self._flush(function)
         if compact:
             with function.block(f"if {size} > 127:"):
                 function.line(f"{size}, pos = read_varint(buf, pos - 1)")
+                if longest is not None:
+                    with function.block(f"if {size} > {longest + 1}:"):
+                        function.line("reject_length('string')")
             function.line(f"{size} -= 1")
         return size
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.handlers.pieces import CUTS, LONG_ANSWERS, Cut, cut_of, pieces
+from penstock.handlers.pieces import CUTS, LONG_ANSWERS, WHOLE_TOPIC_MAX, Cut, cut_of, pieces
 from penstock.handlers.table import MODULES
 from penstock.protocol.frame import API_BY_KEY, PiecesEncoder
 from penstock.protocol.messages.delete_groups import DeleteGroupsRequest
@@ -42,9 +42,8 @@ def test_every_long_answer_has_its_array(api_key: int) -> None:
         PiecesEncoder(spec, version, LONG_ANSWERS[api_key])
 
 
-@given(st.lists(st.integers(0, 17), max_size=12))
-def test_nothing_is_lost_and_no_piece_is_large(counts: list[int]) -> None:
-    whole = ListOffsetsRequest(
+def asked(counts: list[int]) -> ListOffsetsRequest:
+    return ListOffsetsRequest(
         isolation_level=1,
         topics=[
             ListOffsetsTopic(
@@ -54,7 +53,11 @@ def test_nothing_is_lost_and_no_piece_is_large(counts: list[int]) -> None:
             for n, count in enumerate(counts)
         ],
     )
-    cut = list(pieces(whole, SMALL))
+
+
+@given(st.lists(st.integers(0, 17), max_size=12))
+def test_nothing_is_lost_and_no_topic_is_split(counts: list[int]) -> None:
+    cut = list(pieces(asked(counts), SMALL))
     assert cut and all(piece.isolation_level == 1 for piece in cut)
     assert [
         (topic.name, one.partition_index)
@@ -62,11 +65,18 @@ def test_nothing_is_lost_and_no_piece_is_large(counts: list[int]) -> None:
         for topic in piece.topics
         for one in topic.partitions
     ] == [(f"t{n}", i) for n, count in enumerate(counts) for i in range(count)]
-    assert {topic.name for piece in cut for topic in piece.topics} == {
-        f"t{n}" for n in range(len(counts))
-    }
+    names = [topic.name for piece in cut for topic in piece.topics]
+    assert names == [f"t{n}" for n in range(len(counts))]
     for piece in cut:
-        assert sum(max(1, len(topic.partitions)) for topic in piece.topics) <= SMALL.size
+        before_last = piece.topics[:-1]
+        assert sum(max(1, len(topic.partitions)) for topic in before_last) < SMALL.size
+
+
+def test_a_topic_beyond_all_measure_is_split() -> None:
+    cut = list(pieces(asked([WHOLE_TOPIC_MAX, 2 * WHOLE_TOPIC_MAX + 1]), SMALL))
+    shown = [(topic.name, len(topic.partitions)) for piece in cut for topic in piece.topics]
+    most = WHOLE_TOPIC_MAX
+    assert shown == [("t0", most), ("t1", most), ("t1", most), ("t1", 1)]
 
 
 def test_the_next_piece_is_as_large_as_is_said_then() -> None:
