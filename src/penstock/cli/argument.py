@@ -80,21 +80,17 @@ def quiet_app(help_text: str, group: type[PlainGroup] = PlainGroup) -> PlainType
     )
 
 
-Bootstrap = Annotated[
-    str | None,
-    typer.Option("--bootstrap-server", "-b", metavar="HOST:PORT", help="The brokers to ask."),
-]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
-def cluster_of(ctx: typer.Context, bootstrap_server: str | None = None) -> Cluster:
+def cluster_of(ctx: typer.Context) -> Cluster:
     """The nearest option wins: after the command, then before it; then the environment, the
     profile in use, the default."""
     before = {key: each for key, each in ctx.find_root().params.items() if each is not None}
     after = ctx.meta.get(_GIVEN, {})
     given = before | after
-    servers = bootstrap_server or given.get("bootstrap_server")
-    target = choose_target(servers, given.get("profile"), os.environ, read_profiles)
+    servers, profile = given.get("bootstrap_server"), given.get("profile")
+    target = choose_target(servers, profile, os.environ, read_profiles)
     ctx.meta[PROFILE_IN_USE] = target.profile
     return Cluster(
         target,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from penstock.cli.argument import Bootstrap, Json, cluster_of, quiet_app
+from penstock.cli.argument import Json, cluster_of, quiet_app
 from penstock.cli.cluster import Cluster, key_values
 from penstock.cli.failure import UsageFailure
 from penstock.cli.output import print_json, print_line, print_table
@@ -28,11 +28,9 @@ Name = Annotated[
 
 
 @app.command("list")
-def list_command(
-    ctx: typer.Context, bootstrap_server: Bootstrap = None, as_json: Json = False
-) -> None:
+def list_command(ctx: typer.Context, as_json: Json = False) -> None:
     """Show every topic and broker that has settings of its own."""
-    settings = _own_settings(cluster_of(ctx, bootstrap_server))
+    settings = _own_settings(cluster_of(ctx))
     if as_json:
         print_json(settings)
         return
@@ -72,7 +70,6 @@ def describe_command(
     kind: KindArgument,
     name: Name,
     own: Annotated[bool, typer.Option("--own", help="Only what is set, no defaults.")] = False,
-    bootstrap_server: Bootstrap = None,
     as_json: Json = False,
 ) -> None:
     """Show the settings in force, and where each value comes from."""
@@ -80,7 +77,7 @@ def describe_command(
 
     from penstock.cli.config import describe_configs
 
-    cluster = cluster_of(ctx, bootstrap_server)
+    cluster = cluster_of(ctx)
     resource = ConfigResource(kind.value, _resource_name(cluster, kind, name))
     described = describe_configs(cluster, [resource])
     (entries,) = described.values()
@@ -100,14 +97,13 @@ def set_command(
     kind: KindArgument,
     name: Name,
     pairs: Annotated[list[str], typer.Argument(metavar="KEY=VALUE...", show_default=False)],
-    bootstrap_server: Bootstrap = None,
     as_json: Json = False,
 ) -> None:
     """Change settings; those not named stay as they are."""
     from penstock.cli.config import alter_configs
 
     assign = key_values(pairs, "`configs set`")
-    cluster = cluster_of(ctx, bootstrap_server)
+    cluster = cluster_of(ctx)
     alter_configs(cluster, kind.value, _resource_name(cluster, kind, name), assign=assign)
     if as_json:
         print_json({"kind": kind.value, "name": name, "set": assign})
@@ -122,13 +118,12 @@ def unset_command(
     kind: KindArgument,
     name: Name,
     keys: Annotated[list[str], typer.Argument(metavar="KEY...", show_default=False)],
-    bootstrap_server: Bootstrap = None,
     as_json: Json = False,
 ) -> None:
     """Let settings fall back to their defaults."""
     from penstock.cli.config import alter_configs
 
-    cluster = cluster_of(ctx, bootstrap_server)
+    cluster = cluster_of(ctx)
     resource_name = _resource_name(cluster, kind, name)
     alter_configs(cluster, kind.value, resource_name, assign={}, remove=keys)
     if as_json:
