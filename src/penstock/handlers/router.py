@@ -45,7 +45,7 @@ from penstock.telemetry.log import get_logger
 from penstock.telemetry.metric import Histogram
 
 API_VERSIONS = 18
-ANSWER_BYTES_MAX = 32 * 1024 * 1024
+ANSWER_BYTES_MAX = 100 * 1024 * 1024
 """To a request over many elements, which may name the same large thing many times."""
 ENCODED_AT_ONCE = 200
 """Of an answer's long array."""
