@@ -76,7 +76,7 @@ def test_another_session_is_refused(
 
 def test_wrong_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pyspark.__version__", "4.1.0")
-    with pytest.raises(SetupError, match=r"pyspark is 4\.1\.0 .* pip install 'penstock\[spark\]'"):
+    with pytest.raises(SetupError, match=r"pyspark is 4\.1\.0 .* pip install '\.\[spark\]'"):
         session()
 
 
