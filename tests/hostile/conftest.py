@@ -20,8 +20,6 @@ from tests.hostile.target import Target
 from tests.target import target_name
 from tools import apache_kafka
 
-_rows: list[dict[str, Any]] = []
-
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--hostile-report", metavar="FILE", help="write what was measured as JSON")
@@ -30,27 +28,35 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     )
 
 
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """The rows travel with pytest's own report, which may come from another process."""
-    if report.when == "call":
-        _rows.extend(
+def pytest_configure(config: pytest.Config) -> None:
+    path = config.getoption("hostile_report", None)
+    if path and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Report(Path(path), target_name(config)))
+
+
+class Report:
+    """Written anew after every test: a long run that is cut off has not been in vain."""
+
+    def __init__(self, path: Path, target: str) -> None:
+        self._path = path
+        self._content: dict[str, Any] = {"target": target, "rows": []}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """The rows travel with pytest's own report, which may come from another process."""
+        if report.when != "call":
+            return
+        self._content["rows"] += [
             {**value, "theme": theme_of(report.nodeid), "outcome": report.outcome}
             for name, value in report.user_properties
             if name == "hostile"
-        )
+        ]
+        self._path.parent.mkdir(parents=True, exist_ok=True)
+        self._path.write_text(json.dumps(self._content, indent=1))
 
 
 def theme_of(nodeid: str) -> str:
     file = Path(nodeid.partition("::")[0]).stem
     return file.removeprefix("test_hostile_").replace("_", " ")
-
-
-def pytest_sessionfinish(session: pytest.Session) -> None:
-    path = session.config.getoption("hostile_report", None)
-    if path and _rows and not hasattr(session.config, "workerinput"):
-        content = {"target": target_name(session.config), "rows": _rows}
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_text(json.dumps(content, indent=1))
 
 
 @pytest.fixture

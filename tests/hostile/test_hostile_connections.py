@@ -60,13 +60,22 @@ def test_fifty_large_frames_that_stop(target: Target) -> None:
         time.sleep(3.0)
 
 
-@pytest.mark.penstock(settings={"penstock.memory.request.bytes": 16 * MB})
 def test_a_crowd_of_beginnings(target: Target) -> None:
     """A few bytes each, and then all of them go at once."""
+    come_and_go(target, f"{CROWD} connections of 8 bytes, closed at once")
+
+
+@pytest.mark.penstock(settings={"penstock.memory.request.bytes": 16 * MB})
+def test_a_crowd_that_takes_all_of_a_small_memory(target: Target) -> None:
+    """A large request waits until the slow ones are given up."""
+    come_and_go(target, f"the same with {CROWD} connections on 16 MB for requests")
+
+
+def come_and_go(target: Target, case: str) -> None:
     descriptor.raise_limit()
     if descriptor.limit() < CROWD + 200:
         pytest.skip(f"needs {CROWD} file descriptors")
-    with target.watched(f"{CROWD} connections of 8 bytes, closed at once", memory_mb_max=150):
+    with target.watched(case, memory_mb_max=150):
         crowd = []
         host, port = target.address.rsplit(":", 1)
         for _ in range(CROWD):

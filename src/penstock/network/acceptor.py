@@ -16,7 +16,8 @@ from collections.abc import Callable
 from penstock.telemetry.log import get_logger
 
 ACCEPTS_PER_EVENT = 64
-BACKLOG = 1024
+BACKLOG = 4096
+"""Whoever finds no room in it tries again after a second: thousands may come at once."""
 RETRY_S = 1.0
 
 log = get_logger("network")
