@@ -48,6 +48,10 @@ class Holder(Protocol):
     @property
     def filled_bytes(self) -> int: ...
 
+    @property
+    def frame_bytes(self) -> int:
+        """How large it says that it will be."""
+
     def give_up(self, reason: str) -> None:
         """Ends the frame; all of its memory is given back before this returns."""
 
@@ -67,6 +71,7 @@ class Waiting(NamedTuple):
     size: int
     held_bytes: int
     """What is given back when it gets the size."""
+    is_small: bool
     resume: Callable[[], None]
 
 
@@ -117,9 +122,10 @@ class FrameBudget:
 
     def take(self, size: int, holder: Holder) -> bytearray | None:
         """A buffer of at least `size` bytes, or None: then `wait`."""
-        if not self._may_begin(size):
-            self._give_up_slow(size, 0, holder)
-            if not self._may_begin(size):
+        is_small = _is_small(holder)
+        if not self._may_begin(size, is_small):
+            self._give_up_slow(size, 0, is_small, holder)
+            if not self._may_begin(size, is_small):
                 return None
         buffer = self._allocate(size)
         self._used_bytes += len(buffer)
@@ -130,9 +136,10 @@ class FrameBudget:
 
     def grow(self, buffer: bytearray, size: int, holder: Holder) -> bytearray | None:
         """A larger buffer, to which what is in this one is to be copied at once."""
-        if self._favoured is not holder and not self._fits(size, len(buffer)):
-            self._give_up_slow(size, len(buffer), holder)
-            if not self._fits(size, len(buffer)):
+        is_small = _is_small(holder)
+        if self._favoured is not holder and not self._fits(size, len(buffer), is_small):
+            self._give_up_slow(size, len(buffer), is_small, holder)
+            if not self._fits(size, len(buffer), is_small):
                 if self._favoured is not None:
                     return None
                 self._favoured = holder
@@ -175,7 +182,7 @@ class FrameBudget:
 
     def wait(self, size: int, held_bytes: int, holder: Holder, resume: Callable[[], None]) -> None:
         """`resume` is called once, when it is worth asking again."""
-        self._waiting[holder] = Waiting(size, held_bytes, resume)
+        self._waiting[holder] = Waiting(size, held_bytes, _is_small(holder), resume)
         self.on_tight()
 
     def tick(self) -> bool:
@@ -186,7 +193,7 @@ class FrameBudget:
             self._measure(*hold_of, now)
         for one in self._first_of_each_size():
             self._looked_at = _NEVER
-            self._give_up_slow(one.size, one.held_bytes, None)
+            self._give_up_slow(one.size, one.held_bytes, one.is_small, None)
             self._serve_waiting()
         return bool(self._waiting) or self.is_tight
 
@@ -194,19 +201,20 @@ class FrameBudget:
         """A small one is not to wait for what a large one waits for."""
         found: dict[bool, Waiting] = {}
         for one in islice(self._waiting.values(), FITS_TRIED_MAX):
-            found.setdefault(one.size <= SMALL_BYTES, one)
+            found.setdefault(one.is_small, one)
         return list(found.values())
 
-    def _fits(self, size: int, held_bytes: int) -> bool:
+    def _fits(self, size: int, held_bytes: int, is_small: bool) -> bool:
+        """A large frame leaves a quarter to small ones, also while little of it has come."""
         used_bytes = self._used_bytes - held_bytes
         limit_bytes = self._limit_bytes
-        if size > SMALL_BYTES:
+        if not is_small:
             limit_bytes -= limit_bytes // 4
         return used_bytes + size <= limit_bytes
 
-    def _may_begin(self, size: int) -> bool:
+    def _may_begin(self, size: int, is_small: bool) -> bool:
         """The only one there is may, whatever its size."""
-        return self._fits(size, 0) or not (self._used_bytes or self._favoured)
+        return self._fits(size, 0, is_small) or not (self._used_bytes or self._favoured)
 
     def _allocate(self, size: int) -> bytearray:
         for i, buffer in enumerate(self._free):
@@ -240,8 +248,8 @@ class FrameBudget:
 
     def _may_go_on(self, one: Waiting) -> bool:
         if not one.held_bytes:
-            return self._may_begin(one.size)
-        return self._favoured is None or self._fits(one.size, one.held_bytes)
+            return self._may_begin(one.size, one.is_small)
+        return self._favoured is None or self._fits(one.size, one.held_bytes, one.is_small)
 
     # Who is slow
 
@@ -256,7 +264,9 @@ class FrameBudget:
         if not _is_slow(holder, hold, now) and now - hold.at >= SLOW_AFTER_S / 2:
             hold.at, hold.filled_bytes = now, holder.filled_bytes
 
-    def _give_up_slow(self, size: int, held_bytes: int, asking: Holder | None) -> None:
+    def _give_up_slow(
+        self, size: int, held_bytes: int, is_small: bool, asking: Holder | None
+    ) -> None:
         """Somebody needs memory: who keeps it without using it loses it, the oldest first, until
         there is enough. What is more than enough is for those who wait, at the next tick."""
         if self._is_serving:
@@ -265,9 +275,9 @@ class FrameBudget:
         is_due = now - self._looked_at >= LOOK_INTERVAL_S
         self._is_serving = True
         for holder, hold in list(islice(self._holds.items(), None if is_due else OLDEST_TRIED_MAX)):
-            if self._fits(size, held_bytes):
+            if self._fits(size, held_bytes, is_small):
                 break
-            reason = _reason_to_give_up(holder, hold, now, size <= SMALL_BYTES)
+            reason = _reason_to_give_up(holder, hold, now, is_small)
             if reason is not None and holder is not asking:
                 holder.give_up(reason)
         self._is_serving = False
@@ -288,6 +298,10 @@ def _reason_to_give_up(holder: Holder, hold: Hold, now: float, for_small: bool) 
         f"sent {sent_bytes} bytes of a request in {now - hold.at:.1f} s "
         "while others wait for the memory that it holds"
     )
+
+
+def _is_small(holder: Holder) -> bool:
+    return holder.frame_bytes <= SMALL_BYTES
 
 
 def _is_slow(holder: Holder, hold: Hold, now: float) -> bool:

@@ -66,6 +66,10 @@ class FrameReader:
         return self._filled
 
     @property
+    def frame_bytes(self) -> int:
+        return self._size
+
+    @property
     def has_kept(self) -> bool:
         return self._kept is not None
 

@@ -10,8 +10,12 @@ MB = 1 << 20
 class Frame:
     """As a reader would: grows as it arrives, and waits where it has to."""
 
-    def __init__(self, budget: FrameBudget, name: str = "") -> None:
+    def __init__(
+        self, budget: FrameBudget, name: str = "", announced_bytes: int | None = None
+    ) -> None:
         self.budget = budget
+        self.announced_bytes = announced_bytes
+        self.frame_bytes = announced_bytes or 0
         self.name = name
         self.starved = False
         self.filled_bytes = 0
@@ -20,6 +24,7 @@ class Frame:
         self.resumed = 0
 
     def begin(self, size: int) -> bool:
+        self.frame_bytes = self.announced_bytes or size
         self.buffer = self.budget.take(size, self)
         if self.buffer is None:
             self.starved = True
@@ -28,6 +33,7 @@ class Frame:
 
     def grow(self, size: int) -> bool:
         assert self.buffer is not None
+        self.frame_bytes = self.announced_bytes or size
         larger = self.budget.grow(self.buffer, size, self)
         if larger is None:
             self.starved = True
@@ -115,6 +121,13 @@ def test_small_ones_pass_large_ones_that_do_not_fit() -> None:
     assert not Frame(budget).begin(5 * MB)
     small = Frame(budget)
     assert small.begin(4096)
+
+
+def test_beginnings_of_large_frames_leave_something_to_small_ones() -> None:
+    budget = FrameBudget(16 * MB, Clock())
+    crowd = [Frame(budget, announced_bytes=100 * MB) for _ in range(300)]
+    assert sum(frame.begin(65_536) for frame in crowd) == 12 * 16
+    assert Frame(budget).begin(MB)
 
 
 def test_large_buffers_leave_something_to_small_ones() -> None:
