@@ -70,7 +70,7 @@ of the broker's processor time: on a busy machine everybody waits. A short form 
 
 The same is done to Apache Kafka with its default heap of 1 GiB, for comparison. A dash means that
 a case was not run there: it makes no sense, such as damage to files that only one of the two has,
-or it did not end in a minute."""
+or it was left out of the last run."""
 
 
 if __name__ == "__main__":
