@@ -154,7 +154,10 @@ def main(address: str, pid: str, *options: str) -> None:
     client.waits = Waits()
     print("ready", flush=True)
     try:
-        while not select.select([sys.stdin], [], [], PAUSE_S)[0]:
+        is_over = False
+        while not is_over:
+            # Once more at the end: what was done may be at work still.
+            is_over = bool(select.select([sys.stdin], [], [], PAUSE_S)[0])
             client.go_round()
     except (OSError, AssertionError) as error:
         client.waits.failure = f"{type(error).__name__}: {error}"
