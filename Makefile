@@ -54,8 +54,8 @@ conformance: $(READY) ## real clients and Kafka's tools; TARGET=kafka runs them 
 conformance-table: $(READY) ## write docs/conformance.md from the last conformance runs
 	@$(BIN)/python tools/conformance_table.py .cache/conformance/penstock.json .cache/conformance/kafka.json
 
-hostile: $(READY) ## hostile input beside a well-behaved client, also on Apache Kafka; writes docs/reliability.md (ten minutes)
-	@$(BIN)/python -m pytest -n 0 tests/hostile --target kafka --hostile-requests 20000 --hostile-report .cache/hostile/kafka.json $(PYTEST_ARGS)
+hostile: $(READY) ## hostile input beside a well-behaved client, also on Apache Kafka; writes docs/reliability.md (half an hour)
+	-@$(BIN)/python -m pytest -n 0 tests/hostile --target kafka --hostile-requests 20000 --hostile-report .cache/hostile/kafka.json $(PYTEST_ARGS)
 	@$(BIN)/python -m pytest -n 0 tests/hostile --hostile-requests 20000 --hostile-report .cache/hostile/penstock.json $(PYTEST_ARGS)
 	@$(BIN)/python -m tools.hostile_table .cache/hostile/penstock.json .cache/hostile/kafka.json
 
@@ -68,13 +68,13 @@ bench-pipelines: $(READY) ## measure pipelines on Penstock and on Apache Kafka; 
 crash: $(READY) ## kill a loaded broker many times and look for lost records (long)
 	@$(BIN)/python -m tools.crash $(CRASH_ARGS)
 
-eos: $(READY) ## copy in transactions while copiers and broker are killed (ten minutes)
+eos: $(READY) ## copy in transactions while copiers and broker are killed (half an hour)
 	@$(BIN)/python -m tools.eos $(EOS_ARGS)
 
 sink-kill: $(READY) ## kill Spark under the exactly-once sink and compare what was written (long)
 	@$(BIN)/python -m tools.pipeline_kill $(SINK_KILL_ARGS)
 
-fraud-kill: $(READY) ## kill detector and broker under load, prove one verdict each (ten minutes)
+fraud-kill: $(READY) ## kill detector and broker under load, prove one verdict each (half an hour)
 	@$(BIN)/python -m tools.fraud_kill $(FRAUD_ARGS)
 
 clean: ## remove what the other targets made

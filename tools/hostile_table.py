@@ -50,7 +50,7 @@ def _cells(row: Row | None) -> list[str]:
         return ["–", "–"]
     wait = f"{row['wait_s'] * 1000:.0f} ms"
     if row["failure"]:
-        wait = f"refused: {row['failure']}"
+        wait = row["failure"]
     elif row["outcome"] != "passed":
         wait = f"{wait}, **failed**"
     return [wait, f"{row['memory_mb']:.0f} MB"]

@@ -9,16 +9,21 @@ asserts. tools/hostile_table.py makes the table in docs/reliability.md of the re
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from penstock.testing.broker import Broker
-from tests.hostile.target import Target
+from tests.hostile.target import OutOfTime, Target
 from tests.target import target_name
 from tools import apache_kafka
+
+KAFKA_LIMIT_S = 120
+"""For one test: some requests keep Apache Kafka busy for many minutes, and the others wait."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -59,6 +64,20 @@ def theme_of(nodeid: str) -> str:
     return file.removeprefix("test_hostile_").replace("_", " ")
 
 
+@contextmanager
+def ends_within(limit_s: int) -> Iterator[None]:
+    def give_up(*_: object) -> None:
+        raise OutOfTime(f"not over after {limit_s} s")
+
+    former = signal.signal(signal.SIGALRM, give_up)
+    signal.alarm(limit_s)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, former)
+
+
 @pytest.fixture
 def settings(request: pytest.FixtureRequest) -> dict[str, str]:
     """Of the broker: what `@pytest.mark.penstock(settings={...})` says."""
@@ -81,7 +100,7 @@ def target(
         reason = apache_kafka.missing_prerequisite()
         if reason is not None:
             pytest.skip(reason)
-        with apache_kafka.ApacheKafka(data_dir, settings) as kafka:
+        with apache_kafka.ApacheKafka(data_dir, settings) as kafka, ends_within(KAFKA_LIMIT_S):
             yield Target(kafka, note)
     else:
         with Broker(data_dir, settings) as penstock:

@@ -36,6 +36,10 @@ class Outcome:
     failure: str | None
 
 
+class OutOfTime(Exception):
+    """A test took longer than its target is given."""
+
+
 class Target:
     def __init__(
         self, broker: Broker | ApacheKafka, note: Callable[[dict[str, Any]], None]
@@ -92,8 +96,11 @@ class Target:
         try:
             yield
             waits = bystander.end()
-        except BaseException:
+        except BaseException as error:
             bystander.kill()
+            if isinstance(error, OutOfTime):
+                grown_mb = (self._status("VmHWM") - before) / MB
+                self._note(asdict(Outcome(case, 0, 0.0, 0.0, grown_mb, str(error))))
             raise
         grown_mb = max(0.0, (self._status("VmHWM") - before) / MB)
         self._judge(case, waits, grown_mb, wait_s_max, memory_mb_max)

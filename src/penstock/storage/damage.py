@@ -8,40 +8,26 @@ Never decides what becomes of the data.
 
 from __future__ import annotations
 
-from errno import (
-    EACCES,
-    EEXIST,
-    EFBIG,
-    EINVAL,
-    EISDIR,
-    ELOOP,
-    ENAMETOOLONG,
-    ENOENT,
-    ENOTDIR,
-    ENOTEMPTY,
-    ENXIO,
-    EPERM,
-    ESPIPE,
-)
+import errno
 
 from penstock.model.error import ApiError, ErrorCode
 from penstock.storage.disk import Disk, read_whole
 
 _OF_A_NAME = frozenset(
     {
-        EACCES,
-        EEXIST,
-        EFBIG,
-        EINVAL,
-        EISDIR,
-        ELOOP,
-        ENAMETOOLONG,
-        ENOENT,
-        ENOTDIR,
-        ENOTEMPTY,
-        ENXIO,
-        EPERM,
-        ESPIPE,
+        errno.EACCES,
+        errno.EEXIST,
+        errno.EFBIG,
+        errno.EINVAL,
+        errno.EISDIR,
+        errno.ELOOP,
+        errno.ENAMETOOLONG,
+        errno.ENOENT,
+        errno.ENOTDIR,
+        errno.ENOTEMPTY,
+        errno.ENXIO,
+        errno.EPERM,
+        errno.ESPIPE,
     }
 )
 """A directory, a pipe or a loop of links in place of a file, rights that somebody took away. The
@@ -75,7 +61,7 @@ def read_small(disk: Disk, path: str) -> bytes:
     try:
         return read_whole(disk, path)
     except OSError as error:
-        if not is_of_one_file(error) or error.errno == ENOENT:
+        if not is_of_one_file(error) or error.errno == errno.ENOENT:
             raise
         raise DamagedFile(f"{path}: {error.strerror}") from error
 

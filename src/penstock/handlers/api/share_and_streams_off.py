@@ -40,24 +40,15 @@ def handle(broker: Broker, request: Entity, call: Call) -> Answer:
     return _ANSWERS[type(request)](request)
 
 
-def _describe_share_groups(request: share_group_describe.ShareGroupDescribeRequest) -> Entity:
-    return share_group_describe.ShareGroupDescribeResponse(
-        groups=[
-            share_group_describe.DescribedGroup(group_id=group_id, error_code=OFF)
-            for group_id in request.group_ids
-        ]
-    )
+def _describe(
+    response: Callable[..., Entity], group: Callable[..., Entity]
+) -> Callable[[Any], Entity]:
+    def answer(request: Any) -> Entity:
+        return response(
+            groups=[group(group_id=group_id, error_code=OFF) for group_id in request.group_ids]
+        )
 
-
-def _describe_streams_groups(
-    request: streams_group_describe.StreamsGroupDescribeRequest,
-) -> Entity:
-    return streams_group_describe.StreamsGroupDescribeResponse(
-        groups=[
-            streams_group_describe.DescribedGroup(group_id=group_id, error_code=OFF)
-            for group_id in request.group_ids
-        ]
-    )
+    return answer
 
 
 def _describe_offsets(
@@ -105,7 +96,9 @@ _ANSWERS: dict[type[Entity], Callable[[Any], Entity]] = {
     share_group_heartbeat.ShareGroupHeartbeatRequest: lambda _: (
         share_group_heartbeat.ShareGroupHeartbeatResponse(error_code=OFF)
     ),
-    share_group_describe.ShareGroupDescribeRequest: _describe_share_groups,
+    share_group_describe.ShareGroupDescribeRequest: _describe(
+        share_group_describe.ShareGroupDescribeResponse, share_group_describe.DescribedGroup
+    ),
     share_fetch.ShareFetchRequest: lambda _: share_fetch.ShareFetchResponse(error_code=OFF),
     share_acknowledge.ShareAcknowledgeRequest: lambda _: share_acknowledge.ShareAcknowledgeResponse(
         error_code=OFF
@@ -143,7 +136,9 @@ _ANSWERS: dict[type[Entity], Callable[[Any], Entity]] = {
     streams_group_heartbeat.StreamsGroupHeartbeatRequest: lambda _: (
         streams_group_heartbeat.StreamsGroupHeartbeatResponse(error_code=OFF, status=[])
     ),
-    streams_group_describe.StreamsGroupDescribeRequest: _describe_streams_groups,
+    streams_group_describe.StreamsGroupDescribeRequest: _describe(
+        streams_group_describe.StreamsGroupDescribeResponse, streams_group_describe.DescribedGroup
+    ),
     describe_share_group_offsets.DescribeShareGroupOffsetsRequest: _describe_offsets,
     alter_share_group_offsets.AlterShareGroupOffsetsRequest: lambda _: (
         alter_share_group_offsets.AlterShareGroupOffsetsResponse(
