@@ -39,7 +39,7 @@ from penstock.settings.config import BrokerConfig
 from penstock.storage.config import LogConfig
 from penstock.storage.disk import Disk, RealDisk
 from penstock.storage.file_cache import FileCache
-from penstock.storage.flusher import Flusher, Stopwatch
+from penstock.storage.flush.flusher import Flusher, Stopwatch
 from penstock.storage.log_dir import LogDir
 from penstock.telemetry.log import get_logger
 from penstock.telemetry.metric import BrokerMetrics, Exporter

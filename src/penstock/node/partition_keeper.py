@@ -18,7 +18,7 @@ from penstock.settings.config import BrokerConfig
 from penstock.settings.resolve import resolve_topic
 from penstock.storage.config import LogConfig
 from penstock.storage.damage import DamagedLog
-from penstock.storage.flusher import Flusher
+from penstock.storage.flush.flusher import Flusher
 from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir
 from penstock.telemetry.log import get_logger

@@ -34,17 +34,17 @@ from penstock.storage.disk import Disk
 from penstock.storage.epoch_cache import EpochCache
 from penstock.storage.failure import failure_of, is_full
 from penstock.storage.file_cache import FileCache
-from penstock.storage.flush_ticket import FlushTicket
+from penstock.storage.flush.ticket import FlushTicket
+from penstock.storage.index.txn import AbortedTxn
 from penstock.storage.locate import locate
-from penstock.storage.producer_entry import WrittenBatch
-from penstock.storage.producer_snapshot import SnapshotFiles
-from penstock.storage.producer_state import ProducerState
-from penstock.storage.replay import read_marker
+from penstock.storage.producer.entry import WrittenBatch
+from penstock.storage.producer.snapshot import SnapshotFiles
+from penstock.storage.producer.state import ProducerState
+from penstock.storage.recovery.replay import read_marker
 from penstock.storage.replica_append import append_replicated
 from penstock.storage.segment import RELATIVE_OFFSET_MAX, Found, Segment
 from penstock.storage.slice import FileSlice
 from penstock.storage.trash import Trash
-from penstock.storage.txn_index import AbortedTxn
 
 
 class AppendResult(NamedTuple):

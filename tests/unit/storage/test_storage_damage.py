@@ -17,16 +17,16 @@ from penstock.records.control import build_end_marker
 from penstock.records.header import CorruptBatch, iter_batches
 from penstock.storage import names
 from penstock.storage.append_check import Origin
-from penstock.storage.batch_search import walk_past_damage
-from penstock.storage.clean_shutdown import note_clean, take_clean
+from penstock.storage.checkpoint.clean_shutdown import note_clean, take_clean
 from penstock.storage.damage import DamagedFile, DamagedLog, put_aside, read_small
 from penstock.storage.disk import RealDisk
-from penstock.storage.flush_ticket import FlushTicket
-from penstock.storage.loader import open_log
+from penstock.storage.flush.ticket import FlushTicket
 from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir
 from penstock.storage.lookup import aborted_txns, offset_for_timestamp
-from penstock.storage.loss import Losses
+from penstock.storage.recovery.batch_search import walk_past_damage
+from penstock.storage.recovery.loader import open_log
+from penstock.storage.recovery.loss import Losses
 from penstock.storage.retention import apply_retention
 from penstock.storage.trash import Trash
 from tests.unit.storage.storage_kit import TP, Bench, FixedClock, Settings, batch

@@ -13,7 +13,7 @@ import pytest
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
 from penstock.storage.disk import Disk
-from penstock.storage.flusher import Flusher
+from penstock.storage.flush.flusher import Flusher
 from penstock.storage.log_dir import LogDir
 from penstock.testing.disk import FaultyDisk
 from tests.unit.storage.storage_kit import FixedClock, Settings, batch

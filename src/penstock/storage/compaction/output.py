@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from penstock.records.header import NO_TIMESTAMP, BatchHeader, Buffer, parse_header
 from penstock.storage import names
-from penstock.storage.compaction_pace import Pace
+from penstock.storage.compaction.pace import Pace
 from penstock.storage.file_cache import CachedFile, FileCache
 from penstock.storage.segment import Segment
 from penstock.storage.trash import remove_file

@@ -13,23 +13,23 @@ from penstock.model.clock import Clock
 from penstock.model.id import TopicPartition
 from penstock.records.header import CorruptBatch
 from penstock.storage import names
-from penstock.storage.checkpoint import read_lines
+from penstock.storage.checkpoint.file import read_lines
+from penstock.storage.compaction.unfinished import finish_swaps
 from penstock.storage.config import LogConfig
 from penstock.storage.damage import DamagedFile, DamagedLog, is_of_one_file, put_aside
 from penstock.storage.disk import Disk
 from penstock.storage.epoch_cache import EpochCache
-from penstock.storage.epoch_rebuild import rebuild_epochs
 from penstock.storage.failure import failure_of
 from penstock.storage.file_cache import FileCache
+from penstock.storage.index.rebuild import rebuild_indexes
 from penstock.storage.log import Log
-from penstock.storage.loss import Losses, Lost, lost_behind
-from penstock.storage.producer_snapshot import SnapshotFiles
-from penstock.storage.producer_state import ProducerState
-from penstock.storage.recovery import Cut, recover_segment
-from penstock.storage.reindex import rebuild_indexes
-from penstock.storage.replay import rebuild_producers
+from penstock.storage.producer.snapshot import SnapshotFiles
+from penstock.storage.producer.state import ProducerState
+from penstock.storage.recovery.epoch import rebuild_epochs
+from penstock.storage.recovery.loss import Losses, Lost, lost_behind
+from penstock.storage.recovery.replay import rebuild_producers
+from penstock.storage.recovery.segment import Cut, recover_segment
 from penstock.storage.segment import Segment
-from penstock.storage.swap import finish_swaps
 from penstock.storage.trash import Trash, remove_file
 
 _logger = logging.getLogger(__name__)

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from penstock.model.error import ApiError, ErrorCode
 from penstock.records.control import EndMarker
 from penstock.records.header import SEQUENCE_MAX, TRANSACTIONAL_BIT, BatchHeader
-from penstock.storage.producer_entry import (
+from penstock.storage.producer.entry import (
     NO_EPOCH,
     NO_TXN,
     ProducerEntry,

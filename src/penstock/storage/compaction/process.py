@@ -16,7 +16,7 @@ from errno import ECHILD
 from pathlib import Path
 
 import penstock
-from penstock.storage.compaction_job import (
+from penstock.storage.compaction.job import (
     CompactionDone,
     CompactionFailed,
     CompactionJob,
@@ -24,7 +24,7 @@ from penstock.storage.compaction_job import (
     decode_progress,
 )
 
-_MODULE = "penstock.storage.compaction_worker"
+_MODULE = "penstock.storage.compaction.worker"
 
 
 async def run_in_child(job: CompactionJob) -> AsyncGenerator[Progress, None]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.storage import names
-from penstock.storage.checkpoint import write_lines
+from penstock.storage.checkpoint.file import write_lines
 from penstock.storage.disk import Disk
 from penstock.storage.failure import is_full, sync_directory
 from penstock.storage.file_cache import CachedFile

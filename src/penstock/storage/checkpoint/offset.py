@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from penstock.model.error import StorageError
 from penstock.model.id import TopicPartition
 from penstock.storage import names
-from penstock.storage.checkpoint import read_offsets, write_offsets
+from penstock.storage.checkpoint.file import read_offsets, write_offsets
 from penstock.storage.damage import DamagedFile, put_aside
 from penstock.storage.disk import Disk
 from penstock.storage.failure import is_full, shortage

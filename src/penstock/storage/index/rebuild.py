@@ -6,8 +6,8 @@ import logging
 from typing import TYPE_CHECKING
 
 from penstock.records.header import NO_TIMESTAMP, BatchHeader, CorruptBatch
-from penstock.storage.batch_search import search_batch
 from penstock.storage.batch_walk import walk_batches
+from penstock.storage.recovery.batch_search import search_batch
 
 if TYPE_CHECKING:
     from penstock.storage.segment import Segment

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from penstock.storage.compaction_config import CleanerSettings, compaction_config
-from penstock.storage.compaction_job import CleanedGroup, CompactionJob, SourceSegment
-from penstock.storage.compaction_pick import Candidate
+from penstock.storage.compaction.config import CleanerSettings, compaction_config
+from penstock.storage.compaction.job import CleanedGroup, CompactionJob, SourceSegment
+from penstock.storage.compaction.pick import Candidate
 from penstock.storage.log import Log
 from penstock.storage.lookup import aborted_txns
 from penstock.storage.segment import Segment

@@ -12,12 +12,12 @@ from typing import NamedTuple
 from penstock.records.header import BatchHeader, CorruptBatch
 from penstock.storage.batch_walk import read_batch, walk_batches
 from penstock.storage.epoch_cache import EpochCache
-from penstock.storage.loss import Lost, lost_behind
-from penstock.storage.producer_state import ProducerState
-from penstock.storage.reindex import RELATIVE_OFFSET_MAX, note_batch, settle
-from penstock.storage.replay import replay_batch
+from penstock.storage.index.rebuild import RELATIVE_OFFSET_MAX, note_batch, settle
+from penstock.storage.index.txn import AbortedTxn
+from penstock.storage.producer.state import ProducerState
+from penstock.storage.recovery.loss import Lost, lost_behind
+from penstock.storage.recovery.replay import replay_batch
 from penstock.storage.segment import Segment
-from penstock.storage.txn_index import AbortedTxn
 
 
 class Cut(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from penstock.model.error import StorageError
 from penstock.storage import names
-from penstock.storage.compaction_job import CleanedGroup
+from penstock.storage.compaction.job import CleanedGroup
 from penstock.storage.disk import Disk
 from penstock.storage.log import Log
 from penstock.storage.segment import Segment

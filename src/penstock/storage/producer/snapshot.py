@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from penstock.storage import names
 from penstock.storage.damage import DamagedFile, is_of_one_file, read_small
 from penstock.storage.disk import Disk, write_fully
-from penstock.storage.producer_entry import Stored, decode_snapshot, encode_snapshot
+from penstock.storage.producer.entry import Stored, decode_snapshot, encode_snapshot
 from penstock.storage.trash import remove_file
 
 _logger = logging.getLogger(__name__)

@@ -11,10 +11,10 @@ from penstock.model.error import ApiError
 from penstock.records.builder import build_batch, retain
 from penstock.records.header import BatchHeader, Buffer
 from penstock.records.record import RecordSpan
-from penstock.storage.compaction_job import CompactionJob, CompactionStats
-from penstock.storage.compaction_read import read_spans
-from penstock.storage.compaction_txn import TxnTracker
-from penstock.storage.key_map import KeyMap
+from penstock.storage.compaction.job import CompactionJob, CompactionStats
+from penstock.storage.compaction.key_map import KeyMap
+from penstock.storage.compaction.read import read_spans
+from penstock.storage.compaction.txn import TxnTracker
 
 
 class BatchFilter:

@@ -12,7 +12,7 @@ from typing import Protocol
 from penstock.records.control import ABORT, COMMIT, control_kind
 from penstock.records.header import BatchHeader
 from penstock.records.record import iter_records
-from penstock.storage.txn_index import AbortedTxn
+from penstock.storage.index.txn import AbortedTxn
 
 
 class AbortedSink(Protocol):

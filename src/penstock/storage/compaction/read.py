@@ -15,11 +15,11 @@ from penstock.records.header import (
 )
 from penstock.records.record import RecordSpan, iter_keys, read_body
 from penstock.storage import names
-from penstock.storage.compaction_job import SourceSegment
-from penstock.storage.compaction_pace import Pace
+from penstock.storage.compaction.job import SourceSegment
+from penstock.storage.compaction.pace import Pace
 from penstock.storage.damage import IndexDamage
 from penstock.storage.file_cache import FileCache
-from penstock.storage.offset_index import OffsetIndex
+from penstock.storage.index.offset import OffsetIndex
 
 CHUNK_BYTES = 1024 * 1024
 

@@ -10,8 +10,8 @@ from threading import Lock
 from typing import NamedTuple
 
 from penstock.records.header import BATCH_OVERHEAD, MAGIC_V2, BatchHeader, parse_header
-from penstock.storage.batch_search import walk_past_damage
-from penstock.storage.reindex import RELATIVE_OFFSET_MAX
+from penstock.storage.index.rebuild import RELATIVE_OFFSET_MAX
+from penstock.storage.recovery.batch_search import walk_past_damage
 from penstock.storage.segment import Segment
 
 

@@ -1,4 +1,4 @@
-"""The child process that compacts one log: `python -m penstock.storage.compaction_worker`.
+"""The child process that compacts one log: `python -m penstock.storage.compaction.worker`.
 
 The job comes as one line on standard input, the progress goes out as lines on standard output.
 It lives as long as its input stays open, so that it never outlives the broker, and ends when the
@@ -12,13 +12,13 @@ import sys
 from threading import Thread
 
 from penstock.model.error import ApiError
-from penstock.storage.compaction_job import (
+from penstock.storage.compaction.job import (
     CompactionFailed,
     CompactionJob,
     Progress,
     encode_progress,
 )
-from penstock.storage.compaction_run import Compaction
+from penstock.storage.compaction.run import Compaction
 from penstock.storage.disk import RealDisk
 
 NICENESS = 10

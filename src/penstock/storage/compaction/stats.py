@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from penstock.model.id import TopicPartition
-from penstock.storage.compaction_job import CompactionStats
+from penstock.storage.compaction.job import CompactionStats
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from dataclasses import dataclass
 
-from penstock.storage.compaction_config import compaction_config
+from penstock.storage.compaction.config import compaction_config
 from penstock.storage.log import Log
 from penstock.storage.lookup import last_stable_offset
 from penstock.storage.segment import Segment

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from penstock.model.error import StorageError
 from penstock.storage.damage import DamagedLog, is_of_one_file
 from penstock.storage.disk import Disk
-from penstock.storage.flush_ticket import FlushTicket
+from penstock.storage.flush.ticket import FlushTicket
 from penstock.storage.log import Log
 
 _logger = logging.getLogger(__name__)

@@ -17,20 +17,20 @@ from errno import ECHILD
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, StorageError
 from penstock.model.id import TopicPartition
-from penstock.storage.compaction_config import CleanerSettings, is_compacted
-from penstock.storage.compaction_job import (
+from penstock.storage.compaction.config import CleanerSettings, is_compacted
+from penstock.storage.compaction.job import (
     CleanedGroup,
     CompactionDone,
     CompactionFailed,
     CompactionJob,
     Progress,
 )
-from penstock.storage.compaction_offset import CleanerOffsets
-from penstock.storage.compaction_pick import Candidate, roll_if_overdue, weigh
-from penstock.storage.compaction_process import run_in_child
-from penstock.storage.compaction_round import Round, describe
-from penstock.storage.compaction_stats import CleanerStats, CleaningReport
-from penstock.storage.compaction_swap import discard_cleaned, swap_in
+from penstock.storage.compaction.offset import CleanerOffsets
+from penstock.storage.compaction.pick import Candidate, roll_if_overdue, weigh
+from penstock.storage.compaction.process import run_in_child
+from penstock.storage.compaction.round import Round, describe
+from penstock.storage.compaction.stats import CleanerStats, CleaningReport
+from penstock.storage.compaction.swap import discard_cleaned, swap_in
 from penstock.storage.disk import Disk
 from penstock.storage.failure import OUT_OF_FILES, OUT_OF_SPACE, is_full, shortage, sync_directory
 from penstock.storage.log import Log
@@ -120,7 +120,7 @@ class Cleaner:
     def run_once(self, now_ms: int) -> CleaningReport | None:
         """The same at once and in this thread: for tests and simulations."""
         # A broker never loads it: the work is done in the child.
-        from penstock.storage.compaction_run import Compaction
+        from penstock.storage.compaction.run import Compaction
 
         candidates: list[Candidate] = []
         for log in list(self._logs()):

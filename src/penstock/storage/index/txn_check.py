@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.records.header import CorruptBatch
 from penstock.storage.damage import IndexDamage
-from penstock.storage.producer_state import ProducerState
-from penstock.storage.replay import replay_batch, replay_between
-from penstock.storage.txn_index import AbortedTxn
+from penstock.storage.index.txn import AbortedTxn
+from penstock.storage.producer.state import ProducerState
+from penstock.storage.recovery.replay import replay_batch, replay_between
 
 if TYPE_CHECKING:
     from penstock.storage.log import Log

@@ -9,8 +9,8 @@ from penstock.records.control import EndMarker, parse_end_marker
 from penstock.records.header import BatchHeader, Buffer
 from penstock.records.record import iter_records
 from penstock.storage.batch_walk import read_batch
-from penstock.storage.producer_snapshot import SnapshotFiles
-from penstock.storage.producer_state import CompletedTxn, ProducerState
+from penstock.storage.producer.snapshot import SnapshotFiles
+from penstock.storage.producer.state import CompletedTxn, ProducerState
 from penstock.storage.segment import Segment
 
 

@@ -13,23 +13,23 @@ from collections.abc import Iterator
 from penstock.model.error import ApiError
 from penstock.records.header import BatchHeader
 from penstock.storage import names
-from penstock.storage.compaction_filter import BatchFilter
-from penstock.storage.compaction_job import (
+from penstock.storage.compaction.filter import BatchFilter
+from penstock.storage.compaction.job import (
     CleanedGroup,
     CompactionDone,
     CompactionJob,
     CompactionStats,
     SourceSegment,
 )
-from penstock.storage.compaction_output import CleanedSegment
-from penstock.storage.compaction_pace import Pace
-from penstock.storage.compaction_read import SourceReader, read_spans
-from penstock.storage.compaction_txn import TxnTracker
+from penstock.storage.compaction.key_map import KeyMap
+from penstock.storage.compaction.output import CleanedSegment
+from penstock.storage.compaction.pace import Pace
+from penstock.storage.compaction.read import SourceReader, read_spans
+from penstock.storage.compaction.txn import TxnTracker
 from penstock.storage.disk import Disk, RealDisk
 from penstock.storage.file_cache import FileCache
-from penstock.storage.key_map import KeyMap
+from penstock.storage.index.txn import AbortedTxn
 from penstock.storage.segment import RELATIVE_OFFSET_MAX
-from penstock.storage.txn_index import AbortedTxn
 
 Group = list[SourceSegment]
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from struct import Struct
 
-from penstock.storage.sparse_index import SparseIndex
+from penstock.storage.index.sparse import SparseIndex
 
 
 class TimeIndex(SparseIndex):
