@@ -58,9 +58,7 @@ class GatheringJournal(PartitionJournal[RecordT]):
         return super().append(records)
 
     def is_committed(self, end_offset: int) -> bool:
-        if self._pairs:
-            return self._partition.commits_on_write
-        return self._partition.high_watermark >= end_offset
+        return not self._pairs and super().is_committed(end_offset)
 
     def _hold(self, pairs: list[Pair], size: int) -> int:
         if self._pairs_bytes + size > HELD_BYTES_MAX:

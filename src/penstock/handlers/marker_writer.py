@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from penstock.group import GroupEntry, GroupShard
 from penstock.handlers.coordinator_topic import CONSUMER_OFFSETS
-from penstock.handlers.partition_journal import flushed
+from penstock.handlers.partition_journal import acknowledged
 from penstock.machine.decision import Decision
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, StorageError
@@ -113,9 +113,9 @@ class MarkerWriter:
             timestamp=now_ms,
         )
         result = partition.append(memoryview(batch), now_ms, Origin.COORDINATOR)
-        if partition.must_wait(result):
-            return flushed(partition, result.last_offset + 1)
-        return ErrorCode.NONE
+        if partition.is_acknowledged(result.last_offset + 1):
+            return ErrorCode.NONE
+        return acknowledged(partition, result.last_offset + 1)
 
 
 async def _code_of(waiting: asyncio.Future[None]) -> ErrorCode:

@@ -65,11 +65,11 @@ class PartitionJournal(Generic[RecordT]):
         return base_offset
 
     def is_committed(self, end_offset: int) -> bool:
-        return self._partition.high_watermark >= end_offset
+        return self._partition.is_acknowledged(end_offset)
 
     async def wait_committed(self, end_offset: int) -> None:
         if not self.is_committed(end_offset):
-            await flushed(self._partition, end_offset)
+            await acknowledged(self._partition, end_offset)
 
     def load(self) -> Iterator[tuple[int, RecordT]]:
         return self._decode(self._batches(), self.passed, self._doubtful)
@@ -96,25 +96,26 @@ def readable_pairs(
         passed.batch(batch[0].base_offset, error)
 
 
-def flushed(partition: Partition, end_offset: int) -> asyncio.Future[None]:
-    """Done when everything below `end_offset`, not on disk yet, is; failed if it never will be."""
-    waiter = _FlushWaiter(asyncio.get_running_loop())
-    partition.await_flush(end_offset, waiter)
+def acknowledged(partition: Partition, end_offset: int) -> asyncio.Future[None]:
+    """Done when everything below `end_offset` is as safe as its topic asks; failed if it never
+    will be."""
+    waiter = _AckWaiter(asyncio.get_running_loop())
+    partition.await_acknowledged(end_offset, waiter)
     return waiter.future
 
 
-class _FlushWaiter:
-    """Turns the news of a flush into a future."""
+class _AckWaiter:
+    """Turns the news of a commit into a future."""
 
     __slots__ = ("future",)
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self.future: asyncio.Future[None] = loop.create_future()
 
-    def on_flushed(self, partition: Partition) -> None:
+    def on_acknowledged(self, partition: Partition) -> None:
         if not self.future.done():
             self.future.set_result(None)
 
-    def on_flush_failed(self, partition: Partition, error: Exception) -> None:
+    def on_unacknowledged(self, partition: Partition, error: Exception) -> None:
         if not self.future.done():
             self.future.set_exception(error)

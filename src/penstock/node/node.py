@@ -154,7 +154,6 @@ class Node:
         self._flusher = Flusher(
             self._disk,
             loop.call_soon_threadsafe,
-            lambda flushed: self._keeper.on_flushed(flushed),
             lambda failed, error: self._keeper.on_flush_failed(failed, error),
             stopwatch=Stopwatch(self._clock.monotonic, self.metrics.flush_s.observe),
         )

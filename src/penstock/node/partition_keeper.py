@@ -86,11 +86,6 @@ class PartitionKeeper:
                 key = TopicPartition(partition.topic, partition.index)
                 partition.log.update_config(self.log_config(key))
 
-    def on_flushed(self, flushed: Log) -> None:
-        partition = self._partitions.get(*flushed.partition)
-        if partition is not None and partition.is_open and partition.log is flushed:
-            partition.on_flushed(flushed.recovery_point)
-
     def on_flush_failed(self, failed: Log, error: DamagedLog | StorageError) -> None:
         if isinstance(error, StorageError):
             self._log_dir.fail(error)

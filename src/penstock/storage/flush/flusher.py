@@ -45,7 +45,6 @@ class Flusher:
         self,
         disk: Disk,
         call_soon_threadsafe: CallSoon,
-        on_flushed: Callable[[Log], None],
         on_failed: OnFailed,
         threads: int = 1,
         stopwatch: Stopwatch | None = None,
@@ -53,7 +52,6 @@ class Flusher:
         self._disk = disk
         self._stopwatch = stopwatch
         self._call_soon = call_soon_threadsafe
-        self._on_flushed = on_flushed
         self._on_failed = on_failed
         self._pending: dict[Log, FlushTicket] = {}
         self._lock = Lock()
@@ -72,7 +70,7 @@ class Flusher:
             thread.start()
 
     def request(self, log: Log) -> None:
-        """Have the log synced up to its present end; `on_flushed` follows on the event loop."""
+        """Have the log synced up to its present end; the log hears of it on the event loop."""
         with self._lock:
             ticket = self._pending.get(log)
             if ticket is not None:
@@ -161,7 +159,6 @@ class Flusher:
         error = self._failed.get(_parent(ticket)) if self._failed else None
         if error is None and failure is None:
             ticket.log.flush_done(ticket)
-            self._on_flushed(ticket.log)
             return
         ticket.log.flush_failed(ticket)
         self._on_failed(ticket.log, error or _failure(ticket.directory, failure))
