@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from socket import gethostname
 from typing import TYPE_CHECKING, Any
 
+from penstock.coordinator.marker_writer import MarkerWriter
+from penstock.coordinator.producer_id import ProducerIds
+from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE
 from penstock.handlers.broker import Broker, Endpoint
 from penstock.handlers.call import ClientState
-from penstock.handlers.coordinator_topic import CONSUMER_OFFSETS, TRANSACTION_STATE
 from penstock.handlers.fetch_session import FetchSessions
-from penstock.handlers.marker_writer import MarkerWriter
 from penstock.handlers.parked_produce import ParkedProduces
-from penstock.handlers.producer_id import ProducerIds
 from penstock.handlers.router import Router
 from penstock.metadata.config import ResourceType
 from penstock.metadata.delta import MetadataDelta
@@ -45,8 +45,8 @@ from penstock.telemetry.log import get_logger
 from penstock.telemetry.metric import BrokerMetrics, Exporter
 
 if TYPE_CHECKING:
-    from penstock.handlers.group_host import GroupHost
-    from penstock.handlers.transaction_host import TransactionHost
+    from penstock.coordinator.group_host import GroupHost
+    from penstock.coordinator.transaction_host import TransactionHost
 
 DRAIN_TIMEOUT_S = 5.0
 STOP_TIMEOUT_S = 5.0
@@ -213,7 +213,7 @@ class Node:
     def _build_groups(self) -> GroupHost:
         from uuid import UUID
 
-        from penstock.handlers.group_host import GroupHost
+        from penstock.coordinator.group_host import GroupHost
 
         return GroupHost(
             self._current_config,
@@ -227,7 +227,7 @@ class Node:
         )
 
     def _build_transactions(self) -> TransactionHost:
-        from penstock.handlers.transaction_host import TransactionHost
+        from penstock.coordinator.transaction_host import TransactionHost
 
         return TransactionHost(
             self._current_config,

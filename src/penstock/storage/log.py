@@ -42,7 +42,7 @@ from penstock.storage.producer.snapshot import SnapshotFiles
 from penstock.storage.producer.state import ProducerState
 from penstock.storage.recovery.replay import read_marker
 from penstock.storage.replica_append import append_replicated
-from penstock.storage.segment import RELATIVE_OFFSET_MAX, Found, Segment
+from penstock.storage.segment import RELATIVE_OFFSET_MAX, Segment
 from penstock.storage.slice import FileSlice
 from penstock.storage.trash import Trash
 

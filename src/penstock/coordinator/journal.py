@@ -13,8 +13,8 @@ from collections.abc import Callable, Container, Iterator, Sequence
 from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
-from penstock.handlers.passed_over import PassedOver
-from penstock.handlers.segment_reader import Batch, SegmentReader
+from penstock.coordinator.passed_over import PassedOver
+from penstock.coordinator.segment_reader import Batch, SegmentReader
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError
 from penstock.records.plain import iter_pairs

@@ -6,17 +6,16 @@ import asyncio
 from collections.abc import Callable, Container, Coroutine
 from typing import Any, TypeVar
 
-from penstock.group import GroupConfig, GroupEntry, GroupShard
-from penstock.handlers.controller_link import ControllerLink
-from penstock.handlers.coordinator_host import CoordinatorHost
-from penstock.handlers.coordinator_topic import (
+from penstock.coordinator.gathering_journal import GatheringJournal
+from penstock.coordinator.group_codec import decode_entries, encode_commits, encode_entries
+from penstock.coordinator.group_topic import ImageTopics, changed_topics
+from penstock.coordinator.host import CoordinatorHost, TopicMaker
+from penstock.coordinator.topic import (
     CONSUMER_OFFSETS,
     CoordinatorTopic,
     consumer_offsets,
 )
-from penstock.handlers.gathering_journal import GatheringJournal
-from penstock.handlers.group_journal import decode_entries, encode_commits, encode_entries
-from penstock.handlers.group_topic import ImageTopics, changed_topics
+from penstock.group import GroupConfig, GroupEntry, GroupShard
 from penstock.machine.decision import Decision
 from penstock.metadata.config import ResourceType
 from penstock.metadata.delta import MetadataDelta
@@ -50,7 +49,7 @@ class GroupHost(CoordinatorHost[GroupShard, GroupEntry]):
         clock: Clock,
         image: ClusterImage,
         partitions: PartitionSet,
-        controller: ControllerLink,
+        controller: TopicMaker,
         metrics: BrokerMetrics,
         new_uuid: Callable[[], str],
         held: HeldWrites,

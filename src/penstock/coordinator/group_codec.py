@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from itertools import groupby
 
+from penstock.coordinator.journal import readable_pairs
+from penstock.coordinator.passed_over import PassedOver
+from penstock.coordinator.segment_reader import Batch
 from penstock.group import (
     NO_PRODUCER,
     GroupEntry,
@@ -15,9 +18,6 @@ from penstock.group import (
     encode_record,
     last_of_each_key,
 )
-from penstock.handlers.partition_journal import readable_pairs
-from penstock.handlers.passed_over import PassedOver
-from penstock.handlers.segment_reader import Batch
 from penstock.model.error import ApiError
 from penstock.protocol.messages.records.offset_commit import OffsetCommitKey
 from penstock.records.control import build_end_marker, parse_end_marker

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Sequence
 from typing import TypeVar
 
-from penstock.handlers.partition_journal import Decode, PartitionJournal
+from penstock.coordinator.journal import Decode, PartitionJournal
 from penstock.model.clock import Clock
 from penstock.model.error import StorageError
 from penstock.network.held import HeldWrites

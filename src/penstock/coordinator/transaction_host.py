@@ -9,17 +9,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Container, Sequence
 
-from penstock.handlers.controller_link import ControllerLink
-from penstock.handlers.coordinator_host import CoordinatorHost
-from penstock.handlers.coordinator_topic import (
+from penstock.coordinator.host import CoordinatorHost, TopicMaker
+from penstock.coordinator.journal import PartitionJournal
+from penstock.coordinator.marker_writer import Marker, MarkerWriter
+from penstock.coordinator.producer_id import ProducerIds
+from penstock.coordinator.topic import (
     TRANSACTION_STATE,
     CoordinatorTopic,
     transaction_state,
 )
-from penstock.handlers.marker_writer import Marker, MarkerWriter
-from penstock.handlers.partition_journal import PartitionJournal
-from penstock.handlers.producer_id import ProducerIds
-from penstock.handlers.transaction_journal import decode_records, encode_records
+from penstock.coordinator.transaction_codec import decode_records, encode_records
 from penstock.metadata.image import ClusterImage
 from penstock.model.clock import Clock
 from penstock.model.error import RETRIABLE, ApiError, ErrorCode, StorageError
@@ -61,7 +60,7 @@ class TransactionHost(CoordinatorHost[TransactionShard, TransactionRecord]):
         clock: Clock,
         image: ClusterImage,
         partitions: PartitionSet,
-        controller: ControllerLink,
+        controller: TopicMaker,
         metrics: BrokerMetrics,
         producer_ids: ProducerIds,
         markers: MarkerWriter,

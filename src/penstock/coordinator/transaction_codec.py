@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
 
-from penstock.handlers.partition_journal import readable_pairs
-from penstock.handlers.passed_over import PassedOver
-from penstock.handlers.segment_reader import Batch
+from penstock.coordinator.journal import readable_pairs
+from penstock.coordinator.passed_over import PassedOver
+from penstock.coordinator.segment_reader import Batch
 from penstock.records.plain import build_plain_batch
 from penstock.transaction import RawRecord, TransactionRecord, encode_record, last_of_each_key
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections.abc import Container
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
-from penstock.handlers.controller_link import ControllerLink
-from penstock.handlers.coordinator_topic import CoordinatorTopic, partition_of
-from penstock.handlers.partition_journal import PartitionJournal
-from penstock.handlers.passed_over import PassedOver
+from penstock.coordinator.journal import PartitionJournal
+from penstock.coordinator.passed_over import PassedOver
+from penstock.coordinator.topic import CoordinatorTopic, partition_of
 from penstock.machine.state import StateMachine
 from penstock.metadata.image import ClusterImage
 from penstock.model.error import ApiError, ErrorCode, StorageError
@@ -35,6 +34,12 @@ RecordT = TypeVar("RecordT")
 log = get_logger("coordinator")
 
 
+class TopicMaker(Protocol):
+    """The controller, as far as a coordinator needs it."""
+
+    async def create_internal_topic(self, topic: CoordinatorTopic) -> None: ...
+
+
 class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
     topic_name: str
 
@@ -42,7 +47,7 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
         self,
         image: ClusterImage,
         partitions: PartitionSet,
-        controller: ControllerLink,
+        controller: TopicMaker,
         metrics: BrokerMetrics,
     ) -> None:
         self._image = image

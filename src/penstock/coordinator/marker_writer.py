@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
+from penstock.coordinator.journal import acknowledged
+from penstock.coordinator.topic import CONSUMER_OFFSETS
 from penstock.group import GroupEntry, GroupShard
-from penstock.handlers.coordinator_topic import CONSUMER_OFFSETS
-from penstock.handlers.partition_journal import acknowledged
 from penstock.machine.decision import Decision
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, StorageError
@@ -20,7 +20,7 @@ from penstock.storage.append_check import Origin
 from penstock.transaction.config import EPOCH_BUMP_SINCE
 
 if TYPE_CHECKING:
-    from penstock.handlers.group_host import GroupHost
+    from penstock.coordinator.group_host import GroupHost
 
 
 class Marker:
