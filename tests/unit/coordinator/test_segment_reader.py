@@ -9,8 +9,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from penstock.coordinator import segment_reader
 from penstock.coordinator.segment_reader import SegmentReader
-from penstock.handlers import segment_reader
 from penstock.records.header import BASE_OFFSET, LENGTH, MAGIC, assign_offset
 from penstock.records.plain import build_plain_batch
 
