@@ -75,7 +75,7 @@ class GroupHost(CoordinatorHost[GroupShard, GroupEntry]):
 
     async def forget_topics(self, topics: dict[str, TopicId]) -> None:
         """Offsets of deleted topics go with them."""
-        for index in sorted(self._partitions.of_topic(self.topic_name)):
+        for index in sorted(self._partitions.led_of_topic(self.topic_name)):
             while await self._ask_patiently(
                 index, lambda shard: shard.offsets.decide_topics_deleted(topics)
             ):

@@ -102,7 +102,7 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
     async def wait_all(self) -> list[Runtime[MachineT, RecordT]]:
         """Every machine of this node that can be loaded: for questions that name nobody."""
         found: list[Runtime[MachineT, RecordT]] = []
-        for index in sorted(self._partitions.of_topic(self.topic_name)):
+        for index in sorted(self._partitions.led_of_topic(self.topic_name)):
             try:
                 found.append(await self._wait_index(index))
             except (ApiError, StorageError) as error:
@@ -211,4 +211,4 @@ def _end_together(partition: Partition, runtime: Runtime[Any, Any]) -> None:
     def end(error: Exception) -> None:
         runtime.fail(ApiError(ErrorCode.NOT_COORDINATOR) if isinstance(error, ApiError) else error)
 
-    partition.on_end = end
+    partition.on_unled = end

@@ -90,7 +90,7 @@ class Node:
         self._disk = disk or RealDisk()
         self._offline = asyncio.Event()
         self._image = ClusterImage()
-        self._partitions = PartitionSet()
+        self._partitions = PartitionSet(self._image)
         self._tasks: set[asyncio.Task[Any]] = set()
         self._descriptors = descriptor.plan(config.open_files_max, descriptor.limit())
         self._mentioned: set[str] = set()

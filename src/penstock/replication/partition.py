@@ -1,4 +1,4 @@
-"""One partition led by this node: appends, reads, and the high watermark between them.
+"""One replica of a partition as handlers see it: appends, reads, and the high watermark.
 
 A replica has a record when the record is as safe there as its topic asks for: with
 `flush.messages=1` that is after the shared flush, otherwise as soon as it is written. A record is
@@ -43,8 +43,9 @@ class Partition:
         "_waiting",
         "_watchers",
         "index",
+        "is_led",
         "leader_epoch",
-        "on_end",
+        "on_unled",
         "topic",
         "topic_id",
     )
@@ -68,8 +69,9 @@ class Partition:
         self._watchers: set[Watcher] | None = None
         self._waiting: deque[tuple[int, AckWaiter]] | None = None
         self._ended: ApiError | None = None
-        self.on_end: Callable[[Exception], None] | None = None
-        """Whoever keeps state over this partition: there is no more of it from then on."""
+        self.is_led = True
+        self.on_unled: Callable[[Exception], None] | None = None
+        """Told once, when this node leads the partition no longer: whoever keeps state over it."""
 
     @property
     def log(self) -> Log:
@@ -118,6 +120,8 @@ class Partition:
         origin: Origin = Origin.CLIENT,
         checked: BatchCheck | None = None,
     ) -> AppendResult:
+        if not self.is_led:
+            raise self._ended or ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         log = self._log or self.log
         active = log.active
         result = log.append(records, self.leader_epoch, now_ms, origin, checked)
@@ -201,8 +205,10 @@ class Partition:
             waiter.on_unacknowledged(self, error)
         for watcher in tuple(self._watchers or ()):
             watcher.on_commit(self)
-        if self.on_end is not None:
-            self.on_end(error)
+        self.is_led = False
+        on_unled, self.on_unled = self.on_unled, None
+        if on_unled is not None:
+            on_unled(error)
 
 
 def _waits_for_disk(log: Log) -> bool:
