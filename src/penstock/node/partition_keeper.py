@@ -37,8 +37,10 @@ class PartitionKeeper:
         log_dir: LogDir,
         flusher: Flusher,
         partitions: PartitionSet,
+        context: ReplicaContext,
     ) -> None:
         self._node_id = node_id
+        self._context = context
         self._image = image
         self._config = config
         self._log_dir = log_dir
