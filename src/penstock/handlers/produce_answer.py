@@ -23,7 +23,17 @@ class SafeAnswer:
     Followers may take longer than the producer wants to wait: then it is told so. The disk is
     waited for however long it takes."""
 
-    __slots__ = ("_acks", "_held", "_left", "_loop", "_response", "_timeout_s", "_timer", "_waiting", "later")
+    __slots__ = (
+        "_acks",
+        "_held",
+        "_left",
+        "_loop",
+        "_response",
+        "_timeout_s",
+        "_timer",
+        "_waiting",
+        "later",
+    )
 
     def __init__(
         self,

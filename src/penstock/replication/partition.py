@@ -17,6 +17,8 @@ from typing import Protocol
 from penstock.metadata.partition import PartitionImage
 from penstock.model.error import ApiError, ErrorCode
 from penstock.replication.context import ReplicaContext
+from penstock.replication.follower import Action
+from penstock.replication.follower_log import carry_out
 from penstock.replication.isr_change import IsrAnswer, IsrChange, Outcome
 from penstock.replication.leader import Leader
 from penstock.storage.append_check import BatchCheck, Origin
@@ -68,6 +70,7 @@ class Partition:
         "leader_epoch",
         "leader_id",
         "min_isr",
+        "on_safe",
         "on_unled",
         "topic",
         "topic_id",
@@ -91,6 +94,8 @@ class Partition:
         # Only with followers: otherwise what is safe here is committed.
         self._waiting_here: Waiting | None = None
         self._ended: ApiError | None = None
+        self.on_safe: Callable[[Partition], None] | None = None
+        """Told when more of the log is as safe as the topic asks, while this node follows."""
         self.on_unled: Callable[[Exception], None] | None = None
         """Told once, when this node leads the partition no longer: whoever keeps state over it."""
 
@@ -133,6 +138,11 @@ class Partition:
         """Of a partition that is led here and has other replicas."""
         return self._leader
 
+    @property
+    def ended(self) -> ApiError | None:
+        """Why it is served no longer, whoever leads it."""
+        return self._ended
+
     def check_epoch(self, epoch: int) -> None:
         """-1 means that the client does not know and does not care."""
         if epoch == -1 or epoch == self.leader_epoch:
@@ -158,8 +168,12 @@ class Partition:
             self._leader = self._new_leader(state)
         else:
             self._leader.update(state, self._context.clock.now_ms())
-        if self._log is not None:
-            self._begin_epoch(self._log)
+        log = self._log
+        if log is not None:
+            self._begin_epoch(log)
+            if log.recovery_point < log.end_offset and _waits_for_disk(log):
+                # What was written here as a follower counts once it is safe.
+                self._context.flush(log)
             self.advance()
 
     def _new_leader(self, state: PartitionImage) -> Leader:
@@ -250,8 +264,12 @@ class Partition:
                 self._settle(self.high_watermark)
 
     def _on_flushed(self, log: Log) -> None:
-        if log is self._log:
+        if log is not self._log:
+            return
+        if self.is_led:
             self.advance()
+        elif self.on_safe is not None:
+            self.on_safe(self)
 
     def advance(self) -> None:
         """Something has moved: what is safe here, what followers have, or who counts."""
@@ -331,6 +349,28 @@ class Partition:
         if outcome in (Outcome.ADOPTED, Outcome.REVERTED):
             self.advance()
         return outcome
+
+    # Following
+
+    @property
+    def safe_offset(self) -> int:
+        """What this replica has, as safe as the topic asks."""
+        return _safe_offset(self._log or self.log)
+
+    def carry_out(self, action: Action) -> None:
+        """What the follower has decided to do with its log. ApiError for records that cannot be
+        used."""
+        log = self._log or self.log
+        seen = log.high_watermark
+        carry_out(log, action, self._context.clock.now_ms())
+        if log.config.flush_messages == 1:
+            if log.recovery_point < log.end_offset:
+                self._context.flush(log)
+        elif log.end_offset - log.recovery_point >= log.config.flush_messages:
+            self._context.flush(log)
+        if log.high_watermark != seen:
+            for watcher in tuple(self._watchers or ()):
+                watcher.on_commit(self)
 
     # Reading
 
