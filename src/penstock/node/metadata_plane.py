@@ -26,11 +26,11 @@ from penstock.protocol.messages.broker_registration import (
     Feature,
     Listener,
 )
+from penstock.quorum.log_file import StorageLogFile
+from penstock.quorum.metadata_journal import MetadataJournal
+from penstock.quorum.metadata_snapshot import read_bootstrap
+from penstock.quorum.space_reserve import SpaceReserve
 from penstock.runtime.driver import Runtime
-from penstock.runtime.log_file import StorageLogFile
-from penstock.runtime.metadata_journal import MetadataJournal
-from penstock.runtime.metadata_snapshot import read_bootstrap
-from penstock.runtime.space_reserve import SpaceReserve
 from penstock.settings.config import BrokerConfig
 from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir

@@ -16,7 +16,9 @@ from penstock.protocol.messages.broker_registration import (
     Listener,
 )
 from penstock.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
-from penstock.runtime import MetadataJournal, MetadataLogConfig, Runtime, StorageLogFile
+from penstock.quorum.log_file import MetadataLogConfig, StorageLogFile
+from penstock.quorum.metadata_journal import MetadataJournal
+from penstock.runtime import Runtime
 from penstock.settings.config import BrokerConfig
 from penstock.storage.disk import Disk, RealDisk
 from penstock.storage.file_cache import FileCache

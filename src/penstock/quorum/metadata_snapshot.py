@@ -12,9 +12,7 @@ from typing import NamedTuple
 
 from penstock.metadata.record import MetadataRecord
 from penstock.model.error import StorageError
-from penstock.records.control import SNAPSHOT_FOOTER
-from penstock.records.header import BatchHeader, Buffer, check_batch
-from penstock.runtime.metadata_batch import (
+from penstock.quorum.metadata_batch import (
     Control,
     encode_values,
     pack_batches,
@@ -24,6 +22,8 @@ from penstock.runtime.metadata_batch import (
     snapshot_footer,
     snapshot_header,
 )
+from penstock.records.control import SNAPSHOT_FOOTER
+from penstock.records.header import BatchHeader, Buffer, check_batch
 from penstock.storage.disk import Disk, read_whole, replace_file
 from penstock.storage.failure import failure_of
 from penstock.storage.trash import remove_file

@@ -12,10 +12,10 @@ from penstock.model.error import ApiError, InvariantError, StorageError
 from penstock.protocol.messages.records.config_record import ConfigRecord
 from penstock.protocol.messages.records.feature_level_record import FeatureLevelRecord
 from penstock.protocol.messages.records.no_op_record import NoOpRecord
+from penstock.quorum.metadata_batch import read_controls
 from penstock.records.control import KRAFT_VOTERS, LEADER_CHANGE
 from penstock.records.record import iter_records
-from penstock.runtime.metadata_batch import read_controls
-from tests.unit.runtime.journal_kit import Plane, play
+from tests.unit.quorum.journal_kit import Plane, play
 
 METADATA = "__cluster_metadata-0"
 
@@ -112,7 +112,7 @@ def test_a_torn_transaction_never_counts(tmp_path: Path) -> None:
 def test_a_transaction_of_several_batches_is_aborted_if_its_end_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.runtime.metadata_batch.BATCH_BYTES_MAX", 100_000)
+    monkeypatch.setattr("penstock.quorum.metadata_batch.BATCH_BYTES_MAX", 100_000)
 
     async def write() -> None:
         plane = Plane(tmp_path)
@@ -141,7 +141,7 @@ def test_a_transaction_of_several_batches_is_aborted_if_its_end_is_missing(
 def test_what_fits_no_batch_and_is_no_transaction_is_refused_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.runtime.metadata_batch.BATCH_BYTES_MAX", 1000)
+    monkeypatch.setattr("penstock.quorum.metadata_batch.BATCH_BYTES_MAX", 1000)
     plane = Plane(tmp_path)
     plane.journal.begin_epoch(1)
     end = plane.journal.end_offset

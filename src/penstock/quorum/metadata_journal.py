@@ -9,16 +9,15 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from penstock.metadata.record import MetadataRecord, RecordKind
 from penstock.metadata.version import METADATA_LEVEL, METADATA_VERSION
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, InvariantError, StorageError
 from penstock.protocol.messages.records.feature_level_record import FeatureLevelRecord
-from penstock.records.control import KRAFT_VERSION, KRAFT_VOTERS
-from penstock.records.header import Buffer
-from penstock.runtime.log_file import LogFile
-from penstock.runtime.metadata_batch import (
+from penstock.quorum.log_file import LogFile
+from penstock.quorum.metadata_batch import (
     Control,
     encode_values,
     leader_change,
@@ -27,9 +26,11 @@ from penstock.runtime.metadata_batch import (
     read_controls,
     read_values,
 )
-from penstock.runtime.metadata_snapshot import Snapshot, SnapshotDirectory, SnapshotId
-from penstock.runtime.quorum_state import QuorumState, read_quorum_state, write_quorum_state
-from penstock.runtime.space_reserve import SpaceReserve
+from penstock.quorum.metadata_snapshot import Snapshot, SnapshotDirectory, SnapshotId
+from penstock.quorum.quorum_state import QuorumState, read_quorum_state, write_quorum_state
+from penstock.quorum.space_reserve import SpaceReserve
+from penstock.records.control import KRAFT_VERSION, KRAFT_VOTERS
+from penstock.records.header import Buffer
 from penstock.storage.disk import Disk
 
 _logger = logging.getLogger(__name__)
@@ -119,12 +120,16 @@ class MetadataJournal:
 
     def begin_epoch(self, node_id: int) -> int:
         """Take the log over in an epoch of its own. Call once, after the load."""
-        state = read_quorum_state(self._disk, self._directory) or QuorumState(
+        state = read_quorum_state(self._disk, self._directory, replaceable=True) or QuorumState(
             data_version=1 if KRAFT_VOTERS in self._quorum_controls else 0
         )
         covered = self.last_snapshot.epoch if self.last_snapshot is not None else 0
         epoch = 1 + max(state.leader_epoch, self._log.latest_epoch, covered, 0)
-        write_quorum_state(self._disk, self._directory, state.lead(node_id, epoch))
+        write_quorum_state(
+            self._disk,
+            self._directory,
+            replace(state, leader_id=node_id, leader_epoch=epoch, voters=(node_id,)),
+        )
         self.epoch = epoch
         now_ms = self._clock.now_ms()
         batch = pack_controls([leader_change(node_id)], self._log.end_offset, epoch, now_ms)

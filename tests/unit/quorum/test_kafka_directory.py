@@ -13,9 +13,9 @@ import pytest
 
 from penstock.metadata import NO_LEADER, ResourceType, image_records
 from penstock.model.id import id_to_str
-from penstock.runtime import read_bootstrap
+from penstock.quorum.metadata_snapshot import read_bootstrap
 from penstock.storage.disk import RealDisk
-from tests.unit.runtime.journal_kit import Plane, play
+from tests.unit.quorum.journal_kit import Plane, play
 
 DATA = Path(__file__).parent / "data" / "kafka-4.3"
 NEWEST = "00000000000000000602-0000000002.checkpoint"
