@@ -26,8 +26,8 @@ from penstock.protocol.messages.broker_registration import (
     Feature,
     Listener,
 )
-from penstock.quorum.log_file import StorageLogFile
 from penstock.quorum.metadata_journal import MetadataJournal
+from penstock.quorum.metadata_log import MetadataLog
 from penstock.quorum.metadata_snapshot import read_bootstrap
 from penstock.quorum.space_reserve import SpaceReserve
 from penstock.runtime.driver import Runtime
@@ -66,7 +66,7 @@ class MetadataPlane:
         storage_log = _open_log(log_dir)
         self.reserve = SpaceReserve(log_dir.disk, log_dir.path, lambda: log_dir.space()[1])
         self._journal = MetadataJournal(
-            StorageLogFile(storage_log),
+            MetadataLog(storage_log),
             log_dir.disk,
             storage_log.directory,
             clock,

@@ -11,7 +11,7 @@ from penstock.metadata.topic import TopicImage
 from penstock.model.error import StorageError
 from penstock.model.id import TopicPartition
 from penstock.node.metadata_plane import METADATA_PARTITION
-from penstock.quorum.log_file import MetadataLogConfig
+from penstock.quorum.log_config import MetadataLogConfig
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig

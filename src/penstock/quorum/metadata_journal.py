@@ -16,7 +16,6 @@ from penstock.metadata.version import METADATA_LEVEL, METADATA_VERSION
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, InvariantError, StorageError
 from penstock.protocol.messages.records.feature_level_record import FeatureLevelRecord
-from penstock.quorum.log_file import LogFile
 from penstock.quorum.metadata_batch import (
     Control,
     encode_values,
@@ -26,7 +25,8 @@ from penstock.quorum.metadata_batch import (
     read_controls,
     read_values,
 )
-from penstock.quorum.metadata_snapshot import Snapshot, SnapshotDirectory, SnapshotId
+from penstock.quorum.metadata_log import MetadataLog
+from penstock.quorum.metadata_snapshot import Snapshot, SnapshotId
 from penstock.quorum.quorum_state import QuorumState, read_quorum_state, write_quorum_state
 from penstock.quorum.space_reserve import SpaceReserve
 from penstock.records.control import KRAFT_VERSION, KRAFT_VOTERS
@@ -41,7 +41,7 @@ SNAPSHOT_BYTES = 20 << 20
 class MetadataJournal:
     def __init__(
         self,
-        log: LogFile,
+        log: MetadataLog,
         disk: Disk,
         directory: str,
         clock: Clock,
@@ -54,7 +54,7 @@ class MetadataJournal:
         self._disk = disk
         self._directory = directory
         self._clock = clock
-        self._snapshots = SnapshotDirectory(disk, directory)
+        self._snapshots = log.snapshots
         self._snapshot_bytes = snapshot_bytes
         self._bytes_since_snapshot = 0
         self._quorum_controls: dict[int, bytes] = {}
@@ -87,7 +87,7 @@ class MetadataJournal:
         yield from self._load_log(offset)
 
     def _load_log(self, start: int) -> Iterator[tuple[int, MetadataRecord]]:
-        for header, batch in self._log.read(start):
+        for header, batch in self._log.batches(start, self._log.end_offset):
             self._bytes_since_snapshot += header.size
             if header.is_control:
                 self._keep_controls(read_controls(header, batch))
@@ -103,7 +103,7 @@ class MetadataJournal:
             self._level = record.feature_level
 
     def _newest_snapshot(self) -> tuple[SnapshotId, Snapshot] | None:
-        for snapshot_id in reversed(self._snapshots.list()):
+        for snapshot_id in reversed(self._snapshots.ids):
             try:
                 return snapshot_id, self._snapshots.read(snapshot_id)
             except StorageError as error:
@@ -124,7 +124,7 @@ class MetadataJournal:
             data_version=1 if KRAFT_VOTERS in self._quorum_controls else 0
         )
         covered = self.last_snapshot.epoch if self.last_snapshot is not None else 0
-        epoch = 1 + max(state.leader_epoch, self._log.latest_epoch, covered, 0)
+        epoch = 1 + max(state.leader_epoch, self._log.last_epoch, covered, 0)
         write_quorum_state(
             self._disk,
             self._directory,
@@ -181,7 +181,8 @@ class MetadataJournal:
         return end_offset <= self._committed_offset
 
     async def wait_committed(self, end_offset: int) -> None:
-        await self._log.wait_flushed(end_offset)
+        await self._log.wait_flushed()
+        self._log.advance_high_watermark(end_offset)
         self._committed_offset = max(self._committed_offset, end_offset)
 
     # --- snapshots ---
@@ -201,12 +202,12 @@ class MetadataJournal:
         self._bytes_since_snapshot = 0
         controls = sorted(self._quorum_controls.items())
         now_ms = self._clock.now_ms()
-        await asyncio.to_thread(
-            self._snapshots.write, snapshot_id, records, controls, now_ms, self._level
+        size = await asyncio.to_thread(
+            self._snapshots.encode_and_write, snapshot_id, records, controls, now_ms, self._level
         )
+        self._snapshots.add(snapshot_id, size)
         self.last_snapshot = snapshot_id
-        self._log.drop_before(end_offset)
-        self._snapshots.remove_before(snapshot_id)
+        self._log.trim(0)
         return snapshot_id
 
 

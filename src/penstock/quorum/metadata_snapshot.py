@@ -1,12 +1,10 @@
-"""Snapshot files of the metadata log: one file holds everything up to an offset.
+"""What a snapshot of the metadata log holds: everything up to an offset.
 
-Owns their names, their format and which of them can be trusted. A snapshot appears whole, by
-rename; one without its footer is not a snapshot.
+Owns the name and the format. One without its footer is not a snapshot.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -22,16 +20,13 @@ from penstock.quorum.metadata_batch import (
     snapshot_footer,
     snapshot_header,
 )
-from penstock.records.control import SNAPSHOT_FOOTER
+from penstock.records.control import SNAPSHOT_FOOTER, SNAPSHOT_HEADER
 from penstock.records.header import BatchHeader, Buffer, check_batch
-from penstock.storage.disk import Disk, read_whole, replace_file
-from penstock.storage.failure import failure_of
-from penstock.storage.trash import remove_file
+from penstock.storage.disk import Disk, read_whole
 
 BOOTSTRAP_FILE = "bootstrap.checkpoint"
-_SUFFIX = ".checkpoint"
+SUFFIX = ".checkpoint"
 _BYTES_MAX = 1 << 32
-_NAME = re.compile(r"^(\d{20})-(\d{10})\.checkpoint$")
 
 
 class SnapshotId(NamedTuple):
@@ -42,58 +37,17 @@ class SnapshotId(NamedTuple):
 
     @property
     def file_name(self) -> str:
-        return f"{self.offset:020d}-{self.epoch:010d}{_SUFFIX}"
+        return f"{self.offset:020d}-{self.epoch:010d}{SUFFIX}"
+
+
+BOOTSTRAP_ID = SnapshotId(0, 0)
+"""What a directory is formatted with: who the voters are, before there is any log."""
 
 
 class Snapshot(NamedTuple):
     records: list[MetadataRecord]
     controls: list[Control]
     """Control records such as the voters, without header and footer."""
-
-
-class SnapshotDirectory:
-    def __init__(self, disk: Disk, directory: str) -> None:
-        self._disk = disk
-        self._directory = directory
-
-    def list(self) -> list[SnapshotId]:
-        """Oldest first."""
-        if not self._disk.exists(self._directory):
-            return []
-        found = (_NAME.match(name) for name in self._disk.listdir(self._directory))
-        return sorted(SnapshotId(int(one[1]), int(one[2])) for one in found if one is not None)
-
-    def read(self, snapshot_id: SnapshotId) -> Snapshot:
-        return read_snapshot(self._disk, self._path(snapshot_id))
-
-    def write(
-        self,
-        snapshot_id: SnapshotId,
-        records: Sequence[MetadataRecord],
-        controls: Sequence[Control],
-        timestamp_ms: int,
-        level: int,
-    ) -> int:
-        """The size of the file. Safe to run in a thread: it touches only what it is given.
-
-        A full disk, or no file descriptor, is an ApiError: nothing is lost by it, the log has
-        everything.
-        """
-        data = encode_snapshot(records, controls, snapshot_id.epoch, timestamp_ms, level)
-        path = self._path(snapshot_id)
-        try:
-            replace_file(self._disk, path, data)
-        except OSError as error:
-            raise failure_of(error, "write", path) from error
-        return len(data)
-
-    def remove_before(self, snapshot_id: SnapshotId) -> None:
-        for older in self.list():
-            if older < snapshot_id:
-                remove_file(self._disk, self._path(older))
-
-    def _path(self, snapshot_id: SnapshotId) -> str:
-        return f"{self._directory}/{snapshot_id.file_name}"
 
 
 def read_snapshot(disk: Disk, path: str) -> Snapshot:
@@ -107,7 +61,9 @@ def read_snapshot(disk: Disk, path: str) -> Snapshot:
     except Exception as error:
         # Of any kind: it may hold what no decoder has been told about.
         raise StorageError(f"cannot read snapshot {path}: {error}") from error
-    if not controls or controls[-1][0] != SNAPSHOT_FOOTER:
+    if not controls or controls[0][0] != SNAPSHOT_HEADER:
+        raise StorageError(f"snapshot {path} does not begin like one")
+    if controls[-1][0] != SNAPSHOT_FOOTER:
         raise StorageError(f"snapshot {path} is cut off")
     return Snapshot(records, controls[1:-1])
 

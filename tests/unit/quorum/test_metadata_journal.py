@@ -52,7 +52,7 @@ def test_every_start_leads_in_an_epoch_of_its_own(tmp_path: Path) -> None:
     plane = Plane(tmp_path)
     leaders = [
         (header.partition_leader_epoch, kind)
-        for header, batch in plane.journal._log.read(0)
+        for header, batch in plane.journal._log.batches(0, plane.journal.end_offset)
         for kind, _ in read_controls(header, batch)
     ]
     assert leaders == [(1, LEADER_CHANGE), (2, LEADER_CHANGE), (3, LEADER_CHANGE)]
@@ -275,7 +275,9 @@ def test_a_cluster_at_an_older_level_gets_records_it_can_go_back_with(tmp_path: 
     assert {topic.name for topic in plane.image.topics} == {"orders", "later"}
     versions = {
         (record.value[1], record.value[2])
-        for header, batch in plane.journal._log.read(plane.log.log_start_offset)
+        for header, batch in plane.journal._log.batches(
+            plane.log.log_start_offset, plane.journal.end_offset
+        )
         for record in iter_records(batch)
         if record.value is not None and not header.is_control
     }
