@@ -131,7 +131,7 @@ class MetadataPlane:
             written = await self._journal.write_snapshot(
                 list(image_records(self.image)), self.image.next_offset
             )
-            log.info("metadata snapshot written", offset=written.offset, epoch=written.epoch)
+            log.info("metadata snapshot written", offset=written.end_offset, epoch=written.epoch)
 
     async def close(self) -> None:
         await self._runtime.close()

@@ -26,9 +26,10 @@ from penstock.quorum.metadata_batch import (
     read_values,
 )
 from penstock.quorum.metadata_log import MetadataLog
-from penstock.quorum.metadata_snapshot import Snapshot, SnapshotId
+from penstock.quorum.metadata_snapshot import Snapshot
 from penstock.quorum.quorum_state import QuorumState, read_quorum_state, write_quorum_state
 from penstock.quorum.space_reserve import SpaceReserve
+from penstock.raft import SnapshotId
 from penstock.records.control import KRAFT_VERSION, KRAFT_VOTERS
 from penstock.records.header import Buffer
 from penstock.storage.disk import Disk
@@ -75,9 +76,9 @@ class MetadataJournal:
             # All of it happened somewhere before the snapshot's end; no record knows where.
             for record in snapshot.records:
                 self._note_level(record)
-                yield self.last_snapshot.offset - 1, record
-            offset = max(offset, self.last_snapshot.offset)
-        covered = found[0].offset if found is not None else 0
+                yield self.last_snapshot.end_offset - 1, record
+            offset = max(offset, self.last_snapshot.end_offset)
+        covered = found[0].end_offset if found is not None else 0
         if self._log.start_offset > covered:
             raise StorageError(
                 f"the metadata log in {self._directory} begins at offset "

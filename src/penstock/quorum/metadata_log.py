@@ -11,8 +11,9 @@ import asyncio
 from collections.abc import Iterator
 
 from penstock.model.error import InvariantError, StorageError
-from penstock.quorum.metadata_snapshot import BOOTSTRAP_ID, SnapshotId
+from penstock.quorum.metadata_snapshot import BOOTSTRAP_ID
 from penstock.quorum.snapshot_directory import SnapshotDirectory
+from penstock.raft import EpochEnd, SnapshotId
 from penstock.records.header import (
     BATCH_OVERHEAD,
     BatchHeader,
@@ -35,8 +36,12 @@ _READ_BYTES = 1 << 20
 
 
 class MetadataLog:
-    def __init__(self, log: Log) -> None:
+    """A node that never votes need not wait for its disk (`synced`): what a crash takes from it, it
+    fetches again."""
+
+    def __init__(self, log: Log, *, synced: bool = True) -> None:
         self.log = log
+        self.synced = synced
         self.snapshots = SnapshotDirectory(log.disk, log.directory)
         self.snapshots.remove_partial()
         self._flush: asyncio.Task[None] | None = None
@@ -47,9 +52,9 @@ class MetadataLog:
         latest = self.latest_snapshot
         if latest is None:
             return
-        if (latest.epoch, latest.offset) > (self.log.epochs.latest, self.log.end_offset):
-            self._restart_at(latest.offset)
-        self.log.advance_high_watermark(latest.offset)
+        if (latest.epoch, latest.end_offset) > (self.log.epochs.latest, self.log.end_offset):
+            self._restart_at(latest.end_offset)
+        self.log.advance_high_watermark(latest.end_offset)
 
     # --- where it stands ---
 
@@ -63,8 +68,8 @@ class MetadataLog:
 
     @property
     def flushed_offset(self) -> int:
-        """What is before it survives a power failure."""
-        return self.log.recovery_point
+        """What is before it counts as had by this node: it survives a power failure."""
+        return self.log.recovery_point if self.synced else self.log.end_offset
 
     @property
     def high_watermark(self) -> int:
@@ -89,22 +94,26 @@ class MetadataLog:
     def earliest_snapshot(self) -> SnapshotId | None:
         return next((one for one in self.snapshots.ids if one != BOOTSTRAP_ID), None)
 
-    def end_of_epoch(self, epoch: int) -> tuple[int, int]:
+    def end_of_epoch(self, epoch: int) -> EpochEnd:
         """The largest epoch here that is not above the asked one, and where it ended."""
-        found = self.log.epochs.end_offset(epoch, self.end_offset)
-        if found[0] < 0:
-            return self.last_epoch, self.end_offset
+        epochs = self.log.epochs
+        if epoch >= epochs.latest:
+            return EpochEnd(self.last_epoch, self.end_offset)
+        if epoch >= epochs.epochs[0]:
+            return EpochEnd(*epochs.end_offset(epoch, self.end_offset))
         earliest = self.earliest_snapshot
-        if earliest is not None and found == (epoch, earliest.offset):
-            # All of the asked epoch lies before the log: what ended there is the snapshot's.
-            return earliest.epoch, earliest.offset
-        return found
+        if earliest is not None and earliest.end_offset == self.start_offset:
+            return EpochEnd(earliest.epoch, earliest.end_offset)
+        return EpochEnd(0, 0)
+
+    def snapshot_size(self, snapshot: SnapshotId) -> int | None:
+        return None if snapshot == BOOTSTRAP_ID else self.snapshots.size(snapshot)
 
     def epoch_before(self, offset: int) -> int:
         """Of the last record before the offset, which is one of the log's or its beginning."""
         if offset > self.start_offset:
             return self.log.epochs.epoch_at(offset - 1)
-        before = [one.epoch for one in self.snapshots.ids if one.offset == offset]
+        before = [one.epoch for one in self.snapshots.ids if one.end_offset == offset]
         return before[-1] if before else 0
 
     # --- writing ---
@@ -151,7 +160,7 @@ class MetadataLog:
     async def wait_flushed(self) -> None:
         """What stood in the log when this was called, and stands there still, is synced."""
         generation, end_offset = self.log.generation, self.end_offset
-        while self.flushed_offset < end_offset and self.log.generation == generation:
+        while self.log.recovery_point < end_offset and self.log.generation == generation:
             if self._flush is None:
                 self._flush = asyncio.create_task(self._flush_once(), name="metadata-flush")
             # Who stops waiting must not stop the flush that others wait for.
@@ -205,8 +214,8 @@ class MetadataLog:
 
     def restart_behind(self, snapshot_id: SnapshotId) -> None:
         """A snapshot replaces all of the log, and the log goes on where it ends."""
-        self._restart_at(snapshot_id.offset)
-        self.log.advance_high_watermark(snapshot_id.offset)
+        self._restart_at(snapshot_id.end_offset)
+        self.log.advance_high_watermark(snapshot_id.end_offset)
 
     def _restart_at(self, offset: int) -> None:
         truncate_fully(self.log, offset)
@@ -217,7 +226,7 @@ class MetadataLog:
         for snapshot_id in [one for one in self.snapshots.ids if one != BOOTSTRAP_ID]:
             if self.log.size_bytes + self.snapshots.size_bytes <= bytes_max:
                 return
-            self._drop_before(snapshot_id.offset)
+            self._drop_before(snapshot_id.end_offset)
             self.snapshots.remove_before(snapshot_id)
 
     def _drop_before(self, offset: int) -> None:

@@ -20,6 +20,7 @@ from penstock.quorum.metadata_batch import (
     snapshot_footer,
     snapshot_header,
 )
+from penstock.raft import SnapshotId
 from penstock.records.control import SNAPSHOT_FOOTER, SNAPSHOT_HEADER
 from penstock.records.header import BatchHeader, Buffer, check_batch
 from penstock.storage.disk import Disk, read_whole
@@ -29,19 +30,12 @@ SUFFIX = ".checkpoint"
 _BYTES_MAX = 1 << 32
 
 
-class SnapshotId(NamedTuple):
-    """`offset` is the first one the snapshot does not cover, `epoch` that of the last it does."""
-
-    offset: int
-    epoch: int
-
-    @property
-    def file_name(self) -> str:
-        return f"{self.offset:020d}-{self.epoch:010d}{SUFFIX}"
-
-
 BOOTSTRAP_ID = SnapshotId(0, 0)
 """What a directory is formatted with: who the voters are, before there is any log."""
+
+
+def file_name(snapshot_id: SnapshotId) -> str:
+    return f"{snapshot_id.end_offset:020d}-{snapshot_id.epoch:010d}{SUFFIX}"
 
 
 class Snapshot(NamedTuple):

@@ -18,10 +18,11 @@ from penstock.quorum.metadata_snapshot import (
     BOOTSTRAP_ID,
     SUFFIX,
     Snapshot,
-    SnapshotId,
     encode_snapshot,
+    file_name,
     read_snapshot,
 )
+from penstock.raft import SnapshotId
 from penstock.records.header import Buffer
 from penstock.storage.disk import Disk, replace_file, write_fully
 from penstock.storage.failure import failure_of
@@ -64,7 +65,10 @@ class SnapshotDirectory:
         return sum(self._sizes.values())
 
     def path(self, snapshot_id: SnapshotId) -> str:
-        return f"{self._directory}/{snapshot_id.file_name}"
+        return f"{self._directory}/{file_name(snapshot_id)}"
+
+    def size(self, snapshot_id: SnapshotId) -> int | None:
+        return self._sizes.get(snapshot_id)
 
     def read(self, snapshot_id: SnapshotId) -> Snapshot:
         return read_snapshot(self._disk, self.path(snapshot_id))
@@ -73,7 +77,7 @@ class SnapshotDirectory:
         """For another node. ApiError where it asks for what is not there, or not any more."""
         size = self._sizes.get(snapshot_id)
         if size is None or snapshot_id == BOOTSTRAP_ID:
-            raise ApiError(ErrorCode.SNAPSHOT_NOT_FOUND, f"no snapshot {snapshot_id.file_name}")
+            raise ApiError(ErrorCode.SNAPSHOT_NOT_FOUND, f"no snapshot {file_name(snapshot_id)}")
         if not 0 <= position < size:
             raise ApiError(ErrorCode.POSITION_OUT_OF_RANGE, f"position {position} of {size}")
         path = self.path(snapshot_id)

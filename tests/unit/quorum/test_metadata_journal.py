@@ -13,6 +13,7 @@ from penstock.protocol.messages.records.config_record import ConfigRecord
 from penstock.protocol.messages.records.feature_level_record import FeatureLevelRecord
 from penstock.protocol.messages.records.no_op_record import NoOpRecord
 from penstock.quorum.metadata_batch import read_controls
+from penstock.quorum.metadata_snapshot import file_name
 from penstock.records.control import KRAFT_VOTERS, LEADER_CHANGE
 from penstock.records.record import iter_records
 from tests.unit.quorum.journal_kit import Plane, play
@@ -161,7 +162,7 @@ def test_a_snapshot_replaces_the_log_before_it(tmp_path: Path) -> None:
         assert plane.journal.wants_snapshot
         end = plane.image.next_offset
         written = await plane.journal.write_snapshot(list(image_records(plane.image)), end)
-        assert written.file_name == f"{end:020d}-0000000001.checkpoint"
+        assert file_name(written) == f"{end:020d}-0000000001.checkpoint"
         assert not plane.journal.wants_snapshot
         assert plane.log.log_start_offset == end
         await plane.create("later")
@@ -230,7 +231,7 @@ def test_a_damaged_snapshot_that_is_needed_stops_the_start(tmp_path: Path) -> No
         written = await plane.journal.write_snapshot(records, plane.image.next_offset)
         await plane.create("later")
         plane.close()
-        return tmp_path / METADATA / written.file_name
+        return tmp_path / METADATA / file_name(written)
 
     path = play(story())
     data = bytearray(path.read_bytes())
