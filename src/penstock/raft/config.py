@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from penstock.model.id import ZERO_ID
 from penstock.raft.voter import DirectoryId, Endpoints, Node, ReplicaKey, VersionRange
 
-
 KRAFT_VERSIONS = VersionRange(0, 1)
 
 

@@ -56,7 +56,8 @@ class AppendFetched(NamedTuple):
 
 
 class Truncate(NamedTuple):
-    """Drop every record from `end_offset` on."""
+    """Drop every record from `end_offset` on, and sync that before anything is appended; then call
+    `log_truncated`."""
 
     end_offset: int
 
@@ -64,8 +65,9 @@ class Truncate(NamedTuple):
 class WriteChunk(NamedTuple):
     """Write the bytes that came with the answer to this request at `position` of the snapshot.
 
-    After the last: sync it, drop the log, start it at the snapshot's end, call
-    `snapshot_installed`. A snapshot that turns out bad: drop it and call `snapshot_refused`.
+    Position 0 begins it anew, whatever was there of it. After the last: sync it, drop the log,
+    start it at the snapshot's end, call `snapshot_installed`. A snapshot that turns out bad: drop
+    it and call `snapshot_refused`.
     """
 
     request_id: int

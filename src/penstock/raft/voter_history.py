@@ -17,7 +17,11 @@ T = TypeVar("T")
 
 
 class ControlEntry(NamedTuple):
-    """What a control record at `offset` says; None for what it does not speak of."""
+    """What a control record at `offset` says; None for what it does not speak of.
+
+    What a snapshot says stands at the last offset in it: at -1 for the one a node is formatted
+    with.
+    """
 
     offset: int
     voters: VoterSet | None = None
