@@ -18,6 +18,7 @@ from penstock.network.budget import FrameBudget
 from penstock.network.later import Later
 from penstock.network.part import Exclusive, Part, Reply, Served, is_file_part, memory_bytes
 from penstock.network.reader import FrameReader
+from penstock.network.sockets import StreamSocket
 from penstock.network.turn import Turn
 from penstock.network.writer import PartWriter
 from penstock.telemetry.log import get_logger
@@ -82,7 +83,7 @@ class Connection:
 
     def __init__(
         self,
-        sock: socket.socket,
+        sock: StreamSocket,
         peer: str,
         listener: Listener,
         serve: Serve,
@@ -100,7 +101,7 @@ class Connection:
         self._serve = serve
         self._reader = FrameReader(budget, frame_bytes_max, self.close)
         self._tally = listener.answers
-        self._writer = PartWriter(sock, self._tally)
+        self._writer = PartWriter(sock, self._tally, listener.sockets)
         self._slots: deque[Slot] = deque()
         # Of the replies that are ready and wait for one before them.
         self._slots_bytes = 0
