@@ -29,12 +29,13 @@ Decode = Callable[[memoryview], Entity]
 class Question:
     """A request that was sent."""
 
-    __slots__ = ("answer", "asked_at", "decode", "number", "timer")
+    __slots__ = ("answer", "asked_at", "decode", "heard_before", "number", "timer")
 
-    def __init__(self, number: int, decode: Decode, asked_at: float) -> None:
+    def __init__(self, number: int, decode: Decode, asked_at: float, heard_before: int) -> None:
         self.number = number
         self.decode = decode
         self.asked_at = asked_at
+        self.heard_before = heard_before
         self.answer: asyncio.Future[Entity]
         self.timer: asyncio.TimerHandle
 
@@ -62,7 +63,8 @@ class PeerConnection:
         self._writing = False
         self._questions: deque[Question] = deque()
         self._number = 0
-        self._heard_at = loop.time()
+        # How often something came.
+        self._heard = 0
         self.error: PeerGone | None = None
         """Why it ended."""
         loop.add_reader(self._fd, self._on_readable)
@@ -77,7 +79,8 @@ class PeerConnection:
         parts = encode_request_parts(number, version, request, self._client_id)
         key = type(request).API_KEY
         assert key is not None
-        question = Question(number, decode or partial(_decode, key, version), self._loop.time())
+        decode = decode or partial(_decode, key, version)
+        question = Question(number, decode, self._loop.time(), self._heard)
         question.answer = self._loop.create_future()
         question.timer = self._loop.call_at(timeout_at, self._expire, question)
         self._questions.append(question)
@@ -116,7 +119,7 @@ class PeerConnection:
         waited_s = self._loop.time() - question.asked_at
         if not question.answer.done():
             _fail(question, PeerTimeout(f"{self._name}: no answer within {waited_s:.1f} s"))
-        if self._heard_at <= question.asked_at:
+        if self._heard == question.heard_before:
             self._lose(f"not a word for {waited_s:.1f} s")
 
     # Answers
@@ -130,7 +133,7 @@ class PeerConnection:
                 if not count:
                     self._lose("the other side closed the connection")
                     return
-                self._heard_at = self._loop.time()
+                self._heard += 1
                 for frame in reader.feed(count):
                     self._take(frame)
                 if self.error is not None or count < len(target):

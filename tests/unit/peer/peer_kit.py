@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from struct import pack
 from typing import Any
 
+import uvloop
+
 from penstock.peer.dialer import SocketDialer
 from penstock.peer.peer import Peer
 from penstock.protocol.entity import Entity
@@ -21,7 +23,8 @@ Answer = Callable[[RequestHeader, Entity], bytes | None]
 
 
 def run(work: Coroutine[Any, Any, None]) -> None:
-    asyncio.run(asyncio.wait_for(work, 20))
+    """On the loop that a node runs on."""
+    uvloop.run(asyncio.wait_for(work, 20))
 
 
 def framed(content: bytes) -> bytes:
