@@ -10,7 +10,6 @@ import asyncio
 import socket
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from penstock.model.error import ProtocolError
@@ -217,7 +216,8 @@ class Connection:
         self._gathered = []
         self._gathered_bytes = 0
         full_bytes = self._listener.queued_bytes_max
-        until = perf_counter() + self._listener.slice_s
+        now_s = self._listener.now_s
+        until = now_s() + self._listener.slice_s
         try:
             for frame in frames:
                 if not self._handle(frame):
@@ -225,7 +225,7 @@ class Connection:
                 elif self.closed:
                     return
                 elif (
-                    perf_counter() > until
+                    now_s() > until
                     or len(slots) >= PENDING_REPLIES_MAX
                     or self._gathered_bytes + self._slots_bytes >= full_bytes
                     or self._exclusive is not None

@@ -52,8 +52,10 @@ class Listener:
         new_state: Callable[[str], Any],
         end_state: Callable[[Any], None],
         sockets: Sockets | None = None,
+        now_s: Callable[[], float] = perf_counter,
     ) -> None:
         self.loop = loop
+        self.now_s = now_s
         self.sockets = sockets or RealSockets()
         self.budget = FrameBudget(limits.total_frame_bytes_max, loop.time)
         self.budget.on_tight = self._watch_memory
@@ -64,7 +66,7 @@ class Listener:
         self._backlog: deque[Connection] = deque()
         self.held = HeldWrites()
         self.receive_buffer = memoryview(bytearray(RECEIVE_BUFFER_BYTES))
-        self.connections: set[Connection] = set()
+        self.connections: dict[Connection, None] = {}
         self.accepted_count = 0
         self.received_bytes = 0
         self._sent_bytes_closed = 0
@@ -106,10 +108,11 @@ class Listener:
 
     def _go_on(self) -> None:
         """In turn. Those who did not send ahead come first: they are served when they are read."""
-        until = perf_counter() + SLICE_S
+        now_s = self.now_s
+        until = now_s() + SLICE_S
         for _ in range(len(self._backlog)):
             self._backlog.popleft().go_on()
-            if perf_counter() > until:
+            if now_s() > until:
                 break
         if self._backlog:
             self.loop.call_soon(self._go_on)
@@ -173,7 +176,7 @@ class Listener:
             connection.close()
 
     def forget(self, connection: Connection) -> None:
-        self.connections.discard(connection)
+        self.connections.pop(connection, None)
         self._sent_bytes_closed += connection._writer.sent_bytes
         self._end_state(connection.state)
         if self._acceptor is not None:
@@ -188,17 +191,16 @@ class Listener:
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.accepted_count += 1
-        self.connections.add(
-            Connection(
-                sock,
-                peer,
-                self,
-                self._serve,
-                self.budget,
-                self._limits.frame_bytes_max,
-                self._new_state(peer),
-            )
+        connection = Connection(
+            sock,
+            peer,
+            self,
+            self._serve,
+            self.budget,
+            self._limits.frame_bytes_max,
+            self._new_state(peer),
         )
+        self.connections[connection] = None
 
     def _schedule_sweep(self) -> None:
         interval_s = max(0.05, min(30.0, self._limits.idle_ms_max / 4000))

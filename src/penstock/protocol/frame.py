@@ -215,7 +215,7 @@ def encode_request_parts(
     message: Entity,
     client_id: str | None = None,
 ) -> list[Any]:
-    """The same with records as parts of their own, untouched; a single part where there are none."""
+    """The same with records as parts of their own, untouched; without records a single part."""
     if not has_records(type(message)):
         return [encode_request(correlation_id, version, message, client_id)]
     header = _request_header(correlation_id, version, message, client_id)
