@@ -15,7 +15,7 @@ from penstock.quorum.metadata_log import MetadataLog
 from penstock.quorum.metadata_snapshot import encode_snapshot
 from penstock.storage.disk import Disk, RealDisk
 from penstock.storage.file_cache import FileCache
-from penstock.storage.loader import open_log
+from penstock.storage.recovery.loader import open_log
 from penstock.storage.trash import Trash
 from penstock.testing.clock import SimulatedClock
 

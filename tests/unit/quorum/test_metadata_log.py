@@ -11,7 +11,7 @@ from penstock.model.error import InvariantError
 from penstock.quorum.metadata_log import MetadataLog
 from penstock.raft import EpochEnd
 from penstock.records.header import CorruptBatch
-from penstock.storage.flush_ticket import FlushTicket
+from penstock.storage.flush.ticket import FlushTicket
 from tests.unit.quorum.log_kit import NOW_MS, batch, fill, open_metadata_log
 
 
