@@ -13,11 +13,11 @@ from penstock.model.clock import Clock
 from penstock.model.error import StorageError
 from penstock.model.id import TopicPartition
 from penstock.node.metadata_plane import METADATA_PARTITION
+from penstock.quorum.log_config import MetadataLogConfig
 from penstock.replication.context import ReplicaContext
 from penstock.replication.isr_change import IsrChange
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
-from penstock.runtime.log_file import MetadataLogConfig
 from penstock.settings.config import BrokerConfig
 from penstock.settings.resolve import TopicConfig, resolve_topic
 from penstock.storage.config import LogConfig
