@@ -136,16 +136,18 @@ class PartitionChange:
         if tuple(self.adding) != before.adding_replicas:
             record.adding_replicas = list(self.adding)
         if record.replicas is not None or self.directories:
-            record.directories = self._new_directories()
+            directories = self._new_directories()
+            # With replicas always, the same or not: Kafka takes them for unknown otherwise.
+            if record.replicas is not None or tuple(directories) != before.directories:
+                record.directories = directories
 
-    def _new_directories(self) -> list[bytes] | None:
+    def _new_directories(self) -> list[bytes]:
         before = self._partition
         held = before.directories or (MIGRATING_DIRECTORY,) * len(before.replicas)
         known = {**dict(zip(before.replicas, held, strict=True)), **self.directories}
-        wanted = [
+        return [
             known[one] if one in known else self._rules.new_directory(one) for one in self.replicas
         ]
-        return None if tuple(wanted) == before.directories else wanted
 
 
 def _says_nothing(record: PartitionChangeRecord) -> bool:

@@ -213,12 +213,14 @@ class Cluster(Controller):
         return reply.responses[0].partitions[0]
 
     def spread(self, name: str, partitions: int, replicas: int) -> set[int]:
-        """The brokers that a topic is put on which leaves the choice to the controller."""
+        """The brokers that a topic is put on which leaves the choice to the controller; none if it
+        cannot be made."""
         topic = CreatableTopic(name=name, num_partitions=partitions, replication_factor=replicas)
         request = CreateTopicsRequest(topics=[topic])
         self.do(lambda shard: shard.decide_create_topics(request))
-        made = self.topic(name).partitions.values()
-        return {broker_id for one in made for broker_id in one.replicas}
+        made = self.image.topics.get(name)
+        partitions = [] if made is None else made.partitions.values()
+        return {broker_id for one in partitions for broker_id in one.replicas}
 
     def place(self, broker_id: int, held: dict[bytes, list[int]], name: str = "t") -> list[int]:
         """The broker says which partitions of the topic are in which directory; error codes."""
