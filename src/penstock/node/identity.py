@@ -7,14 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from penstock.model.error import PenstockError
-from penstock.model.id import id_from_str, id_to_str
+from penstock.model.id import NODE_ID_MAX, id_from_str, id_to_str
 from penstock.settings.config import BrokerConfig
 from penstock.storage.damage import DamagedFile
 from penstock.storage.log_dir import LogDir
 from penstock.storage.names import META_PROPERTIES
 
 FIRST_NODE_ID = 1
-NODE_ID_MAX = (1 << 31) - 1
 
 
 class IdentityError(PenstockError):
