@@ -21,22 +21,16 @@ from penstock.storage.checkpoint import read_topic_id, write_topic_id
 from penstock.storage.clean_shutdown import note_clean, take_clean
 from penstock.storage.closing import close_logs
 from penstock.storage.config import LogConfig
-from penstock.storage.damage import (
-    DamagedFile,
-    DamagedLog,
-    is_of_one_file,
-    put_aside,
-    read_small,
-)
+from penstock.storage.damage import DamagedFile, DamagedLog, is_of_one_file, put_aside
 from penstock.storage.dir_lock import DirectoryLock
-from penstock.storage.disk import Disk, FileStat, RealDisk, replace_file
+from penstock.storage.disk import Disk, FileStat, RealDisk
 from penstock.storage.failure import failure_of, is_full, shortage
 from penstock.storage.file_cache import FileCache
 from penstock.storage.loader import open_log
 from penstock.storage.log import Log
 from penstock.storage.loss import Losses
+from penstock.storage.meta_properties import read_meta_properties, write_meta_properties
 from penstock.storage.offset_checkpoints import OffsetCheckpoints
-from penstock.storage.properties import decode_properties, encode_properties
 from penstock.storage.trash import Trash, remove_file
 from penstock.storage.trim import delete_log
 
@@ -304,18 +298,10 @@ class LogDir:
 
     def read_properties(self) -> dict[str, str] | None:
         """meta.properties: who this directory belongs to. None if there is no such file yet."""
-        try:
-            data = read_small(self.disk, f"{self.path}/{names.META_PROPERTIES}")
-        except FileNotFoundError:
-            return None
-        try:
-            return decode_properties(data.decode())
-        except UnicodeDecodeError as error:
-            raise DamagedFile(f"no text: {error}") from error
+        return read_meta_properties(self.disk, self.path)
 
     def write_properties(self, properties: dict[str, str]) -> None:
-        data = encode_properties(properties).encode()
-        replace_file(self.disk, f"{self.path}/{names.META_PROPERTIES}", data)
+        write_meta_properties(self.disk, self.path, properties)
 
     # --- timers ---------------------------------------------------------------------------
 
