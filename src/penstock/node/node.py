@@ -141,7 +141,7 @@ class Node:
         advertised = self._advertised()
         self._config = self._config.with_static(self._settled(advertised))
         self._build_storage(loop)
-        self._metadata.load()
+        await self._metadata.start()
         self._refresh_config()
         await self._recover()
         await self._metadata.join(advertised.host, advertised.port)
@@ -202,6 +202,7 @@ class Node:
             self._current_config,
             self._new_id,
             self._on_delta,
+            self._system.random,
         )
         self._upkeep = Upkeep(
             self._current_config,
