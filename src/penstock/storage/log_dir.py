@@ -67,6 +67,8 @@ class LogDir:
         self.offline: StorageError | None = None
         self.on_offline: Callable[[StorageError], None] | None = None
         self.was_clean = False
+        self.last_broker_epoch = -1
+        """Of the life that ended orderly; -1 after a crash."""
         self.losses = Losses()
         self.damaged: dict[TopicPartition, str] = {}
         self._noted: set[str] = set()
@@ -86,7 +88,9 @@ class LogDir:
             self._scan()
             self._checkpoints.load()
             # Gone before anything can change: a crash from here on must not look like a stop.
-            self.was_clean = take_clean(self.disk, self.path)
+            epoch = take_clean(self.disk, self.path)
+            self.was_clean = epoch is not None
+            self.last_broker_epoch = -1 if epoch is None else epoch
         except OSError as error:
             raise StorageError(f"cannot use {self.path}: {error}") from error
 
