@@ -54,6 +54,8 @@ def decide_register_broker(
         record.broker_epoch = existing.epoch
         record.fenced = existing.fenced
         record.in_controlled_shutdown = existing.in_controlled_shutdown
+        if existing.cordoned_log_dirs is not None:
+            record.cordoned_log_dirs = list(existing.cordoned_log_dirs)
     else:
         record.broker_epoch = _next_epoch(context)
         if version is not None:

@@ -133,6 +133,19 @@ def test_one_on_its_way_out_is_neither_elected_nor_given_anything() -> None:
     assert cluster.create("new", [1, 2]).partitions[0].isr == (2,)
 
 
+def test_one_that_has_stopped_is_still_given_replicas() -> None:
+    """As during a rolling restart: it comes back, and catches up."""
+    cluster = Cluster()
+    cluster.create("t", [1, 2, 3])
+    cluster.heartbeat(1, want_shut_down=True)
+    assert cluster.spread("during", partitions=3, replicas=2) == {2, 3}
+    cluster.heartbeat(2)
+    cluster.heartbeat(3)
+    assert cluster.heartbeat(1, want_shut_down=True).should_shut_down
+    assert cluster.spread("after", partitions=3, replicas=3) == {1, 2, 3}
+    assert {one.isr for one in cluster.topic("after").partitions.values()} <= {(2, 3), (3, 2)}
+
+
 def test_a_heartbeat_that_waited_for_long_is_contact_and_nothing_else() -> None:
     cluster = Cluster()
     cluster.register(4)
