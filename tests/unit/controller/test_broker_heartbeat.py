@@ -185,6 +185,21 @@ def test_a_directory_that_fails_takes_only_its_own_partitions() -> None:
     assert cluster.partition("t", 1).leader == -1, "not from a directory that is gone"
 
 
+def test_a_broker_without_any_directory_is_fenced_and_stays_so() -> None:
+    cluster = Cluster()
+    cluster.create("t", [1, 2])
+    beat = cluster.heartbeat_request(1)
+    beat.offline_log_dirs = list(cluster.image.brokers[1].log_dirs)
+    assert cluster.send(beat).is_fenced
+    assert cluster.partition("t").leader == 2
+    before = len(cluster.log)
+    beat.current_metadata_offset = before
+    assert cluster.send(beat).is_fenced
+    assert len(cluster.log) == before
+    beat.want_shut_down = True
+    assert cluster.send(beat).should_shut_down
+
+
 def test_nobody_is_let_in_on_a_directory_that_has_just_gone() -> None:
     cluster = Cluster(2)
     here, there = bytes([7] * 16), bytes([8] * 16)
