@@ -146,7 +146,7 @@ def decide_unregister_broker(
             ErrorCode.BROKER_ID_NOT_REGISTERED,
             f"Broker ID {request.broker_id} is not currently registered",
         )
-    if broker.is_active:
+    if not broker.fenced:
         raise ApiError(
             ErrorCode.INVALID_REQUEST, f"Broker ID {broker.id} is running: stop it first"
         )
