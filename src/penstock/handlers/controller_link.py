@@ -13,7 +13,7 @@ from typing import TypeVar
 from penstock.controller.outcome import Outcome
 from penstock.controller.shard import ControllerShard
 from penstock.controller.topic_name import check_topic_name
-from penstock.handlers.coordinator_topic import COORDINATOR_TOPICS, CoordinatorTopic
+from penstock.coordinator.topic import COORDINATOR_TOPICS, CoordinatorTopic
 from penstock.machine.decision import Decision
 from penstock.metadata.record import MetadataRecord
 from penstock.model.error import ApiError, ErrorCode, StorageError

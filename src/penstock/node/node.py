@@ -10,13 +10,13 @@ from dataclasses import dataclass
 from socket import gethostname
 from typing import TYPE_CHECKING, Any
 
+from penstock.coordinator.marker_writer import MarkerWriter
+from penstock.coordinator.producer_id import ProducerIds
+from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE
 from penstock.handlers.broker import Broker, Endpoint
 from penstock.handlers.call import ClientState
-from penstock.handlers.coordinator_topic import CONSUMER_OFFSETS, TRANSACTION_STATE
 from penstock.handlers.fetch_session import FetchSessions
-from penstock.handlers.marker_writer import MarkerWriter
 from penstock.handlers.parked_produce import ParkedProduces
-from penstock.handlers.producer_id import ProducerIds
 from penstock.handlers.router import Router
 from penstock.metadata.config import ResourceType
 from penstock.metadata.delta import MetadataDelta
@@ -39,14 +39,14 @@ from penstock.settings.config import BrokerConfig
 from penstock.storage.config import LogConfig
 from penstock.storage.disk import Disk, RealDisk
 from penstock.storage.file_cache import FileCache
-from penstock.storage.flusher import Flusher, Stopwatch
+from penstock.storage.flush.flusher import Flusher, Stopwatch
 from penstock.storage.log_dir import LogDir
 from penstock.telemetry.log import get_logger
 from penstock.telemetry.metric import BrokerMetrics, Exporter
 
 if TYPE_CHECKING:
-    from penstock.handlers.group_host import GroupHost
-    from penstock.handlers.transaction_host import TransactionHost
+    from penstock.coordinator.group_host import GroupHost
+    from penstock.coordinator.transaction_host import TransactionHost
 
 DRAIN_TIMEOUT_S = 5.0
 STOP_TIMEOUT_S = 5.0
@@ -90,7 +90,7 @@ class Node:
         self._disk = disk or RealDisk()
         self._offline = asyncio.Event()
         self._image = ClusterImage()
-        self._partitions = PartitionSet()
+        self._partitions = PartitionSet(self._image)
         self._tasks: set[asyncio.Task[Any]] = set()
         self._descriptors = descriptor.plan(config.open_files_max, descriptor.limit())
         self._mentioned: set[str] = set()
@@ -154,7 +154,6 @@ class Node:
         self._flusher = Flusher(
             self._disk,
             loop.call_soon_threadsafe,
-            lambda flushed: self._keeper.on_flushed(flushed),
             lambda failed, error: self._keeper.on_flush_failed(failed, error),
             stopwatch=Stopwatch(self._clock.monotonic, self.metrics.flush_s.observe),
         )
@@ -214,7 +213,7 @@ class Node:
     def _build_groups(self) -> GroupHost:
         from uuid import UUID
 
-        from penstock.handlers.group_host import GroupHost
+        from penstock.coordinator.group_host import GroupHost
 
         return GroupHost(
             self._current_config,
@@ -228,7 +227,7 @@ class Node:
         )
 
     def _build_transactions(self) -> TransactionHost:
-        from penstock.handlers.transaction_host import TransactionHost
+        from penstock.coordinator.transaction_host import TransactionHost
 
         return TransactionHost(
             self._current_config,

@@ -18,7 +18,7 @@ from penstock.settings.config import BrokerConfig
 from penstock.settings.resolve import resolve_topic
 from penstock.storage.config import LogConfig
 from penstock.storage.damage import DamagedLog
-from penstock.storage.flusher import Flusher
+from penstock.storage.flush.flusher import Flusher
 from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir
 from penstock.telemetry.log import get_logger
@@ -85,11 +85,6 @@ class PartitionKeeper:
             if partition.is_open:
                 key = TopicPartition(partition.topic, partition.index)
                 partition.log.update_config(self.log_config(key))
-
-    def on_flushed(self, flushed: Log) -> None:
-        partition = self._partitions.get(*flushed.partition)
-        if partition is not None and partition.is_open and partition.log is flushed:
-            partition.on_flushed(flushed.recovery_point)
 
     def on_flush_failed(self, failed: Log, error: DamagedLog | StorageError) -> None:
         if isinstance(error, StorageError):

@@ -19,14 +19,14 @@ from penstock.node.metadata_plane import MetadataPlane
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
-from penstock.storage.flusher import Flusher
+from penstock.storage.flush.flusher import Flusher
 from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir
 from penstock.storage.retention import apply_retention
 
 if TYPE_CHECKING:
-    from penstock.storage.cleaner import Cleaner
-    from penstock.storage.compaction_config import CleanerSettings
+    from penstock.storage.compaction.cleaner import Cleaner
+    from penstock.storage.compaction.config import CleanerSettings
 
 Job = Callable[[], Awaitable[None]]
 
@@ -162,7 +162,7 @@ class Upkeep:
             return
         if self._cleaner is None:
             # Loaded here: a node that compacts nothing does not pay for it at start.
-            from penstock.storage.cleaner import Cleaner
+            from penstock.storage.compaction.cleaner import Cleaner
 
             self._cleaner = Cleaner(
                 self._log_dir.disk,
@@ -187,7 +187,7 @@ class Upkeep:
                 yield partition.log
 
     def _cleaner_settings(self) -> CleanerSettings:
-        from penstock.storage.compaction_config import KEY_MAP_BYTES, CleanerSettings
+        from penstock.storage.compaction.config import KEY_MAP_BYTES, CleanerSettings
 
         config = self._config()
         is_set = config.is_set("log.cleaner.dedupe.buffer.size")

@@ -1,7 +1,8 @@
-"""One partition led by this node: appends, reads, and the high watermark between them.
+"""One replica of a partition as handlers see it: appends, reads, and the high watermark.
 
-A record is committed, and only then visible, when it is as safe as its topic asks for: with
-`flush.messages=1` that is after the shared flush, otherwise as soon as it is written.
+A replica has a record when the record is as safe there as its topic asks for: with
+`flush.messages=1` that is after the shared flush, otherwise as soon as it is written. A record is
+committed, and only then visible, when every replica that counts has it.
 """
 
 from __future__ import annotations
@@ -25,25 +26,26 @@ class Watcher(Protocol):
     def on_commit(self, partition: Partition) -> None: ...
 
 
-class FlushWaiter(Protocol):
-    """Somebody whose answer depends on records being on disk."""
+class AckWaiter(Protocol):
+    """Somebody whose answer depends on records being as safe as was asked for."""
 
-    def on_flushed(self, partition: Partition) -> None: ...
+    def on_acknowledged(self, partition: Partition) -> None: ...
 
-    def on_flush_failed(self, partition: Partition, error: Exception) -> None: ...
+    def on_unacknowledged(self, partition: Partition, error: Exception) -> None: ...
 
 
 class Partition:
     __slots__ = (
         "_ended",
         "_flush",
-        "_flushes",
         "_log",
         "_open_log",
+        "_waiting",
         "_watchers",
         "index",
+        "is_led",
         "leader_epoch",
-        "on_end",
+        "on_unled",
         "topic",
         "topic_id",
     )
@@ -65,10 +67,11 @@ class Partition:
         self._flush = flush
         self._log: Log | None = None
         self._watchers: set[Watcher] | None = None
-        self._flushes: deque[tuple[int, FlushWaiter]] | None = None
+        self._waiting: deque[tuple[int, AckWaiter]] | None = None
         self._ended: ApiError | None = None
-        self.on_end: Callable[[Exception], None] | None = None
-        """Whoever keeps state over this partition: there is no more of it from then on."""
+        self.is_led = True
+        self.on_unled: Callable[[Exception], None] | None = None
+        """Told once, when this node leads the partition no longer: whoever keeps state over it."""
 
     @property
     def log(self) -> Log:
@@ -81,8 +84,9 @@ class Partition:
             log = self._open_log(self)
             # What recovery kept was written before and may have been acknowledged: it counts,
             # and is made safe before anybody sees it.
-            if log.recovery_point < log.end_offset and _acks_wait(log):
+            if log.recovery_point < log.end_offset and _waits_for_disk(log):
                 log.flush()
+            log.on_flushed = self._on_flushed
             log.advance_high_watermark(log.end_offset)
             # Clients are told of this epoch before anything is written in it, and may ask later
             # where it ended: "unknown" would look to them like lost records (KIP-320).
@@ -98,11 +102,6 @@ class Partition:
     @property
     def high_watermark(self) -> int:
         return self.log.high_watermark
-
-    @property
-    def commits_on_write(self) -> bool:
-        """Whether a record counts as soon as it is written, without waiting for the disk."""
-        return not _acks_wait(self._log or self.log)
 
     def check_epoch(self, epoch: int) -> None:
         """-1 means that the client does not know and does not care."""
@@ -121,6 +120,8 @@ class Partition:
         origin: Origin = Origin.CLIENT,
         checked: BatchCheck | None = None,
     ) -> AppendResult:
+        if not self.is_led:
+            raise self._ended or ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         log = self._log or self.log
         active = log.active
         result = log.append(records, self.leader_epoch, now_ms, origin, checked)
@@ -132,36 +133,30 @@ class Partition:
             # A complete segment is synced, so that a recovery never has to read far back.
             if log.active is not active or log.end_offset - log.recovery_point >= flush_messages:
                 self._flush(log)
-            self.commit_to(log.end_offset)
+            self._commit_to(log.end_offset)
         return result
 
-    def must_wait(self, result: AppendResult) -> bool:
-        """Whether an acknowledgement of this append has to wait for a flush."""
-        log = self.log
-        return result.last_offset >= log.recovery_point and _acks_wait(log)
+    def is_acknowledged(self, end_offset: int) -> bool:
+        """Whether everything below the offset is as safe as the topic asks."""
+        return (self._log or self.log).high_watermark >= end_offset
 
-    def await_flush(self, end_offset: int, waiter: FlushWaiter) -> None:
-        """The waiter hears once, when everything below `end_offset` is on disk or never will be."""
+    def await_acknowledged(self, end_offset: int, waiter: AckWaiter) -> None:
+        """The waiter hears once, when everything below `end_offset` is as safe as the topic asks,
+        or never will be. That may be at once."""
         if self._ended is not None:
-            waiter.on_flush_failed(self, self._ended)
-            return
-        if self._flushes is None:
-            self._flushes = deque()
-        self._flushes.append((end_offset, waiter))
+            waiter.on_unacknowledged(self, self._ended)
+        elif self.is_acknowledged(end_offset):
+            waiter.on_acknowledged(self)
+        else:
+            if self._waiting is None:
+                self._waiting = deque()
+            self._waiting.append((end_offset, waiter))
 
-    def on_flushed(self, end_offset: int) -> None:
-        """Everything below `end_offset` is on disk."""
-        self.commit_to(end_offset)
-        waiting = self._flushes
-        while waiting and waiting[0][0] <= end_offset:
-            waiting.popleft()[1].on_flushed(self)
+    def _on_flushed(self, log: Log) -> None:
+        if log is self._log:
+            self._commit_to(log.recovery_point if _waits_for_disk(log) else log.end_offset)
 
-    def on_flush_failed(self, error: Exception) -> None:
-        waiting, self._flushes = self._flushes, None
-        for _, waiter in waiting or ():
-            waiter.on_flush_failed(self, error)
-
-    def commit_to(self, end_offset: int) -> None:
+    def _commit_to(self, end_offset: int) -> None:
         log = self._log
         if log is None or end_offset <= log.high_watermark:
             return
@@ -170,6 +165,9 @@ class Partition:
         if self._watchers:
             for watcher in tuple(self._watchers):
                 watcher.on_commit(self)
+        waiting = self._waiting
+        while waiting and waiting[0][0] <= end_offset:
+            waiting.popleft()[1].on_acknowledged(self)
 
     # Reading
 
@@ -202,13 +200,17 @@ class Partition:
             if isinstance(error, ApiError)
             else ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"offline: {error}")
         )
-        self.on_flush_failed(error)
+        waiting, self._waiting = self._waiting, None
+        for _, waiter in waiting or ():
+            waiter.on_unacknowledged(self, error)
         for watcher in tuple(self._watchers or ()):
             watcher.on_commit(self)
-        if self.on_end is not None:
-            self.on_end(error)
+        self.is_led = False
+        on_unled, self.on_unled = self.on_unled, None
+        if on_unled is not None:
+            on_unled(error)
 
 
-def _acks_wait(log: Log) -> bool:
+def _waits_for_disk(log: Log) -> bool:
     """`flush.messages=1`: every acknowledgement waits for the disk."""
     return log.config.flush_messages == 1

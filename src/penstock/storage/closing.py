@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from penstock.model.error import StorageError
 from penstock.storage.damage import DamagedLog, is_of_one_file
 from penstock.storage.disk import Disk
-from penstock.storage.flush_ticket import FlushTicket
+from penstock.storage.flush.ticket import FlushTicket
 from penstock.storage.log import Log
 
 GROUP = 64

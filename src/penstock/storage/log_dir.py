@@ -17,8 +17,9 @@ from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, InvariantError, StorageError
 from penstock.model.id import TopicId, TopicPartition
 from penstock.storage import names
-from penstock.storage.checkpoint import read_topic_id, write_topic_id
-from penstock.storage.clean_shutdown import note_clean, take_clean
+from penstock.storage.checkpoint.clean_shutdown import note_clean, take_clean
+from penstock.storage.checkpoint.file import read_topic_id, write_topic_id
+from penstock.storage.checkpoint.offset import OffsetCheckpoints
 from penstock.storage.closing import close_logs
 from penstock.storage.config import LogConfig
 from penstock.storage.damage import DamagedFile, DamagedLog, is_of_one_file, put_aside
@@ -26,11 +27,10 @@ from penstock.storage.dir_lock import DirectoryLock
 from penstock.storage.disk import Disk, FileStat, RealDisk
 from penstock.storage.failure import failure_of, is_full, shortage
 from penstock.storage.file_cache import FileCache
-from penstock.storage.loader import open_log
 from penstock.storage.log import Log
-from penstock.storage.loss import Losses
 from penstock.storage.meta_properties import read_meta_properties, write_meta_properties
-from penstock.storage.offset_checkpoints import OffsetCheckpoints
+from penstock.storage.recovery.loader import open_log
+from penstock.storage.recovery.loss import Losses
 from penstock.storage.trash import Trash, remove_file
 from penstock.storage.trim import delete_log
 

@@ -20,7 +20,7 @@ from penstock.runtime import MetadataJournal, MetadataLogConfig, Runtime, Storag
 from penstock.settings.config import BrokerConfig
 from penstock.storage.disk import Disk, RealDisk
 from penstock.storage.file_cache import FileCache
-from penstock.storage.loader import open_log
+from penstock.storage.recovery.loader import open_log
 from penstock.storage.trash import Trash
 
 PARTITION = TopicPartition("__cluster_metadata", 0)

@@ -143,7 +143,7 @@ def _append(
         log_append_time_ms=result.append_time_ms,
         log_start_offset=result.log_start_offset,
     )
-    if partition.must_wait(result):
+    if not partition.is_acknowledged(result.last_offset + 1):
         waiting.append((partition, result, answer))
     return answer
 
@@ -309,7 +309,7 @@ def _measure(broker: Broker, records: memoryview, result: AppendResult) -> None:
 
 
 class SafeAnswer:
-    """A response that goes out when the last of its partitions is on disk, and nobody holds it."""
+    """A response that goes out when all of it is as safe as was asked for, and nobody holds it."""
 
     __slots__ = ("_left", "_response", "_waiting", "later")
 
@@ -326,17 +326,17 @@ class SafeAnswer:
         self._waiting += waiting
         self._left += len(waiting)
         for partition, result, _ in waiting:
-            partition.await_flush(result.last_offset + 1, self)
+            partition.await_acknowledged(result.last_offset + 1, self)
 
     def release(self) -> None:
         self._left -= 1
         if not self._left:
             self.later.settle(self._response)
 
-    def on_flushed(self, partition: Partition) -> None:
+    def on_acknowledged(self, partition: Partition) -> None:
         self.release()
 
-    def on_flush_failed(self, partition: Partition, error: Exception) -> None:
+    def on_unacknowledged(self, partition: Partition, error: Exception) -> None:
         if not isinstance(error, ApiError):
             error = ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
         for waiting, _, answer in self._waiting:
