@@ -12,7 +12,7 @@ import pytest
 from penstock.metadata.release import FEATURE_LEVEL_MAX, RELEASES, feature_default
 from penstock.model.id import id_to_str
 from penstock.node.format.feature import NOT_SERVED
-from penstock.runtime.metadata_snapshot import read_snapshot
+from penstock.quorum.metadata_snapshot import read_snapshot
 from penstock.storage.disk import RealDisk
 from penstock.testing.record import produce_records, read_records
 from tests.unit.cli.conftest import PENSTOCK

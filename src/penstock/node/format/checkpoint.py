@@ -18,9 +18,9 @@ from penstock.protocol.messages.records.voters_record import (
     Voter,
     VotersRecord,
 )
+from penstock.quorum.metadata_batch import Control
+from penstock.quorum.metadata_snapshot import encode_snapshot
 from penstock.records.control import KRAFT_VERSION, KRAFT_VOTERS
-from penstock.runtime.metadata_batch import Control
-from penstock.runtime.metadata_snapshot import encode_snapshot
 
 FIRST_EPOCH = 0
 KRAFT_LEVELS = (0, 1)

@@ -24,11 +24,11 @@ from penstock.node.format.directory import (
 from penstock.node.format.error import FormatError
 from penstock.node.format.voter import InitialVoter, is_reserved
 from penstock.node.identity import Identity, is_cluster_id, properties_of
-from penstock.runtime.metadata_snapshot import BOOTSTRAP_FILE, SnapshotId
+from penstock.quorum.metadata_snapshot import BOOTSTRAP_FILE, BOOTSTRAP_ID, file_name
 from penstock.storage.disk import Disk, replace_file
 from penstock.storage.meta_properties import write_meta_properties
 
-FIRST_SNAPSHOT = SnapshotId(0, 0).file_name
+FIRST_SNAPSHOT = file_name(BOOTSTRAP_ID)
 
 
 @dataclass(frozen=True, slots=True)
