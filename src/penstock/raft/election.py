@@ -38,7 +38,7 @@ class Election:
             return ErrorCode.INVALID_REQUEST
         if request.epoch > core.epoch:
             core.to_unattached(request.epoch)
-        if request.voter is not None and not request.voter.accepts(core.config.key):
+        if request.voter is not None and not request.voter.accepts(core.key):
             return ErrorCode.INVALID_VOTER_KEY
         return ErrorCode.NONE
 
@@ -81,7 +81,7 @@ class Election:
         role = core.role
         if not isinstance(role, Prospective | Candidate):
             return
-        if not core.is_voter:
+        if not core.may_stand:
             core.to_unattached(core.epoch)
         elif role.ballot.is_won:
             self._settle()
@@ -108,7 +108,7 @@ class Election:
         core = self._core
         return Vote(
             core.epoch,
-            core.config.key,
+            core.key,
             core.log.last_epoch,
             core.log.end_offset,
             isinstance(role, Prospective),

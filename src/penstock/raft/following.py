@@ -43,7 +43,7 @@ class Following:
         node = Node(role.leader_id, role.endpoints)
         if role.fetching is not None:
             wanted = role.fetching
-            request = FetchSnapshot(core.epoch, core.config.key, wanted.snapshot, wanted.position)
+            request = FetchSnapshot(core.epoch, core.key, wanted.snapshot, wanted.position)
             core.outbox.send(FETCH_LANE, node, request, core.now_ms)
         else:
             core.outbox.send(FETCH_LANE, node, self._request(), core.now_ms)
@@ -62,7 +62,7 @@ class Following:
         core = self._core
         return Fetch(
             core.epoch,
-            core.config.key,
+            core.key,
             core.log.end_offset,
             core.log.last_epoch,
             -1 if core.high_watermark is None else core.high_watermark,
