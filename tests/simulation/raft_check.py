@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from penstock.raft import ElectionState, Role
-from penstock.raft.message import Vote, VoteAnswer
+from penstock.model.error import ErrorCode
+from penstock.raft import ElectionState, ReplicaKey, Role
+from penstock.raft.message import (
+    AddVoter,
+    RaftAnswer,
+    RaftRequest,
+    RemoveVoter,
+    Vote,
+    VoteAnswer,
+)
 from tests.simulation.raft_disk import Record, SimLog
 
 if TYPE_CHECKING:
     from tests.simulation.raft_world import SimNode, World
+
+
+_BY_ADMINS = (AddVoter, RemoveVoter)
 
 
 class Violation(AssertionError):
@@ -22,7 +33,7 @@ class Checker:
     def __init__(self, world: World) -> None:
         self._world = world
         self.leaders: dict[int, int] = {}
-        self.votes: dict[tuple[int, int], int] = {}
+        self.votes: dict[tuple[int, bytes, int], int] = {}
         self.committed: list[Record] = []
         self.commits = 0
 
@@ -35,13 +46,20 @@ class Checker:
         if after.epoch == before.epoch and before.voted not in (None, after.voted):
             self.fail(f"node {node.id} changed its vote in epoch {after.epoch}")
 
-    def answered_vote(self, node: SimNode, request: Vote, answer: VoteAnswer) -> None:
+    def answered(self, node: SimNode, request: RaftRequest, answer: RaftAnswer) -> None:
+        """A Kafka node that is told INVALID_REQUEST about raft stops, so nobody may give cause."""
+        if answer.error is ErrorCode.INVALID_REQUEST and not isinstance(request, _BY_ADMINS):
+            self.fail(f"node {node.id} was asked for nonsense: {request}")
+        if isinstance(request, Vote) and isinstance(answer, VoteAnswer):
+            self._answered_vote(node, request, answer)
+
+    def _answered_vote(self, node: SimNode, request: Vote, answer: VoteAnswer) -> None:
         if not answer.granted or request.pre_vote:
             return
         election = node.disk.election
         if (election.epoch, election.voted) != (request.epoch, request.candidate):
             self.fail(f"node {node.id} gave a vote that is not on disk: {request}")
-        key = (node.id, request.epoch)
+        key = (node.id, node.directory_id, request.epoch)
         if self.votes.setdefault(key, request.candidate.id) != request.candidate.id:
             self.fail(f"node {node.id} voted twice in epoch {request.epoch}")
 
@@ -100,8 +118,11 @@ class Checker:
         if record is not None and record.epoch != node.machine.view.epoch:
             self.fail(f"node {node.id} committed {high_watermark} by counting an older epoch")
         holding = 0
-        for voter_id in voters.ids:
-            log = self._world.nodes[voter_id].disk.log
+        for voter in voters.voters:
+            holder = self._world.nodes[voter.key.id]
+            if not voter.key.accepts(ReplicaKey(holder.id, holder.directory_id)):
+                continue
+            log = holder.disk.log
             held = log.at(high_watermark - 1) if high_watermark <= log.synced_offset else None
             holding += held == record or log.start_offset >= high_watermark
         if holding < voters.majority:

@@ -38,8 +38,6 @@ from penstock.raft.message import (
     RaftRequest,
     RemoveVoter,
     VersionsAnswer,
-    Vote,
-    VoteAnswer,
 )
 from penstock.raft.voter_history import ControlEntry
 from tests.simulation.raft_check import Checker
@@ -63,6 +61,9 @@ class Plan:
     fault_every_ms: int
     append_every_ms: int
     faults_for_ms: int
+    replaces_disk: bool
+    """One node comes back with an empty disk. Voters are not changed by request then: together the
+    two could take the majority away for good."""
     haste: int
     """What Kafka's timeouts are divided by: the same faults then meet more elections."""
 
@@ -78,6 +79,7 @@ def plan_of(random: Random) -> Plan:
         fault_every_ms=random.choice((200, 600, 1500)),
         append_every_ms=random.choice((40, 150, 400)),
         faults_for_ms=random.choice((2000, 4000, 6000)),
+        replaces_disk=random.random() < 0.25,
         haste=random.choice((1, 4, 8)),
     )
 
@@ -102,6 +104,7 @@ class Reply:
 @dataclass
 class SimNode:
     id: int
+    directory_id: bytes
     disk: SimDisk
     machine: RaftMachine
     incarnation: int = 0
@@ -117,8 +120,8 @@ def endpoints_of(node_id: int) -> tuple[Endpoint, ...]:
     return (Endpoint("CONTROLLER", f"n{node_id}", 9093),)
 
 
-def directory_of(node_id: int) -> bytes:
-    return bytes(15) + bytes([100 + node_id])
+def directory_of(node_id: int, disks: int = 0) -> bytes:
+    return bytes(14) + bytes([100 + node_id, disks])
 
 
 def voter_of(node_id: int, kraft_version: int) -> Voter:
@@ -139,6 +142,7 @@ class World:
         self._sequence = 0
         self._queue: list[tuple[int, int, Callable[[], None]]] = []
         self._cut: set[tuple[int, int]] = set()
+        self._is_replaced = not self.plan.replaces_disk
         self._values = 0
         self.has_faults = True
         self.checker = Checker(self)
@@ -160,13 +164,16 @@ class World:
         disk = SimDisk()
         if self._first and node_id <= self.plan.voters:
             disk.log.snapshots[NOTHING] = Snapshot(1, self._first)
-        self.nodes[node_id] = SimNode(node_id, disk, self._machine(node_id, disk))
+        directory_id = directory_of(node_id)
+        machine = self._machine(node_id, directory_id, disk)
+        self.nodes[node_id] = SimNode(node_id, directory_id, disk, machine)
 
-    def _machine(self, node_id: int, disk: SimDisk) -> RaftMachine:
+    def _machine(self, node_id: int, directory_id: bytes, disk: SimDisk) -> RaftMachine:
         static = VoterSet(voter_of(one, 0) for one in range(1, self.plan.voters + 1))
         config = RaftConfig(
             node_id,
-            directory_of(node_id),
+            directory_id,
+            auto_join=self.plan.replaces_disk,
             endpoints=endpoints_of(node_id),
             bootstrap=tuple(voter.node for voter in static.voters),
             election_timeout_ms=1000 // self.plan.haste,
@@ -192,7 +199,7 @@ class World:
         node.high_watermark = 0
         node.tick_at_ms = -1
         node.replies.clear()
-        node.machine = self._machine(node.id, node.disk)
+        node.machine = self._machine(node.id, node.directory_id, node.disk)
         self._note("restart", node.id)
         self._drain(node)
 
@@ -348,8 +355,7 @@ class World:
         envelope = sent.token
         if not isinstance(envelope, Envelope):
             return
-        if isinstance(sent.answer, VoteAnswer) and isinstance(envelope.request, Vote):
-            self.checker.answered_vote(node, envelope.request, sent.answer)
+        self.checker.answered(node, envelope.request, sent.answer)
         self._reply(node.id, envelope, self._fill(node, sent.answer))
 
     def _fill(self, node: SimNode, answer: RaftAnswer) -> Reply:
@@ -411,6 +417,7 @@ class World:
         choice = self.random.choice(
             [self._stop, self._stop_leader, self._isolate, self._split, self._heal, self._resign]
             + [self._snapshot, self._change] * 2
+            + [self._replace_disk, self._upgrade]
         )
         choice(node)
         self.at(self.random.randint(1, 2 * self.plan.fault_every_ms), self.fault)
@@ -470,7 +477,7 @@ class World:
 
     def _change(self, node: SimNode) -> None:
         leader = next(self.leaders(), None)
-        if leader is None or not self.plan.kraft_version or node.id == self.plan.voters + 2:
+        if leader is None or self.plan.replaces_disk or node.id == self.plan.voters + 2:
             return
         request: RaftRequest
         if leader.machine.voters.get(node.id) is None:
@@ -479,6 +486,20 @@ class World:
             request = RemoveVoter(ReplicaKey(node.id, directory_of(node.id)))
         self.step(leader, lambda machine: machine.receive(request, None, self.now_ms))
         self._note("change", request)
+
+    def _replace_disk(self, node: SimNode) -> None:
+        """Only where the voters are known by their directories: without, nobody notices."""
+        if self._is_replaced or not self.plan.kraft_version or node.id > self.plan.voters:
+            return
+        self._is_replaced = True
+        self.crash(node)
+        node.directory_id = directory_of(node.id, 1)
+        node.disk = SimDisk()
+        self.at(self.random.randint(1, 1000), lambda: self._come_back(node))
+
+    def _upgrade(self, _: SimNode) -> None:
+        for leader in list(self.leaders()):
+            self.step(leader, lambda one: one.upgrade_kraft_version(1, None, self.now_ms))
 
     def _resign(self, node: SimNode) -> None:
         epoch = node.machine.view.epoch

@@ -62,12 +62,12 @@ class Core:
             self.election = ElectionState(self.log.last_epoch)
         elif state.leader_id == self.config.node_id:
             return Resigned(self.election_deadline_ms())
-        elif self.may_stand and state.voted is not None and state.voted.id == self.config.node_id:
-            return Candidate(self.election_deadline_ms(), self._ballot())
         elif state.leader_id is not None:
             endpoints = self.voters.endpoints_of(state.leader_id)
             if endpoints:
                 return Follower(state.leader_id, endpoints, self.fetch_deadline_ms())
+        elif self.may_stand and state.voted is not None and state.voted.id == self.config.node_id:
+            return Candidate(self.election_deadline_ms(), self._ballot())
         return Unattached(self.election_deadline_ms())
 
     @property
