@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.model.error import ErrorCode
-from penstock.raft import ElectionState, ReplicaKey, Role
+from penstock.raft import ElectionState, Role
 from penstock.raft.message import (
     AddVoter,
     RaftAnswer,
@@ -119,10 +119,7 @@ class Checker:
             self.fail(f"node {node.id} committed {high_watermark} by counting an older epoch")
         holding = 0
         for voter in voters.voters:
-            holder = self._world.nodes[voter.key.id]
-            if not voter.key.accepts(ReplicaKey(holder.id, holder.directory_id)):
-                continue
-            log = holder.disk.log
+            log = self._world.log_of(voter)
             held = log.at(high_watermark - 1) if high_watermark <= log.synced_offset else None
             holding += held == record or log.start_offset >= high_watermark
         if holding < voters.majority:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from heapq import heappop, heappush
 from random import Random
 from zlib import crc32
@@ -41,7 +41,7 @@ from penstock.raft.message import (
 )
 from penstock.raft.voter_history import ControlEntry
 from tests.simulation.raft_check import Checker
-from tests.simulation.raft_disk import NOTHING, Record, SimDisk, Snapshot
+from tests.simulation.raft_disk import NOTHING, Record, SimDisk, SimLog, Snapshot
 
 CHUNK = 60
 RECORDS_PER_FETCH = 4
@@ -143,6 +143,7 @@ class World:
         self._queue: list[tuple[int, int, Callable[[], None]]] = []
         self._cut: set[tuple[int, int]] = set()
         self._is_replaced = not self.plan.replaces_disk
+        self._thrown_away: SimNode | None = None
         self._values = 0
         self.has_faults = True
         self.checker = Checker(self)
@@ -185,6 +186,14 @@ class World:
         history = VoterHistory(static if not self.plan.kraft_version else None, disk.log.entries())
         random = Random(self.random.random())
         return RaftMachine(config, disk.log, disk.election, history, random.random, self.now_ms)
+
+    def log_of(self, voter: Voter) -> SimLog:
+        """Also of a disk that was thrown away: what it said it has, it had."""
+        node = self.nodes[voter.key.id]
+        if voter.key.accepts(ReplicaKey(node.id, node.directory_id)):
+            return node.disk.log
+        assert self._thrown_away is not None
+        return self._thrown_away.disk.log
 
     def crash(self, node: SimNode) -> None:
         node.is_up = False
@@ -231,12 +240,12 @@ class World:
 
     def _drain(self, node: SimNode) -> None:
         while node.is_up:
+            self.checker.stepped(node)
             ready = node.machine.take_ready()
             self._carry_out(node, ready)
             if not ready:
                 break
         if node.is_up:
-            self.checker.stepped(node)
             self._sync_later(node)
             self._tick_later(node)
 
@@ -493,6 +502,7 @@ class World:
             return
         self._is_replaced = True
         self.crash(node)
+        self._thrown_away = replace(node)
         node.directory_id = directory_of(node.id, 1)
         node.disk = SimDisk()
         self.at(self.random.randint(1, 1000), lambda: self._come_back(node))
