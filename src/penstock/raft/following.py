@@ -127,7 +127,7 @@ class Following:
         if own_end.epoch == leader_end.epoch:
             target = min(target, leader_end.end_offset)
         if target < (core.high_watermark or 0) or target < core.log.start_offset:
-            core.outbox.back_off(FETCH_LANE, core.now_ms, core.config.fetch_max_wait_ms)
+            self.pause()
             return
         role.is_writing = True
         core.history.truncate(target)
@@ -136,9 +136,20 @@ class Following:
     def _load(self, role: Follower, snapshot: SnapshotId) -> None:
         core = self._core
         if snapshot.end_offset < (core.high_watermark or 0) or snapshot.epoch < 0:
-            core.outbox.back_off(FETCH_LANE, core.now_ms, core.config.fetch_max_wait_ms)
+            self.pause()
         else:
             role.fetching = SnapshotFetch(snapshot)
+
+    def pause(self) -> None:
+        """Something is wrong that will not pass by asking again at once."""
+        core = self._core
+        core.outbox.back_off(FETCH_LANE, core.now_ms, core.config.fetch_max_wait_ms)
+
+    def end_snapshot(self) -> None:
+        role = self._core.role
+        if isinstance(role, Follower):
+            role.fetching = None
+            role.is_writing = False
 
     def receive_chunk(self, request_id: int, sent: InFlight, answer: FetchSnapshotAnswer) -> None:
         core = self._core

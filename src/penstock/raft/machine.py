@@ -173,16 +173,17 @@ class RaftMachine:
         self, snapshot: SnapshotId, entries: Sequence[ControlEntry], now_ms: int
     ) -> None:
         """A fetched snapshot took the place of the log."""
+        self._core.now_ms = now_ms
         self._core.history.replace(entries)
         self._core.advance_high_watermark(snapshot.end_offset)
-        self.snapshot_refused(now_ms)
+        self._following.end_snapshot()
+        self._settle()
 
     def snapshot_refused(self, now_ms: int) -> None:
-        """A fetched snapshot was bad: start over."""
+        """A fetched snapshot was bad: start over, after a pause."""
         self._core.now_ms = now_ms
-        if isinstance(self._core.role, Follower):
-            self._core.role.fetching = None
-            self._core.role.is_writing = False
+        self._following.end_snapshot()
+        self._following.pause()
         self._settle()
 
     def log_trimmed(self) -> None:

@@ -97,7 +97,7 @@ class Bench:
         self.replies: dict[int, tuple[Record, ...]] = {}
         self.answers: dict[object, RaftAnswer] = {}
         self.high_watermarks: list[int] = []
-        self.snapshot = Snapshot(1, ())
+        self.snapshot: Snapshot | None = Snapshot(1, ())
         config = RaftConfig(
             node_id,
             directory(node_id),
@@ -273,7 +273,9 @@ class Bench:
                 self.machine.log_truncated(self.now_ms)
             case WriteChunk():
                 self.lines.append(f"chunk {work.position}{' last' if work.last else ''}")
-                if work.last:
+                if work.last and self.snapshot is None:
+                    self.machine.snapshot_refused(self.now_ms)
+                elif work.last and self.snapshot is not None:
                     self.log.install(work.snapshot, self.snapshot)
                     entries = self.snapshot.entries
                     self.machine.snapshot_installed(work.snapshot, entries, self.now_ms)
