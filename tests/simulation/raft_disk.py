@@ -114,6 +114,9 @@ class SimLog:
             kept = self.synced_offset
         self.truncate(kept)
         self.synced_offset = self.end_offset
+        latest = self.latest_snapshot
+        if latest is not None and latest.end_offset > self.end_offset:
+            self.install(latest, self.snapshots[latest])
 
     def entries(self) -> tuple[ControlEntry, ...]:
         """The control records, as read when the log is opened."""

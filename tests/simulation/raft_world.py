@@ -181,6 +181,7 @@ class World:
             fetch_timeout_ms=2000 // self.plan.haste,
             election_backoff_max_ms=1000 // self.plan.haste,
             request_timeout_ms=2000 // self.plan.haste,
+            retry_backoff_ms=80,
             can_vote=node_id != self.plan.voters + 2,
         )
         history = VoterHistory(static if not self.plan.kraft_version else None, disk.log.entries())
@@ -425,11 +426,15 @@ class World:
         node = self.random.choice(list(self.nodes.values()))
         choice = self.random.choice(
             [self._stop, self._stop_leader, self._isolate, self._split, self._heal, self._resign]
-            + [self._snapshot, self._change] * 2
+            + [self._change] * 3
             + [self._replace_disk, self._upgrade]
         )
         choice(node)
         self.at(self.random.randint(1, 2 * self.plan.fault_every_ms), self.fault)
+
+    def snapshots(self) -> None:
+        self._snapshot(self.random.choice(list(self.nodes.values())))
+        self.at(self.random.randint(1, 600), self.snapshots)
 
     def _stop(self, node: SimNode) -> None:
         if node.is_up:
@@ -490,7 +495,7 @@ class World:
             return
         request: RaftRequest
         if leader.machine.voters.get(node.id) is None:
-            request = AddVoter(voter_of(node.id, 1), 2000)
+            request = AddVoter(voter_of(node.id, 1), self.random.choice((5, 2000)))
         else:
             request = RemoveVoter(ReplicaKey(node.id, directory_of(node.id)))
         self.step(leader, lambda machine: machine.receive(request, None, self.now_ms))
@@ -522,6 +527,7 @@ class World:
             self._drain(node)
         self.at(1, self.client)
         self.at(1, self.fault)
+        self.at(1, self.snapshots)
         self.run_until(self.plan.faults_for_ms)
         self.settle()
 

@@ -268,8 +268,9 @@ class RaftMachine:
         core = self._core
         election = core.election if core.election != self._persisted else None
         self._persisted = core.election
-        role = core.view if core.view != self._shown_role else None
-        self._shown_role = core.view
+        view = core.view
+        role = view if view != self._shown_role else None
+        self._shown_role = view
         moved = core.high_watermark != self._shown_high_watermark
         self._shown_high_watermark = core.high_watermark
         log_work, answers = tuple(core.log_work), tuple(core.answers)

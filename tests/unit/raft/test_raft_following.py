@@ -22,9 +22,7 @@ def diverging(epoch: int, end_offset: int, high_watermark: int = -1) -> FetchAns
 
 def test_records_are_appended_and_asked_for_again() -> None:
     bench = following(1, 1)
-    assert bench.lines[-2:] == ["follower 4", "to 2: fetch 4 at 1/2"] or (
-        "to 2: fetch 4 at 1/2" in bench.lines
-    )
+    assert "to 2: fetch 4 at 1/2" in bench.lines
     lines = bench.fetched(-1, Record(4, "a"), Record(4, "b"))
     assert lines == ["append ['a', 'b']", "to 2: fetch 4 at 4/4"]
 
@@ -75,10 +73,10 @@ def test_turning_back_to_nothing() -> None:
 def test_voters_of_a_truncated_record_do_not_count_any_more() -> None:
     bench = following(1)
     bench.fetched(-1, Record(4, "voters", voter_set(1, 2)))
-    assert bench.machine.voters.ids == (1, 2)
+    assert bench.machine.voters == voter_set(1, 2)
     answer = FetchAnswer(ErrorCode.NONE, leader(2, 4), diverging=EpochEnd(1, 1))
     bench.reply(2, Fetch, answer)
-    assert bench.machine.voters.ids == (1, 2, 3)
+    assert bench.machine.voters == voter_set(1, 2, 3)
 
 
 def test_nothing_below_the_high_watermark_is_given_up() -> None:

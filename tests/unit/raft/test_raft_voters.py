@@ -119,6 +119,20 @@ def test_a_newcomer_that_cannot_be_reached() -> None:
     assert add(bench) is None, "the next attempt is free"
 
 
+def test_a_newcomer_is_asked_again_while_the_first_question_is_open() -> None:
+    bench = leading()
+    bench.hold(4, 3)
+    bench.ask(AddVoter(voter(4), timeout_ms=100), "first")
+    first = bench.pending(4, AskVersions).request_id
+    bench.wait(100)
+    assert error_of(bench.answers["first"]) is ErrorCode.REQUEST_TIMED_OUT
+    assert add(bench) is None
+    bench.step(lambda machine: machine.receive_answer(first, SUPPORTED, bench.now_ms))
+    assert bench.machine.voters == voter_set(1, 2, 3)
+    bench.reply(4, AskVersions, SUPPORTED)
+    assert bench.machine.voters == voter_set(1, 2, 3, 4)
+
+
 def test_a_second_voter_does_not_cost_the_first_its_office() -> None:
     """A lone leader waited for nobody, for hours; the newcomer has the usual time."""
     bench = Bench(voters=[1])
@@ -303,8 +317,7 @@ def updates(bench: Bench, rounds: int) -> int:
     sent = [one for one in bench.sent[before:] if isinstance(one.request, UpdateVoter)]
     for one in sent:
         answer = VoterChangeAnswer(ErrorCode.NONE, leader(2, 4))
-        request_id = one.request_id
-        bench.step(lambda machine: machine.receive_answer(request_id, answer, bench.now_ms))
+        bench.machine.receive_answer(one.request_id, answer, bench.now_ms)
     return len(sent)
 
 
@@ -406,7 +419,7 @@ def test_history_follows_the_log() -> None:
     history.trim(20)
     assert (history.voters.ids, history.kraft_version) == ((1, 2), 1)
     history.replace([])
-    assert history.voters.ids == (1,)
+    assert list(history.voters.ids) == [1]
 
 
 def test_a_begin_for_another_disk_is_answered_and_still_tells_who_leads() -> None:
