@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from penstock.model.error import ErrorCode
-from penstock.raft import ElectionState, Role
+from penstock.raft import ElectionState, Role, VoterSet
 from penstock.raft.message import (
     AddVoter,
     RaftAnswer,
@@ -129,6 +129,15 @@ class Checker:
         if offset >= end_offset:
             return False
         return offset < log.start_offset or log.at(offset) == self.committed[offset]
+
+    def changes_voters(self, node: SimNode, voters: VoterSet) -> None:
+        """Two sets in a row share a majority only if they differ by one, and the first counts."""
+        machine = node.machine
+        before = set(machine.voters.ids)
+        if len(before ^ set(voters.ids)) > 1:
+            self.fail(f"node {node.id} changes {before} to {voters} at once")
+        if machine.history.voters_offset >= len(self.committed):
+            self.fail(f"node {node.id} changes voters before the last change is committed")
 
     def truncated(self, node: SimNode, end_offset: int) -> None:
         if end_offset < (node.machine.high_watermark or 0):

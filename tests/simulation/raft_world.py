@@ -281,6 +281,8 @@ class World:
         log, machine = node.disk.log, node.machine
         match work:
             case AppendControl():
+                if work.voters is not None and work.leader_change is None:
+                    self.checker.changes_voters(node, work.voters)
                 value = f"control {node.id} {work.epoch}"
                 entries = log.append(Record(work.epoch, value, work.voters, work.kraft_version))
                 machine.log_appended(self.now_ms, entries)

@@ -150,6 +150,7 @@ PLANTED: list[tuple[type | str, str, Callable[..., object]]] = [
     (Leadership, "_held", leader_counts_what_it_has_not_synced),
     (Following, "_turn_back", truncation_goes_below_the_high_watermark),
     (FetchService, "_judge", divergence_is_not_noticed),
+    (VoterChanges, "_problem", changes_overlap),
 ]
 
 
