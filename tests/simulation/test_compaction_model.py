@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from penstock.storage.compaction_config import CleanerSettings
+from penstock.storage.compaction.config import CleanerSettings
 from penstock.storage.lookup import aborted_txns
 from penstock.testing.disk import FaultyDisk
 from tests.simulation.test_disk_faults import check_indexes

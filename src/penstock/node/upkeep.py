@@ -19,14 +19,14 @@ from penstock.node.metadata_plane import MetadataPlane
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
-from penstock.storage.flusher import Flusher
+from penstock.storage.flush.flusher import Flusher
 from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir
 from penstock.storage.retention import apply_retention
 
 if TYPE_CHECKING:
-    from penstock.storage.cleaner import Cleaner
-    from penstock.storage.compaction_config import CleanerSettings
+    from penstock.storage.compaction.cleaner import Cleaner, Runner
+    from penstock.storage.compaction.config import CleanerSettings
 
 Job = Callable[[], Awaitable[None]]
 
@@ -48,13 +48,16 @@ class Upkeep:
         partitions: PartitionSet,
         flusher: Flusher,
         metadata: MetadataPlane,
+        run_compaction: Runner | None = None,
     ) -> None:
+        """Where `run_compaction` is None, a child process compacts."""
         self._config = config
         self._clock = clock
         self._log_dir = log_dir
         self._partitions = partitions
         self._flusher = flusher
         self._metadata = metadata
+        self._run_compaction = run_compaction
         self.failures = UpkeepFailures()
         self.rounds: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -162,7 +165,8 @@ class Upkeep:
             return
         if self._cleaner is None:
             # Loaded here: a node that compacts nothing does not pay for it at start.
-            from penstock.storage.cleaner import Cleaner
+            from penstock.storage.compaction.cleaner import Cleaner
+            from penstock.storage.compaction.process import run_in_child
 
             self._cleaner = Cleaner(
                 self._log_dir.disk,
@@ -170,6 +174,7 @@ class Upkeep:
                 self._compacted_logs,
                 self._clock,
                 self._cleaner_settings,
+                self._run_compaction or run_in_child,
             )
             self._cleaner.load(self._log_dir.partitions())
         while await self._cleaner.clean_next() is not None:
@@ -187,7 +192,7 @@ class Upkeep:
                 yield partition.log
 
     def _cleaner_settings(self) -> CleanerSettings:
-        from penstock.storage.compaction_config import KEY_MAP_BYTES, CleanerSettings
+        from penstock.storage.compaction.config import KEY_MAP_BYTES, CleanerSettings
 
         config = self._config()
         is_set = config.is_set("log.cleaner.dedupe.buffer.size")

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from penstock.records.time_search import find_timestamp
+from penstock.storage.index.txn import AbortedTxn
+from penstock.storage.index.txn_check import check_txn_index
 from penstock.storage.log import Log
 from penstock.storage.segment import Search, Segment
-from penstock.storage.txn_check import check_txn_index
-from penstock.storage.txn_index import AbortedTxn
 
 
 class TimedOffset(NamedTuple):

@@ -13,7 +13,7 @@ from penstock.records.header import (
     check_batch,
     check_holdable,
 )
-from penstock.storage.replay import read_marker
+from penstock.storage.recovery.replay import read_marker
 
 if TYPE_CHECKING:
     from penstock.storage.log import Log

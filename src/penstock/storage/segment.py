@@ -20,11 +20,11 @@ from penstock.storage.batch_walk import LOOKUP_BYTES, read_batch, verified_end, 
 from penstock.storage.damage import IndexDamage
 from penstock.storage.disk import Buffer, Disk, write_fully
 from penstock.storage.file_cache import CachedFile, FileCache
-from penstock.storage.offset_index import OffsetIndex
-from penstock.storage.reindex import RELATIVE_OFFSET_MAX as RELATIVE_OFFSET_MAX
-from penstock.storage.reindex import rebuild_indexes
-from penstock.storage.time_index import TimeIndex
-from penstock.storage.txn_index import TxnIndex
+from penstock.storage.index.offset import OffsetIndex
+from penstock.storage.index.rebuild import RELATIVE_OFFSET_MAX as RELATIVE_OFFSET_MAX
+from penstock.storage.index.rebuild import rebuild_indexes
+from penstock.storage.index.time import TimeIndex
+from penstock.storage.index.txn import TxnIndex
 
 _logger = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.storage import names
 from penstock.storage.log import Log
-from penstock.storage.replay import rebuild_producers
+from penstock.storage.recovery.replay import rebuild_producers
 from penstock.storage.segment import Segment
 
 

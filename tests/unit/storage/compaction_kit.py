@@ -10,8 +10,8 @@ from penstock.records.control import build_end_marker
 from penstock.records.header import BatchHeader, check_batch, iter_batches
 from penstock.records.record import Record, iter_records
 from penstock.storage.append_check import Origin
-from penstock.storage.cleaner import Cleaner
-from penstock.storage.compaction_config import CleanerSettings
+from penstock.storage.compaction.cleaner import Cleaner
+from penstock.storage.compaction.config import CleanerSettings
 from penstock.storage.disk import Disk
 from penstock.storage.log import Log
 from tests.unit.storage.storage_kit import TP, Bench, Settings

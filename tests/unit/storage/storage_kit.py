@@ -10,8 +10,8 @@ from penstock.records.builder import build_batch
 from penstock.records.record import Record
 from penstock.storage.disk import Disk, RealDisk
 from penstock.storage.file_cache import FileCache
-from penstock.storage.loader import open_log
 from penstock.storage.log import Log
+from penstock.storage.recovery.loader import open_log
 from penstock.storage.trash import Trash
 
 TP = TopicPartition("orders", 0)

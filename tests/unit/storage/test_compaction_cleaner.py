@@ -11,9 +11,9 @@ import pytest
 from penstock.model.id import TopicPartition
 from penstock.records.header import seal
 from penstock.storage import names
-from penstock.storage.checkpoint import read_offsets
-from penstock.storage.cleaner import REST_MS, Cleaner
-from penstock.storage.compaction_job import (
+from penstock.storage.checkpoint.file import read_offsets
+from penstock.storage.compaction.cleaner import REST_MS, Cleaner
+from penstock.storage.compaction.job import (
     CleanedGroup,
     CompactionDone,
     CompactionFailed,
@@ -23,9 +23,9 @@ from penstock.storage.compaction_job import (
     decode_progress,
     encode_progress,
 )
-from penstock.storage.compaction_pace import Pace
-from penstock.storage.compaction_pick import weigh
-from penstock.storage.compaction_run import Compaction
+from penstock.storage.compaction.pace import Pace
+from penstock.storage.compaction.pick import weigh
+from penstock.storage.compaction.run import Compaction
 from penstock.storage.trim import delete_first_segments, delete_log, truncate_to
 from penstock.testing.disk import FaultyDisk
 from tests.unit.storage.compaction_kit import TP, CleanBench, CompactSettings, read_batches

@@ -5,7 +5,13 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from penstock.storage.key_map import SLOT_BYTES, KeyMap, _digest_pair, _prime_below, _sip_pair
+from penstock.storage.compaction.key_map import (
+    SLOT_BYTES,
+    KeyMap,
+    _digest_pair,
+    _prime_below,
+    _sip_pair,
+)
 
 PUTS = st.lists(st.tuples(st.binary(max_size=3), st.integers(0, 2**62)), max_size=200)
 

@@ -14,13 +14,13 @@ from uuid import UUID
 
 import pytest
 
-from penstock.storage import compaction_process
-from penstock.storage.checkpoint import read_offsets
-from penstock.storage.cleaner import Cleaner
-from penstock.storage.compaction_config import CleanerSettings
-from penstock.storage.compaction_job import CleanedGroup, CompactionJob, Progress
-from penstock.storage.compaction_pick import weigh
-from penstock.storage.compaction_round import describe
+from penstock.storage.checkpoint.file import read_offsets
+from penstock.storage.compaction import process as compaction_process
+from penstock.storage.compaction.cleaner import Cleaner
+from penstock.storage.compaction.config import CleanerSettings
+from penstock.storage.compaction.job import CleanedGroup, CompactionJob, Progress
+from penstock.storage.compaction.pick import weigh
+from penstock.storage.compaction.round import describe
 from penstock.storage.names import CLEANER_OFFSETS
 from penstock.storage.trim import delete_log, truncate_to
 from tests.unit.storage.compaction_kit import TP, CleanBench, CompactSettings

@@ -9,7 +9,7 @@ import pytest
 from penstock.records.compression import CODEC_NAMES
 from penstock.records.header import CREATE_TIME, DELETE_HORIZON_BIT, LOG_APPEND_TIME
 from penstock.records.record import iter_records
-from penstock.storage.compaction_config import CleanerSettings
+from penstock.storage.compaction.config import CleanerSettings
 from penstock.storage.lookup import aborted_txns, max_timestamp_offset, offset_for_timestamp
 from tests.batch_kit import raw_batch
 from tests.unit.storage.compaction_kit import DAY_MS, CleanBench, CompactSettings, read_batches

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from penstock.model.id import TopicPartition
-from penstock.storage.checkpoint import (
+from penstock.storage.checkpoint.file import (
     read_lines,
     read_offsets,
     read_topic_id,

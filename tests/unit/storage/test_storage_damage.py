@@ -17,16 +17,16 @@ from penstock.records.control import build_end_marker
 from penstock.records.header import CorruptBatch, iter_batches
 from penstock.storage import names
 from penstock.storage.append_check import Origin
-from penstock.storage.batch_search import walk_past_damage
-from penstock.storage.clean_shutdown import note_clean, take_clean
+from penstock.storage.checkpoint.clean_shutdown import note_clean, take_clean
 from penstock.storage.damage import DamagedFile, DamagedLog, put_aside, read_small
 from penstock.storage.disk import RealDisk
-from penstock.storage.flush_ticket import FlushTicket
-from penstock.storage.loader import open_log
+from penstock.storage.flush.ticket import FlushTicket
 from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir
 from penstock.storage.lookup import aborted_txns, offset_for_timestamp
-from penstock.storage.loss import Losses
+from penstock.storage.recovery.batch_search import walk_past_damage
+from penstock.storage.recovery.loader import open_log
+from penstock.storage.recovery.loss import Losses
 from penstock.storage.retention import apply_retention
 from penstock.storage.trash import Trash
 from tests.unit.storage.storage_kit import TP, Bench, FixedClock, Settings, batch
@@ -572,7 +572,7 @@ def test_whatever_a_sync_raises_somebody_is_told(
 
     monkeypatch.setattr(FlushTicket, "sync", fail)
     log = found.logs[A]
-    loop.flusher.request(log)
+    loop.request(log)
     loop.run_one()
     assert [type(error) for error in loop.failed] == [StorageError]
     assert log.recovery_point == 0
@@ -591,7 +591,7 @@ def test_a_crew_that_fails_ends_no_thread(
 
     monkeypatch.setattr(loop.flusher._crew, "work", fail)
     with caplog.at_level(logging.ERROR):
-        loop.flusher.request(found.logs[A])
+        loop.request(found.logs[A])
         loop.run_one()
     assert len(loop.failed) == 1
     monkeypatch.setattr(loop.flusher._crew, "work", work)
@@ -606,7 +606,7 @@ def test_a_sync_that_misses_a_name_fails_its_log_alone(tmp_path: Path) -> None:
         path.unlink()
     (tmp_path / "a-0").rmdir()
     for partition in (A, B):
-        loop.flusher.request(found.logs[partition])
+        loop.request(found.logs[partition])
     while len(loop.failed) + len(loop.flushed) < 2:
         loop.run_one()
     assert [type(error) for error in loop.failed] == [DamagedLog]

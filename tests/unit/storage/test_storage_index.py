@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from penstock.storage.disk import RealDisk
 from penstock.storage.file_cache import FileCache
-from penstock.storage.offset_index import OffsetIndex
-from penstock.storage.time_index import TimeIndex
-from penstock.storage.txn_index import AbortedTxn, TxnIndex
+from penstock.storage.index.offset import OffsetIndex
+from penstock.storage.index.time import TimeIndex
+from penstock.storage.index.txn import AbortedTxn, TxnIndex
 from penstock.testing.disk import FaultyDisk
 
 

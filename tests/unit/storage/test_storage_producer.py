@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from penstock.model.error import ApiError, ErrorCode
 from penstock.records.control import EndMarker
 from penstock.records.header import SEQUENCE_MAX, BatchHeader, parse_header
-from penstock.storage.producer_entry import decode_snapshot, encode_snapshot
-from penstock.storage.producer_state import ProducerState
+from penstock.storage.producer.entry import decode_snapshot, encode_snapshot
+from penstock.storage.producer.state import ProducerState
 from tests.unit.storage.storage_kit import batch
 
 

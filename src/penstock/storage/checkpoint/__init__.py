@@ -1,0 +1,1 @@
+"""Small files of a data directory that say how far things had come."""

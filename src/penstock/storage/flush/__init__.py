@@ -1,0 +1,1 @@
+"""Group commit: what became dirty together is synced together."""

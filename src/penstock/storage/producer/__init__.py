@@ -1,0 +1,1 @@
+"""What a log knows of its producers: sequences, open transactions, snapshots of both."""
