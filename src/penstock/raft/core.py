@@ -109,8 +109,9 @@ class Core:
         return RoleView(self.role.kind, self.epoch, self.election.leader_id)
 
     def current_leader(self) -> CurrentLeader:
-        leader_id = self.election.leader_id
-        return CurrentLeader(leader_id, self.epoch, self.leader_endpoints())
+        """For answers. A leader whose address is not known is not named: a Kafka node would stop."""
+        endpoints = self.leader_endpoints()
+        return CurrentLeader(self.election.leader_id if endpoints else None, self.epoch, endpoints)
 
     def leader_endpoints(self) -> Endpoints:
         if self.election.leader_id is None:

@@ -115,17 +115,15 @@ class Election:
             voter,
         )
 
-    def receive_answer(self, sent: InFlight, request: Vote, answer: VoteAnswer) -> None:
+    def receive_answer(self, sent: InFlight, answer: VoteAnswer) -> None:
         core = self._core
         if not adopt_from_answer(core, answer.error, answer.leader):
             return
         role = core.role
-        if isinstance(role, Prospective | Candidate) and answer.error is ErrorCode.NONE:
-            if request.pre_vote == isinstance(role, Prospective):
-                role.ballot.record(sent.node.id, answer.granted)
-                self._settle()
-        elif isinstance(role, Prospective | Candidate):
-            core.outbox.back_off(sent.lane, core.now_ms)
+        if isinstance(role, Prospective | Candidate):
+            # An error (another disk stands in the voter's place) is a vote that will not come.
+            role.ballot.record(sent.node.id, answer.granted)
+            self._settle()
 
     def request_failed(self, sent: InFlight, request: Vote, unsupported: bool) -> None:
         """A voter that does not know pre-votes would never grant one: stand without."""

@@ -50,7 +50,7 @@ class Following:
 
     def _ask_anybody(self, but_not: int | None) -> bool:
         core = self._core
-        known = core.config.bootstrap or tuple(voter.node for voter in core.voters.voters)
+        known = (*core.config.bootstrap, *(voter.node for voter in core.voters.voters))
         nodes = [node for node in known if node.id not in (core.config.node_id, but_not)]
         if not nodes or core.log.flushed_offset < core.log.end_offset:
             return False

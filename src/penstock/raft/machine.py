@@ -108,8 +108,8 @@ class RaftMachine:
 
     def _dispatch(self, request_id: int, sent: InFlight, answer: RaftAnswer) -> None:
         match sent.request, answer:
-            case Vote() as request, VoteAnswer():
-                self._election.receive_answer(sent, request, answer)
+            case Vote(), VoteAnswer():
+                self._election.receive_answer(sent, answer)
             case ((BeginQuorumEpoch() | EndQuorumEpoch()), QuorumEpochAnswer()):
                 self._leadership.receive_answer(sent, answer)
             case Fetch() as request, FetchAnswer():

@@ -12,6 +12,7 @@ from penstock.raft import (
     ElectionState,
     Endpoint,
     LogWork,
+    Node,
     RaftConfig,
     RaftMachine,
     Ready,
@@ -86,7 +87,7 @@ class Bench:
         syncs: bool = True,
         can_vote: bool = True,
         auto_join: bool = False,
-        told: bool = True,
+        bootstrap: tuple[Node, ...] = (),
     ) -> None:
         self.log = log if log is not None else SimLog()
         self.syncs = syncs
@@ -101,7 +102,8 @@ class Bench:
         config = RaftConfig(
             node_id,
             directory(node_id),
-            endpoints=endpoints(node_id) if told else (),
+            endpoints=endpoints(node_id),
+            bootstrap=bootstrap,
             can_vote=can_vote,
             auto_join=auto_join,
         )

@@ -104,6 +104,15 @@ def test_votes_are_asked_for_only_with_a_synced_log() -> None:
     assert "to 2: pre-vote 5 log 5/3" in bench.sync()
 
 
+def test_a_voter_with_another_disk_is_not_asked_over_and_over() -> None:
+    bench = Bench(log_of(1, 1), ElectionState(4, None, key(1)))
+    answer = VoteAnswer(ErrorCode.INVALID_VOTER_KEY, leader(None, 4))
+    assert bench.reply(2, Vote, answer) == []
+    assert bench.wait(1000) == []
+    bench.grant(3)
+    assert bench.role == "leader 4"
+
+
 def test_a_higher_epoch_ends_a_candidacy() -> None:
     bench = Bench(log_of(1, 1), ElectionState(4, None, key(1)))
     answer = VoteAnswer(ErrorCode.FENCED_LEADER_EPOCH, leader(3, 9))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from penstock.model.error import ErrorCode
-from penstock.raft import ControlEntry, EpochEnd, SnapshotId
-from penstock.raft.message import Fetch, FetchAnswer, FetchSnapshot, FetchSnapshotAnswer
+from penstock.raft import ControlEntry, EpochEnd, Node, SnapshotId
+from penstock.raft.message import Fetch, FetchAnswer, FetchSnapshot, FetchSnapshotAnswer, Vote
 from tests.simulation.raft_disk import Record, Snapshot
 from tests.unit.raft.raft_kit import Bench, endpoints, key, leader, log_of, voter_set
 
@@ -140,6 +140,24 @@ def test_a_leader_without_address_is_not_followed() -> None:
     unknown = leader(8, 7)._replace(endpoints=())
     bench.reply(bench.sent[-1].node.id, Fetch, FetchAnswer(ErrorCode.FENCED_LEADER_EPOCH, unknown))
     assert bench.role == "unattached 7"
+
+
+def test_a_leader_that_cannot_be_reached_is_not_named_to_others() -> None:
+    """A Kafka node stops over a leader without an address."""
+    bench = Bench(log_of(1))
+    unknown = leader(8, 7)._replace(endpoints=())
+    bench.reply(bench.sent[-1].node.id, Fetch, FetchAnswer(ErrorCode.FENCED_LEADER_EPOCH, unknown))
+    assert bench.machine.view.leader_id == 8
+    assert bench.fetch(Fetch(7, key(3), 1, 1)).leader == leader(None, 7)
+    assert bench.vote(Vote(7, key(3), 1, 1)) == (ErrorCode.NONE, False)
+
+
+def test_bootstrap_servers_are_asked_where_no_voter_is_known() -> None:
+    server = Node(-2, endpoints(5))
+    bench = Bench(node_id=9, voters=(), kraft_version=0, can_vote=False, bootstrap=(server,))
+    assert bench.sent[-1].node == server
+    fenced = FetchAnswer(ErrorCode.FENCED_LEADER_EPOCH, leader(3, 7))
+    assert "to 3: fetch 7 at 0/0" in bench.reply(-2, Fetch, fenced)
 
 
 def test_when_the_leader_does_not_answer_others_are_asked() -> None:
