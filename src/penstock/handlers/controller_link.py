@@ -20,6 +20,7 @@ from penstock.metadata.image import ClusterImage
 from penstock.metadata.record import MetadataRecord
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, PenstockError
+from penstock.network.later import Later, future_of
 from penstock.protocol.entity import Entity
 from penstock.protocol.frame import API_BY_KEY
 from penstock.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
@@ -87,18 +88,19 @@ class ControllerLink:
             raise ApiError(ErrorCode.REQUEST_TIMED_OUT, str(error)) from error
         return unpack_answer(request, call.version, answer)
 
-    async def ask_here(self, request: Entity) -> Any:
-        """For this broker itself, where this node is the controller."""
+    def ask_here(self, request: Entity) -> Awaitable[Any]:
+        """For this broker itself, where this node is the controller. It is decided at once."""
         runtime = self._active()
         if runtime is None:
             raise ApiError(ErrorCode.NOT_CONTROLLER)
         assert request.API_KEY is not None
         version = API_BY_KEY[request.API_KEY].max_version
         asked = Asked(version, self._node_id, self._node_id, self._clock.now_ms())
-        return await runtime.submit(lambda shard: decide(shard, request, asked))
+        answer = runtime.ask(lambda shard: decide(shard, request, asked))
+        return future_of(answer) if isinstance(answer, Later) else _now(answer)
 
-    async def _ask_anywhere(self, request: Entity) -> Any:
-        return await (self.ask_here if self.is_active else self._ask_remote)(request)
+    def _ask_anywhere(self, request: Entity) -> Awaitable[Any]:
+        return self.ask_here(request) if self.is_active else self._ask_remote(request)
 
     # What a broker asks for on its own account
 
@@ -116,16 +118,12 @@ class ControllerLink:
         As in Kafka, who asked is told that the topic is unknown and asks again: a test that deletes
         a topic and looks whether it is gone must not be shown the one that its look has made.
         """
-        task = asyncio.create_task(self._create_missing(list(dict.fromkeys(names))))
+        request = CreateTopicsRequest(topics=[self._as_used(name) for name in dict.fromkeys(names)])
+        # Begun at once where the controller is here: who asks again finds it under way.
+        making = self._ask_anywhere(request)
+        task = asyncio.create_task(_report_uncreated(making, names))
         self._making.add(task)
         task.add_done_callback(self._making.discard)
-
-    async def _create_missing(self, names: Sequence[str]) -> None:
-        request = CreateTopicsRequest(topics=[self._as_used(name) for name in names])
-        try:
-            _log_uncreated(await self._ask_anywhere(request))
-        except PenstockError as error:
-            log.warning("topics not created", count=len(names), first=names[0], reason=str(error))
 
     async def create_internal_topic(self, topic: CoordinatorTopic) -> None:
         """What fails is found out by who looks for the topic afterwards."""
@@ -169,6 +167,17 @@ class ControllerLink:
             raise ApiError(ErrorCode(response.error_code), "no producer ids from the controller")
         start = response.producer_id_start
         return range(start, start + response.producer_id_len)
+
+
+async def _now(answer: Any) -> Any:
+    return answer
+
+
+async def _report_uncreated(making: Awaitable[CreateTopicsResponse], names: Sequence[str]) -> None:
+    try:
+        _log_uncreated(await making)
+    except PenstockError as error:
+        log.warning("topics not created", count=len(names), first=names[0], reason=str(error))
 
 
 def _log_uncreated(response: CreateTopicsResponse) -> None:

@@ -328,7 +328,8 @@ class Quorum:
             self._reserve,
             lambda: self._feed(self._machine.log_appended),
         )
-        log.info("quorum", role=Role.LEADER.value, epoch=epoch)
+        if not self._config.alone:
+            log.info("quorum", role=Role.LEADER.value, epoch=epoch)
         self._listener.on_leader(epoch)
         self._wake()
 
