@@ -21,8 +21,8 @@ from tests.simulation.replica_log_model import ModelLog
 from tests.simulation.replica_process_model import Process
 
 CONTROLLER = -1
-FAULTS_MS = 5_000
-HEALED_MS = 4_000
+FAULTS_MS = 3_000
+HEALED_MS = 2_500
 HEARTBEAT_MS = 100
 SESSION_MS = 400
 
@@ -37,7 +37,12 @@ class Planted:
 
 class Cluster:
     def __init__(
-        self, seed: int, faults: Planted | None = None, *, flushes: bool | None = None
+        self,
+        seed: int,
+        faults: Planted | None = None,
+        *,
+        flushes: bool | None = None,
+        restless: bool = False,
     ) -> None:
         self.random = random = Random(seed)
         self.faults = faults or Planted()
@@ -47,8 +52,14 @@ class Cluster:
         self.flushes = drawn if flushes is None else flushes
         self.careless = random.random() < 0.2
         self.drop = random.choice([0.0, 0.01, 0.1])
-        self.slow = random.choice([0.0, 0.02, 0.1])
+        self.slow = random.choice([0.0, 0.02, 0.1, 0.3])
         self.fault_every_ms = random.choice([60, 200, 500])
+        self.produce_every_ms = random.choice([12, 12, 60, 200])
+        self.restless = restless
+        if restless:
+            # Nothing but power cuts with quick starts after them, late messages, and few records.
+            self.flushes, self.min_isr, self.drop, self.slow = False, size - 1, 0.0, 0.3
+            self.fault_every_ms, self.produce_every_ms = 60, 200
         self.now_ms = 0
         self.healed = False
         self.acked = 0
@@ -210,6 +221,7 @@ class Cluster:
         )
         broker_id = self.random.choice(list(self.processes))
         process = self.processes[broker_id]
+        kind = "power" if self.restless else kind
         match kind:
             case "power" | "kill" if self._may_crash(broker_id):
                 self.crash(process, power=kind == "power")
@@ -242,7 +254,8 @@ class Cluster:
         self.checker.uncertain[process.id] = self.controller.image.brokers[process.id].epoch
         if power:
             process.log.lose_power(self.random)
-        self.later(self.random.choice([5, 30, 200, 700]), lambda: self.start(process.id))
+        delay_ms = 5 if self.restless else self.random.choice([5, 30, 200, 700])
+        self.later(delay_ms, lambda: self.start(process.id))
 
     def _stop(self, process: Process) -> None:
         process.stopping = True
@@ -279,7 +292,7 @@ class Cluster:
 
     def _produce(self) -> None:
         self.produce_once(acks_all=self.random.random() < 0.6)
-        self.later(self.random.randint(1, 25), self._produce)
+        self.later(self.random.randint(1, 2 * self.produce_every_ms), self._produce)
 
     def produce_once(self, *, acks_all: bool) -> None:
         """Mostly to the leader; also to who only takes itself for it."""
