@@ -1,4 +1,4 @@
-"""A broker's process in the model: the real leader and follower of one partition over a model log."""
+"""A broker's process in the model: the real leader and follower of a partition over a model log."""
 
 from __future__ import annotations
 
@@ -93,12 +93,12 @@ class Process:
         return self.log.synced_offset if self.cluster.flushes else self.log.end_offset
 
     def flush_soon(self) -> None:
-        if self.cluster.flushes and not self.flushing:
-            if self.log.synced_offset < self.log.end_offset:
-                self.flushing = True
-                generation = self.log.generation
-                delay = self.cluster.random.randint(1, 8)
-                self.cluster.later(delay, lambda: self._flushed(generation), self)
+        if self.flushing or self.safe_offset >= self.log.end_offset:
+            return
+        self.flushing = True
+        generation = self.log.generation
+        delay = self.cluster.random.randint(1, 8)
+        self.cluster.later(delay, lambda: self._flushed(generation), self)
 
     def _flushed(self, generation: int) -> None:
         self.flushing = False
