@@ -12,7 +12,6 @@ from collections.abc import Callable
 from tests.simulation.replica_controller_model import Image
 from tests.simulation.replica_log_model import Batch, ModelLog
 
-
 NEVER = 1 << 62
 
 

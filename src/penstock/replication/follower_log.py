@@ -8,26 +8,29 @@ from penstock.storage.trim import advance_log_start, truncate_fully, truncate_to
 
 
 def carry_out(log: Log, action: Action, now_ms: int) -> bool:
-    """Whether the high watermark went back, as only an unclean election lets it: it then has to be
-    checkpointed before anything is appended, or a later start would take for committed what came in
-    place of what was. ApiError for records that cannot be used, StorageError for a failed disk."""
-    before = log.high_watermark
+    """Whether the log was cut. Then the caller writes the checkpoints of its directory before it
+    appends anything: a recovery point behind the cut would make a torn batch look like rot, and a
+    watermark behind it, which an unclean election leaves, like committed what comes in its place.
+
+    ApiError for records that cannot be used, StorageError for a disk that failed."""
     match action:
         case Truncate(offset):
-            if truncate_to(log, offset):
-                _sync_cut(log)
+            cut = truncate_to(log, offset)
         case RestartAt(offset):
             truncate_fully(log, offset)
-            _sync_cut(log)
+            cut = True
         case Append():
-            _append(log, action, now_ms)
-    return log.high_watermark < before
+            cut = action.restart_at >= 0
+            if cut:
+                truncate_fully(log, action.restart_at)
+    if cut:
+        _sync_cut(log)
+    if isinstance(action, Append):
+        _append(log, action, now_ms)
+    return cut
 
 
 def _append(log: Log, action: Append, now_ms: int) -> None:
-    if action.restart_at >= 0:
-        truncate_fully(log, action.restart_at)
-        _sync_cut(log)
     if len(action.records):
         log.append_replica(action.records, now_ms)
     log.advance_high_watermark(action.high_watermark(log.end_offset))

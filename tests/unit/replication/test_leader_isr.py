@@ -20,9 +20,9 @@ def expand(world: World, replica_id: int = 3) -> IsrChange | None:
     return world.leader.expand(replica_id, world.high_watermark, OWN_EPOCH)
 
 
-def behind(isr: tuple[int, ...] = (1, 2), **fields: int) -> World:
+def behind(isr: tuple[int, ...] = (1, 2)) -> World:
     """Replica 3 is out of the in-sync set, and everybody is at the end."""
-    world = World(State(isr=isr), end_offset=10, **fields)
+    world = World(State(isr=isr), end_offset=10)
     world.fetch(2, 10)
     world.fetch(3, 10)
     world.advance()
