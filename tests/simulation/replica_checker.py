@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tests.simulation.replica_controller_model import Image
-from tests.simulation.replica_log_model import Batch, ModelLog
+from tests.simulation.replica_log_model import Batch, SimulatedLog, encode_value
 
 NEVER = 1 << 62
 
@@ -20,7 +20,7 @@ class Violation(AssertionError):
 
 
 class ReplicaChecker:
-    def __init__(self, logs: dict[int, ModelLog], *, flushes: bool) -> None:
+    def __init__(self, logs: dict[int, SimulatedLog], *, flushes: bool) -> None:
         self.logs = logs
         self.flushes = flushes
         self.exposed: dict[int, Batch] = {}
@@ -42,10 +42,10 @@ class ReplicaChecker:
 
     # Watermarks
 
-    def on_watermark(self, log: ModelLog, leader_epoch: int, before: int) -> None:
+    def on_watermark(self, log: SimulatedLog, leader_epoch: int, before: int) -> None:
         if self.is_past(leader_epoch):
             return
-        for batch in log.read(before, log.high_watermark, len(log.batches)):
+        for batch in log.read(before, log.high_watermark, NEVER):
             if batch.end > log.high_watermark:
                 raise Violation(f"watermark {log.high_watermark} within a batch {batch[:3]}")
             known = self.exposed.setdefault(batch.base, batch)
@@ -77,7 +77,7 @@ class ReplicaChecker:
         elif not self.is_past(leader_epoch):
             self._check_complete(log, f"leader {broker_id} of epoch {leader_epoch}", leader_epoch)
 
-    def _begin_anew(self, log: ModelLog, epoch: int) -> None:
+    def _begin_anew(self, log: SimulatedLog, epoch: int) -> None:
         self.reset_epoch = epoch
         held = {batch.base: batch for batch in log.batches}
         lost = [base for base, batch in self.exposed.items() if held.get(base) != batch]
@@ -89,7 +89,7 @@ class ReplicaChecker:
         self.acked = {value: at for value, at in self.acked.items() if at < cut}
         self.latest_seen = 0
 
-    def _check_complete(self, log: ModelLog, who: str, leader_epoch: int) -> None:
+    def _check_complete(self, log: SimulatedLog, who: str, leader_epoch: int) -> None:
         """One that hears late of its election need not have what others committed after it."""
         held = {batch.base: batch for batch in log.batches}
         for base, batch in self.exposed.items():
@@ -114,7 +114,7 @@ class ReplicaChecker:
             log = self.logs[member]
             if not self.flushes and member in self.uncertain:
                 continue
-            end = log.synced_offset if self.flushes else log.end_offset
+            end = log.durable_offset if self.flushes else log.end_offset
             if end < self.exposed_end:
                 raise Violation(f"{member} is in sync with {end}, readers saw {self.exposed_end}")
             last = log.read(self.exposed_end - 1, self.exposed_end, 1)
@@ -137,5 +137,5 @@ class ReplicaChecker:
             found = next((one for one in leader.batches if one.base <= offset < one.end), None)
             if found is None and offset >= leader.log_start_offset:
                 raise Violation(f"{value} was acknowledged at {offset} and is gone")
-            if found is not None and value.to_bytes(4, "big") not in found.data:
+            if found is not None and encode_value(value) not in found.data:
                 raise Violation(f"{value} was acknowledged at {offset}, where another stands")

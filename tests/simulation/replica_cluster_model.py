@@ -17,7 +17,7 @@ from penstock.replication.isr_change import IsrAnswer, IsrChange
 from penstock.replication.leader import Leader
 from tests.simulation.replica_checker import ReplicaChecker, Violation
 from tests.simulation.replica_controller_model import ModelController
-from tests.simulation.replica_log_model import ModelLog
+from tests.simulation.replica_log_model import ModelLog, SimulatedLog
 from tests.simulation.replica_process_model import Process
 
 CONTROLLER = -1
@@ -43,6 +43,7 @@ class Cluster:
         *,
         flushes: bool | None = None,
         restless: bool = False,
+        make_log: Callable[[int], SimulatedLog] = lambda _: ModelLog(),
     ) -> None:
         self.random = random = Random(seed)
         self.faults = faults or Planted()
@@ -70,7 +71,7 @@ class Cluster:
         self._seen_ms: dict[int, int] = {}
         self._clean_epochs: dict[int, int] = {}
         ids = tuple(range(1, size + 1))
-        self.logs = {one: ModelLog() for one in ids}
+        self.logs = {one: make_log(one) for one in ids}
         self.controller = ModelController(ids, self.min_isr, unclean=random.random() < 0.15)
         self.checker = ReplicaChecker(self.logs, flushes=self.flushes)
         self.checker.image = lambda: self.controller.image

@@ -1,15 +1,22 @@
 """A log in memory with what matters to replication: batches, epochs, and what a power cut leaves.
 
-Batches are real ones but for their checksums. What is appended or cut is on disk only after `sync`:
-a power cut leaves what was synced last, or any beginning of what was there since.
+Batches are real ones but for the records in them. What is appended or cut is on disk only after
+`sync`: a power cut leaves what was synced last, or any beginning of what was there since.
 """
 
 from __future__ import annotations
 
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
-from penstock.records.header import BATCH_OVERHEAD, HEADER, LOG_OVERHEAD, MAGIC_V2, iter_batches
+from penstock.records.header import (
+    BATCH_OVERHEAD,
+    HEADER,
+    LOG_OVERHEAD,
+    MAGIC_V2,
+    iter_batches,
+    seal,
+)
 from penstock.replication.follower import Action, Append, RestartAt, Truncate
 from penstock.storage.epoch_cache import EpochCache
 
@@ -22,16 +29,66 @@ class Batch(NamedTuple):
 
 
 def make_batch(base: int, epoch: int, values: list[int]) -> Batch:
-    body = b"".join(value.to_bytes(4, "big") for value in values)
+    body = b"".join(map(encode_value, values))
     length = BATCH_OVERHEAD - LOG_OVERHEAD + len(body)
     last = len(values) - 1
     fields = (base, length, epoch, MAGIC_V2, 0, 0, last, 0, 0, -1, -1, -1, len(values))
-    return Batch(base, base + len(values), epoch, HEADER.pack(*fields) + body)
+    data = bytearray(HEADER.pack(*fields) + body)
+    seal(data, 0, len(data))
+    return Batch(base, base + len(values), epoch, bytes(data))
 
 
-def values_of(batch: Batch) -> list[int]:
-    body = batch.data[BATCH_OVERHEAD:]
-    return [int.from_bytes(body[at : at + 4], "big") for at in range(0, len(body), 4)]
+def encode_value(value: int) -> bytes:
+    """No less than a record could be."""
+    return value.to_bytes(8, "big")
+
+
+def split_batches(records: bytes) -> list[Batch]:
+    return [
+        Batch(
+            header.base_offset,
+            header.next_offset,
+            header.partition_leader_epoch,
+            records[position : position + header.size],
+        )
+        for position, header in iter_batches(records, 0, len(records))
+    ]
+
+
+class SimulatedLog(Protocol):
+    """A replica's log together with its disk."""
+
+    high_watermark: int
+
+    @property
+    def batches(self) -> list[Batch]: ...
+    @property
+    def log_start_offset(self) -> int: ...
+    @property
+    def end_offset(self) -> int: ...
+    @property
+    def epochs(self) -> EpochCache: ...
+    @property
+    def synced_offset(self) -> int:
+        """Up to where the log itself knows that it is on disk."""
+        ...
+
+    @property
+    def durable_offset(self) -> int:
+        """Up to where it is on disk: more, for instance, when a log was just opened."""
+        ...
+
+    @property
+    def generation(self) -> int: ...
+
+    def read(self, offset: int, upper_bound: int, count: int) -> list[Batch]: ...
+    def append(self, batch: Batch) -> None: ...
+    def delete_before(self, offset: int) -> None: ...
+    def carry_out(self, action: Action) -> None: ...
+    def sync(self) -> None: ...
+    def checkpoint(self) -> None: ...
+    def lose_power(self, random: Random) -> None: ...
+    def reopen(self) -> None: ...
 
 
 class ModelLog:
@@ -47,6 +104,10 @@ class ModelLog:
         self.durable: list[Batch] = []
 
     # Reading
+
+    @property
+    def durable_offset(self) -> int:
+        return self.synced_offset
 
     def read(self, offset: int, upper_bound: int, count: int) -> list[Batch]:
         slot = self._slot(offset)
@@ -114,10 +175,8 @@ class ModelLog:
         if action.restart_at >= 0:
             self.restart_at(action.restart_at)
             self.high_watermark = min(self.high_watermark, action.restart_at)
-        for position, header in iter_batches(records, 0, len(records)):
-            data = records[position : position + header.size]
-            epoch = header.partition_leader_epoch
-            self.append(Batch(header.base_offset, header.next_offset, epoch, data))
+        for batch in split_batches(records):
+            self.append(batch)
         mark = action.high_watermark(self.end_offset)
         self.high_watermark = max(self.high_watermark, mark)
         self.delete_before(action.log_start_offset(self.high_watermark))
