@@ -117,7 +117,8 @@ class ModelController:
             return
         lone = not state.isr and not state.elr and self.is_active(state.last_known)
         if lone:
-            self._lead(state, state.last_known, recovery=RECOVERING)
+            # Where records may be lost by an election, the last leader may have lost some too.
+            self._lead(state, state.last_known, recovery=RECOVERING, lossy=self.unclean)
             return
         if self.unclean:
             active = [one for one in state.replicas if self.is_active(one)]
