@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from penstock.handlers.coordinator_topic import CONSUMER_OFFSETS, TRANSACTION_STATE
+from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE
 from penstock.model.error import ErrorCode
 from penstock.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from penstock.protocol.messages.delete_records import (

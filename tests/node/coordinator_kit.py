@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from penstock.handlers.coordinator_topic import partition_of
+from penstock.coordinator.topic import partition_of
 from penstock.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,

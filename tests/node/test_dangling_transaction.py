@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from penstock.handlers.marker_writer import MarkerWriter
+from penstock.coordinator.marker_writer import MarkerWriter
 from penstock.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnTopic,

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from penstock.handlers.coordinator_topic import CONSUMER_OFFSETS, TRANSACTION_STATE, partition_of
+from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE, partition_of
 from penstock.model.error import ErrorCode
 from penstock.protocol.messages.list_transactions import ListTransactionsRequest
 from penstock.records.header import BATCH_OVERHEAD

@@ -15,11 +15,11 @@ from penstock.settings.config import BrokerConfig
 from penstock.telemetry.metric import BrokerMetrics
 
 if TYPE_CHECKING:
+    from penstock.coordinator.group_host import GroupHost
+    from penstock.coordinator.marker_writer import MarkerWriter
+    from penstock.coordinator.producer_id import ProducerIds
+    from penstock.coordinator.transaction_host import TransactionHost
     from penstock.handlers.controller_link import ControllerLink
-    from penstock.handlers.group_host import GroupHost
-    from penstock.handlers.marker_writer import MarkerWriter
-    from penstock.handlers.producer_id import ProducerIds
-    from penstock.handlers.transaction_host import TransactionHost
     from penstock.metadata.image import ClusterImage
     from penstock.storage.log_dir import LogDir
 

@@ -6,8 +6,8 @@ from collections.abc import Callable, Coroutine
 from types import CoroutineType
 from typing import Any, TypeVar
 
+from penstock.coordinator.host import CoordinatorHost
 from penstock.handlers.call import Answer
-from penstock.handlers.coordinator_host import CoordinatorHost
 from penstock.machine.decision import Decision
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, StorageError

@@ -21,7 +21,7 @@ from penstock.handlers.pieces import (
     pieces,
     slices,
 )
-from penstock.handlers.table import HOT, MODULES, Handler, load
+from penstock.handlers.table import CHANGES_METADATA, HOT, MODULES, Handler, load
 from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
 from penstock.network.later import Later, future_of
 from penstock.network.part import Exclusive, Part, Reply, Served
@@ -129,7 +129,8 @@ class Router:
                 lambda settled: self._respond(settled, correlation_id, route, started)
             )
         if type(answer) is CoroutineType:
-            return self._finish(answer, request, correlation_id, route, started)
+            finish = self._finish(answer, request, correlation_id, route, started)
+            return Exclusive(finish) if key in CHANGES_METADATA else finish
         return self._respond(answer, correlation_id, route, started)
 
     def _respond(self, answer: Any, correlation_id: int, route: Route, started: float) -> Reply:
@@ -183,7 +184,7 @@ class Router:
         """What is answered is encoded before more is asked for."""
         assert route.pieces_encoder is not None and route.cut is not None
         response = PiecedResponse(route.pieces_encoder, correlation_id)
-        pace = Pace()
+        pace = Pace(self._monotonic)
         answer: Any = None
         for piece in pieces(request, route.cut, pace.size):
             answer = await _settled(route.handle(self._broker, piece, call))
@@ -210,7 +211,7 @@ class Router:
             return self._respond(answer, correlation_id, route, started)
         route.latency_s.observe(self._monotonic() - started)
         response = PiecedResponse(route.pieces_encoder, correlation_id)
-        pace = Pace()
+        pace = Pace(self._monotonic)
         for some in slices(getattr(answer, response.array), ENCODED_AT_ONCE):
             response.add(some)
             await pace.keep()

@@ -1,4 +1,4 @@
-"""Where in a log's segments a read begins."""
+"""Where in a log's segments a read begins, and where it ends."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from penstock.records.header import BATCH_OVERHEAD
 from penstock.storage.segment import Found, Segment
+from penstock.storage.slice import FileSlice
 
 if TYPE_CHECKING:
     from penstock.storage.log import Log
@@ -37,3 +38,27 @@ def locate(log: Log, offset: int, upper_bound: int) -> Place | None:
         else:
             return segment, slot, found
     return hollow
+
+
+def cut_slice(
+    log: Log, place: Place, max_bytes: int, upper_bound: int, min_one: bool
+) -> FileSlice | None:
+    """From the place on, as far as the bound and the bytes allow. Checksums of what was not
+    written by this process are verified once."""
+    segment, slot, found = place
+    if found.size > max_bytes and not min_one:
+        return None
+    end = segment.size
+    if upper_bound < log.end_offset and not _ends_before(log, slot, upper_bound):
+        bound = segment.find(upper_bound)
+        end = bound.position if bound is not None else end
+    position = found.position
+    end = min(end, position + max(max_bytes, found.size))
+    if end <= position:
+        return None
+    end = segment.verify(position, end)
+    return FileSlice(log.disk, segment.file, position, end - position)
+
+
+def _ends_before(log: Log, slot: int, offset: int) -> bool:
+    return slot + 1 < len(log.bases) and log.bases[slot + 1] <= offset

@@ -36,13 +36,13 @@ from penstock.storage.failure import failure_of, is_full
 from penstock.storage.file_cache import FileCache
 from penstock.storage.flush.ticket import FlushTicket
 from penstock.storage.index.txn import AbortedTxn
-from penstock.storage.locate import locate
+from penstock.storage.locate import cut_slice, locate
 from penstock.storage.producer.entry import WrittenBatch
 from penstock.storage.producer.snapshot import SnapshotFiles
 from penstock.storage.producer.state import ProducerState
 from penstock.storage.recovery.replay import read_marker
 from penstock.storage.replica_append import append_replicated
-from penstock.storage.segment import RELATIVE_OFFSET_MAX, Found, Segment
+from penstock.storage.segment import RELATIVE_OFFSET_MAX, Segment
 from penstock.storage.slice import FileSlice
 from penstock.storage.trash import Trash
 
@@ -107,6 +107,7 @@ class Log:
         self.producers = producers
         self.snapshots = snapshots
         self.on_dirty: Callable[[Log], None] | None = None
+        self.on_flushed: Callable[[Log], None] | None = None
         self.on_failure: Callable[[StorageError], None] | None = None
         self.on_damage: Callable[[Log, str], None] | None = None
         self.dirty_since_ms = -1
@@ -362,37 +363,10 @@ class Log:
             )
         try:
             place = locate(self, offset, upper_bound)
-            if place is not None:
-                return self._slice(*place, max_bytes, upper_bound, min_one)
+            part = place and cut_slice(self, place, max_bytes, upper_bound, min_one)
         except OSError as error:
             self.fail_read(error)
-        return EMPTY_READ
-
-    def _slice(
-        self,
-        segment: Segment,
-        slot: int,
-        found: Found,
-        max_bytes: int,
-        upper_bound: int,
-        min_one: bool,
-    ) -> ReadResult:
-        end = segment.size
-        if upper_bound < self.end_offset and not self._ends_before(slot, upper_bound):
-            bound = segment.find(upper_bound)
-            end = bound.position if bound is not None else end
-        if found.size > max_bytes and not min_one:
-            return EMPTY_READ
-        position = found.position
-        end = min(end, position + max(max_bytes, found.size))
-        if end <= position:
-            return EMPTY_READ
-        end = segment.verify(position, end)
-        part = FileSlice(self.disk, segment.file, position, end - position)
-        return ReadResult((part,), part.length)
-
-    def _ends_before(self, slot: int, offset: int) -> bool:
-        return slot + 1 < len(self.bases) and self.bases[slot + 1] <= offset
+        return EMPTY_READ if part is None else ReadResult((part,), part.length)
 
     # --- flush ----------------------------------------------------------------------------
 
@@ -441,6 +415,8 @@ class Log:
         # Records that a truncation replaced meanwhile were not the ones that were synced.
         if ticket.generation == self._generation:
             self.recovery_point = max(self.recovery_point, ticket.end_offset)
+            if self.on_flushed is not None:
+                self.on_flushed(self)
 
     def flush_failed(self, ticket: FlushTicket) -> None:
         """After a failed sync the kernel may have dropped the pages: never try again."""

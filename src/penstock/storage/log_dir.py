@@ -8,10 +8,9 @@ on nothing in it is served, and nothing written. A damaged log goes offline alon
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from uuid import uuid4
+from concurrent.futures import Executor, ThreadPoolExecutor
+from uuid import UUID, uuid4
 
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, InvariantError, StorageError
@@ -23,19 +22,13 @@ from penstock.storage.checkpoint.high_watermark import restore_high_watermark
 from penstock.storage.checkpoint.offset import OffsetCheckpoints
 from penstock.storage.closing import close_logs
 from penstock.storage.config import LogConfig
-from penstock.storage.damage import (
-    DamagedFile,
-    DamagedLog,
-    is_of_one_file,
-    put_aside,
-    read_small,
-)
+from penstock.storage.damage import DamagedFile, DamagedLog, is_of_one_file, put_aside
 from penstock.storage.dir_lock import DirectoryLock
-from penstock.storage.disk import Disk, FileStat, RealDisk, replace_file
+from penstock.storage.disk import Disk, FileStat, RealDisk
 from penstock.storage.failure import failure_of, is_full, shortage
 from penstock.storage.file_cache import FileCache
 from penstock.storage.log import Log
-from penstock.storage.properties import decode_properties, encode_properties
+from penstock.storage.meta_properties import read_meta_properties, write_meta_properties
 from penstock.storage.recovery.loader import open_log
 from penstock.storage.recovery.loss import Losses
 from penstock.storage.trash import Trash, remove_file
@@ -46,6 +39,8 @@ _logger = logging.getLogger(__name__)
 ConfigOf = Callable[[TopicPartition], LogConfig]
 Progress = Callable[[int, int], None]
 """(logs recovered, logs to recover)."""
+NewPool = Callable[[int, str], Executor]
+"""Threads, so many and of that name, for work that waits for the disk."""
 
 
 class LogDir:
@@ -57,12 +52,16 @@ class LogDir:
         *,
         disk: Disk | None = None,
         cache: FileCache | None = None,
+        new_pool: NewPool = ThreadPoolExecutor,
+        new_uuid: Callable[[], UUID] = uuid4,
     ) -> None:
         self.path = path.rstrip("/")
         self.clock = clock
         self.config_of = config_of
         self.disk: Disk = disk or RealDisk()
         self.cache = cache or FileCache(self.disk)
+        self._new_pool = new_pool
+        self._new_uuid = new_uuid
         self.trash = Trash(self.disk)
         self.logs: dict[TopicPartition, Log] = {}
         self.dirty: dict[Log, None] = {}
@@ -97,7 +96,7 @@ class LogDir:
         if self.was_clean:
             return 0
         partitions = sorted(self._known - self.logs.keys())
-        with ThreadPoolExecutor(max(threads, 1), "recovery") as pool:
+        with self._new_pool(max(threads, 1), "recovery") as pool:
             for done, log in enumerate(pool.map(self._recover_log, partitions), 1):
                 if log is not None:
                     self._adopt(log)
@@ -126,7 +125,7 @@ class LogDir:
 
     def _close_logs(self) -> None:
         """One that cannot be closed is recovered at the next start, and all the others with it."""
-        for log, error in close_logs(self.disk, list(self.logs.values())):
+        for log, error in close_logs(self.disk, list(self.logs.values()), self._new_pool):
             self.fail_log(log.partition, f"cannot be closed: {error}")
 
     def abandon(self) -> None:
@@ -197,9 +196,9 @@ class LogDir:
         log = self.logs.pop(partition, None)
         if log is not None:
             self.dirty.pop(log, None)
-            delete_log(log, uuid4())
+            delete_log(log, self._new_uuid())
         else:
-            target = f"{self.path}/{names.deleted_dir_name(partition, uuid4())}"
+            target = f"{self.path}/{names.deleted_dir_name(partition, self._new_uuid())}"
             due_ms = self.clock.now_ms() + self.config_of(partition).file_delete_delay_ms
             if self._rename(self._directory(partition), target):
                 self.trash.add_directory(target, due_ms)
@@ -259,7 +258,7 @@ class LogDir:
         if log is not None:
             log.close()
             self.dirty.pop(log, None)
-        target = f"{self.path}/{names.stray_dir_name(partition, uuid4())}"
+        target = f"{self.path}/{names.stray_dir_name(partition, self._new_uuid())}"
         self._rename(self._directory(partition), target)
         self._forget(partition)
         return target
@@ -290,8 +289,7 @@ class LogDir:
 
     def space(self) -> tuple[int, int]:
         """Bytes of the file system the directory is on: in all, and free for us."""
-        found = os.statvfs(self.path)
-        return found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize
+        return self.disk.space(self.path)
 
     # --- checkpoints ----------------------------------------------------------------------
 
@@ -305,18 +303,10 @@ class LogDir:
 
     def read_properties(self) -> dict[str, str] | None:
         """meta.properties: who this directory belongs to. None if there is no such file yet."""
-        try:
-            data = read_small(self.disk, f"{self.path}/{names.META_PROPERTIES}")
-        except FileNotFoundError:
-            return None
-        try:
-            return decode_properties(data.decode())
-        except UnicodeDecodeError as error:
-            raise DamagedFile(f"no text: {error}") from error
+        return read_meta_properties(self.disk, self.path)
 
     def write_properties(self, properties: dict[str, str]) -> None:
-        data = encode_properties(properties).encode()
-        replace_file(self.disk, f"{self.path}/{names.META_PROPERTIES}", data)
+        write_meta_properties(self.disk, self.path, properties)
 
     # --- timers ---------------------------------------------------------------------------
 
@@ -332,7 +322,7 @@ class LogDir:
 
     def empty_trash(self, time_s: float = 1.0) -> int:
         """Blocks on the disk: for a thread."""
-        return self.trash.empty(self.clock.now_ms(), time_s)
+        return self.trash.empty(self.clock.now_ms(), time_s, self.clock.monotonic)
 
     def _adopt(self, log: Log) -> Log:
         self.logs[log.partition] = log

@@ -572,7 +572,7 @@ def test_whatever_a_sync_raises_somebody_is_told(
 
     monkeypatch.setattr(FlushTicket, "sync", fail)
     log = found.logs[A]
-    loop.flusher.request(log)
+    loop.request(log)
     loop.run_one()
     assert [type(error) for error in loop.failed] == [StorageError]
     assert log.recovery_point == 0
@@ -591,7 +591,7 @@ def test_a_crew_that_fails_ends_no_thread(
 
     monkeypatch.setattr(loop.flusher._crew, "work", fail)
     with caplog.at_level(logging.ERROR):
-        loop.flusher.request(found.logs[A])
+        loop.request(found.logs[A])
         loop.run_one()
     assert len(loop.failed) == 1
     monkeypatch.setattr(loop.flusher._crew, "work", work)
@@ -606,7 +606,7 @@ def test_a_sync_that_misses_a_name_fails_its_log_alone(tmp_path: Path) -> None:
         path.unlink()
     (tmp_path / "a-0").rmdir()
     for partition in (A, B):
-        loop.flusher.request(found.logs[partition])
+        loop.request(found.logs[partition])
     while len(loop.failed) + len(loop.flushed) < 2:
         loop.run_one()
     assert [type(error) for error in loop.failed] == [DamagedLog]

@@ -14,6 +14,7 @@ from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
 from penstock.storage.disk import Disk
 from penstock.storage.flush.flusher import Flusher
+from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir
 from penstock.testing.disk import FaultyDisk
 from tests.unit.storage.storage_kit import FixedClock, Settings, batch
@@ -191,10 +192,13 @@ class Loop:
         self.flusher = Flusher(
             disk,
             self.calls.put,
-            lambda log: self.flushed.append(log.recovery_point),
             lambda _, error: self.failed.append(error),
         )
         self.flusher.start()
+
+    def request(self, log: Log) -> None:
+        log.on_flushed = lambda log: self.flushed.append(log.recovery_point)
+        self.flusher.request(log)
 
     def run_one(self) -> None:
         self.calls.get(timeout=10)()
@@ -207,7 +211,7 @@ def test_flushes_are_shared_and_move_the_recovery_point(tmp_path: Path) -> None:
     for log in logs:
         for _ in range(5):
             log.append(batch(2), 0, 5)
-            loop.flusher.request(log)
+            loop.request(log)
     while sum(log.recovery_point == 10 for log in logs) < 2:
         loop.run_one()
     assert loop.flushed[-1] == 10
@@ -224,12 +228,12 @@ def test_nothing_counts_after_a_failed_sync() -> None:
     first, second = found.create_log(A, TOPIC_ID), found.create_log(B, TOPIC_ID)
     first.append(batch(), 0, 5)
     disk.sync_errno = errno.EIO
-    loop.flusher.request(first)
+    loop.request(first)
     loop.run_one()
     disk.sync_errno = 0
     for log in (first, second):
         log.append(batch(), 0, 5)
-        loop.flusher.request(log)
+        loop.request(log)
         loop.run_one()
     assert loop.flushed == []
     assert len(loop.failed) == 3

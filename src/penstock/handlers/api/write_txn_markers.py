@@ -3,9 +3,9 @@ that hangs."""
 
 from __future__ import annotations
 
+from penstock.coordinator.marker_writer import Marker
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
-from penstock.handlers.marker_writer import Marker
 from penstock.model.id import TopicPartition
 from penstock.protocol.messages.write_txn_markers import (
     WritableTxnMarker,
