@@ -18,6 +18,7 @@ from penstock.model.id import TopicId, TopicPartition
 from penstock.storage import names
 from penstock.storage.checkpoint.clean_shutdown import note_clean, take_clean
 from penstock.storage.checkpoint.file import read_topic_id, write_topic_id
+from penstock.storage.checkpoint.high_watermark import restore_high_watermark
 from penstock.storage.checkpoint.offset import OffsetCheckpoints
 from penstock.storage.closing import close_logs
 from penstock.storage.config import LogConfig
@@ -329,6 +330,7 @@ class LogDir:
 
     def _adopt(self, log: Log) -> Log:
         self.logs[log.partition] = log
+        restore_high_watermark(log, self.high_watermark(log.partition))
         log.on_dirty = self._mark_dirty
         log.on_failure = self.fail
         log.on_damage = self._note_damage
