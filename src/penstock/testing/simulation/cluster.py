@@ -54,7 +54,8 @@ class SimulatedCluster:
         for host in self.hosts.values():
             if host.process.alive:
                 self._drop(host)
-        self._client.run(self._client.kill)
+        self._client.kill()
+        self._client.bury()
         self.loop.close()
 
     @property

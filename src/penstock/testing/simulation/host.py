@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from concurrent.futures import Executor, Future
+from contextvars import Context
 from random import Random
 from typing import Any, TypeVar
 
@@ -116,11 +117,12 @@ class SimulatedHost:
         """The process is gone; what becomes of its connections and of the disk is not said here."""
         self.is_up = False
         self.changes_left = None
-        # First the name of the dead, so that nothing it still does is seen.
-        process = self.process
-        process.alive = False
-        process.run(process.kill)
         self.node = None
+        self.process.kill()
+        if self._loop.is_running():
+            self._loop.call_soon(self.process.bury, context=Context())
+        else:
+            self.process.bury()
 
     def _on_change(self, what: str) -> None:
         self._network.trace.note(f"{self.name} disk {what}")

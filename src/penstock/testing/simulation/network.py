@@ -25,6 +25,7 @@ LATENCY_S = (30e-6, 1.5e-3)
 SPLIT_CHANCE = 0.1
 """How often what is sent at once arrives in two pieces."""
 FIRST_CLIENT_PORT = 40_000
+POST_TRIES_MAX = 6
 
 _NOBODY = Context()
 """What is on the wire belongs to no process: it arrives, whatever became of its sender."""
@@ -126,6 +127,7 @@ class _Post:
         self._network = network
         self._path = sender, receiver
         self._action = action
+        self._tries = 0
 
     def resume(self) -> None:
         self._network.at_ns(self._network.arrival_ns(), self._arrive)
@@ -135,6 +137,11 @@ class _Post:
             self._network.wait(self)
         elif not self._network.is_off(self._path[1]):
             self._action()
+        elif self._tries < POST_TRIES_MAX:
+            # After one second, two more, four more.
+            again_ns = self._network.loop.now_ns() + (1_000_000_000 << self._tries)
+            self._tries += 1
+            self._network.at_ns(again_ns, self._arrive)
 
 
 class Pipe:
