@@ -11,6 +11,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from penstock.peer.error import PeerGone, PeerTimeout
 from penstock.testing.simulation.cluster import SimulatedCluster
 from tests.simulation.client_kit import Committer, Writer, create_topic, read_all, send
@@ -138,11 +140,11 @@ def test_an_idle_hour_takes_few_steps() -> None:
 # Chaos from a seed
 
 
-def run_chaos(seed: int, rounds: int = 6) -> SimulatedCluster:
+def run_chaos(seed: int, rounds: int = 6, **settings: object) -> SimulatedCluster:
     """Writers and a committer, while the node is killed, loses its power in the middle of a write
     or a sync, is cut off from its clients, and is restarted."""
     with SimulatedCluster(seed) as cluster:
-        host = cluster.add("one", {"offsets.topic.num.partitions": 2})
+        host = cluster.add("one", {"offsets.topic.num.partitions": 2} | settings)
         cluster.start("one")
         cluster.run(create_topic(cluster.peer("one"), "t", PARTITIONS))
         writers = [Writer(cluster, "one", f"w{number}", PARTITIONS) for number in range(3)]
@@ -195,6 +197,13 @@ def check(cluster: SimulatedCluster, writers: list[Writer], committer: Committer
 
 def test_chaos(seed: int) -> None:
     run_chaos(seed)
+
+
+def test_chaos_finds_records_that_were_acknowledged_too_early() -> None:
+    """Before they were on disk, as with Kafka's own defaults."""
+    with pytest.raises((AssertionError, IndexError)):
+        for seed in range(1, 10):
+            run_chaos(seed, **{"log.flush.interval.messages": 1_000_000})
 
 
 def test_the_same_seed_is_the_same_run() -> None:

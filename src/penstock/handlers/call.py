@@ -16,14 +16,16 @@ class ClientState:
         "address",
         "client_id",
         "host",
+        "listener",
         "parked_produces",
         "produce_gate",
         "software_name",
         "software_version",
     )
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, listener: str = "PLAINTEXT") -> None:
         self.address = address
+        self.listener = listener
         self.host = "/" + address.rpartition(":")[0]
         """As Kafka writes it in group descriptions: `/127.0.0.1`."""
         self.client_id: str | None = None

@@ -7,14 +7,12 @@ sent on to the one that leads.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
 from penstock.controller.outcome import Outcome
 from penstock.controller.shard import ControllerShard
 from penstock.controller.topic_name import check_topic_name
 from penstock.coordinator.topic import COORDINATOR_TOPICS, CoordinatorTopic
-from penstock.machine.decision import Decision
 from penstock.metadata.record import MetadataRecord
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.network.later import Later
@@ -43,6 +41,7 @@ from penstock.protocol.messages.list_partition_reassignments import (
 )
 from penstock.protocol.messages.unregister_broker import UnregisterBrokerRequest
 from penstock.protocol.messages.update_features import UpdateFeaturesRequest
+from penstock.raft import QuorumView
 from penstock.runtime.driver import Runtime
 from penstock.settings.config import BrokerConfig
 from penstock.telemetry.log import get_logger
@@ -52,24 +51,16 @@ ReplyT = TypeVar("ReplyT")
 log = get_logger("controller")
 
 
-@dataclass(frozen=True, slots=True)
-class QuorumView:
-    epoch: int
-    end_offset: int
-    committed_offset: int
-    directory_id: bytes
-
-
 class ControllerLink:
     def __init__(
         self,
-        runtime: Runtime[ControllerShard, MetadataRecord],
+        active: Callable[[], Runtime[ControllerShard, MetadataRecord]],
         node_id: int,
-        quorum: Callable[[], QuorumView],
+        quorum: Callable[[], QuorumView | ErrorCode],
         config: Callable[[], BrokerConfig],
     ) -> None:
         self._config = config
-        self._runtime = runtime
+        self._active = active
         self._node_id = node_id
         self.quorum = quorum
 
@@ -80,15 +71,6 @@ class ControllerLink:
         except ApiError as error:
             return error.code
         return None
-
-    def when_settled(self, answer: Callable[[], ReplyT]) -> ReplyT | Awaitable[ReplyT]:
-        """Answer once all that the image shows is committed and its partitions are there: who is
-        told of a topic may write to it at once."""
-        return self._wait_settled(answer) if self._runtime.pending_count else answer()
-
-    async def _wait_settled(self, answer: Callable[[], ReplyT]) -> ReplyT:
-        await self._runtime.submit(lambda _: Decision((), None))
-        return answer()
 
     def create_missing_topics(self, names: Sequence[str]) -> None:
         """Begin to create topics that were used before they were made; nobody waits for it.
@@ -102,7 +84,7 @@ class ControllerLink:
 
         request = CreateTopicsRequest(topics=[self._as_used(name) for name in dict.fromkeys(names)])
         try:
-            answer = self._runtime.ask(lambda shard: shard.decide_create_topics(request))
+            answer = self._active().ask(lambda shard: shard.decide_create_topics(request))
         except (ApiError, StorageError) as error:
             failed(error)
         else:
@@ -114,7 +96,7 @@ class ControllerLink:
     async def create_internal_topic(self, topic: CoordinatorTopic) -> None:
         """What fails is found out by who looks for the topic afterwards."""
         request = CreateTopicsRequest(topics=[self._fitted(topic)])
-        await self._runtime.submit(lambda shard: shard.decide_create_topics(request))
+        await self._active().submit(lambda shard: shard.decide_create_topics(request))
 
     def _as_used(self, name: str) -> CreatableTopic:
         """A topic that somebody used before it was made: with the broker's defaults, or as its
@@ -125,7 +107,7 @@ class ControllerLink:
         return self._fitted(build(self._config()))
 
     def _fitted(self, topic: CoordinatorTopic) -> CreatableTopic:
-        fitted = topic.fitted(len(self._runtime.machine.image.active_brokers))
+        fitted = topic.fitted(len(self._active().machine.image.active_brokers))
         return CreatableTopic(
             name=fitted.name,
             num_partitions=fitted.partition_count,
@@ -138,7 +120,7 @@ class ControllerLink:
 
     async def allocate_producer_ids(self, broker_epoch: int) -> range:
         request = AllocateProducerIdsRequest(broker_id=self._node_id, broker_epoch=broker_epoch)
-        response = await self._runtime.submit(
+        response = await self._active().submit(
             lambda shard: shard.decide_allocate_producer_ids(request)
         )
         if response.error_code:
@@ -194,8 +176,8 @@ class ControllerLink:
     def unregister_broker(self, request: UnregisterBrokerRequest) -> Awaitable[Entity]:
         return self._submit(lambda shard: shard.decide_unregister_broker(request))
 
-    def _submit(self, decide: Callable[[ControllerShard], Outcome[ReplyT]]) -> Awaitable[ReplyT]:
-        return self._runtime.submit(decide)
+    async def _submit(self, decide: Callable[[ControllerShard], Outcome[ReplyT]]) -> ReplyT:
+        return await self._active().submit(decide)
 
 
 def _log_uncreated(response: CreateTopicsResponse) -> None:

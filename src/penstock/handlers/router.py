@@ -21,7 +21,7 @@ from penstock.handlers.pieces import (
     pieces,
     slices,
 )
-from penstock.handlers.table import HOT, MODULES, Handler, load
+from penstock.handlers.table import CHANGES_METADATA, HOT, MODULES, Handler, load
 from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
 from penstock.network.later import Later, future_of
 from penstock.network.part import Exclusive, Part, Reply, Served
@@ -129,7 +129,8 @@ class Router:
                 lambda settled: self._respond(settled, correlation_id, route, started)
             )
         if type(answer) is CoroutineType:
-            return self._finish(answer, request, correlation_id, route, started)
+            finish = self._finish(answer, request, correlation_id, route, started)
+            return Exclusive(finish) if key in CHANGES_METADATA else finish
         return self._respond(answer, correlation_id, route, started)
 
     def _respond(self, answer: Any, correlation_id: int, route: Route, started: float) -> Reply:

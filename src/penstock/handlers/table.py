@@ -91,6 +91,9 @@ MODULES: dict[int, str] = {
     92: "share_and_streams_off",
 }
 
+CHANGES_METADATA = frozenset((19, 20, 33, 37, 43, 44, 45, 49, 51, 57, 64))
+"""Whatever comes behind one of these on its connection shows its effect: it is not begun before."""
+
 HOT = (0, 1, 2, 3, 18, 22)
 """Loaded at start, after the listener is open: what every client asks for first."""
 

@@ -7,17 +7,19 @@ it never changes it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from penstock.metadata.broker import BrokerImage
 from penstock.metadata.config import ConfigImage, ConfigResource, ResourceType
 from penstock.metadata.delta import MetadataDelta
+from penstock.metadata.difference import note_difference
 from penstock.metadata.partition import PartitionImage
 from penstock.metadata.record import MetadataRecord, RecordKind
 from penstock.metadata.security import SecurityImage
 from penstock.metadata.topic import TopicImage, TopicsImage
 from penstock.metadata.transaction import TransactionBuffer
 from penstock.model.error import InvariantError
+from penstock.model.id import TopicId
 
 if TYPE_CHECKING:
     from penstock.protocol.messages.records.broker_registration_change_record import (
@@ -39,6 +41,13 @@ if TYPE_CHECKING:
     from penstock.protocol.messages.records.unfence_broker_record import UnfenceBrokerRecord
     from penstock.protocol.messages.records.unregister_broker_record import UnregisterBrokerRecord
 
+K = TypeVar("K")
+V = TypeVar("V")
+
+
+PartitionWatcher = Callable[[TopicId, int, PartitionImage | None, PartitionImage | None], None]
+"""Told of a partition as it was and as it is; None where it is not there."""
+
 
 class ClusterImage:
     def __init__(self) -> None:
@@ -51,6 +60,8 @@ class ClusterImage:
         self.features: dict[str, int] = {}
         self.next_producer_id = 0
         self.security = SecurityImage()
+        self.partition_watcher: PartitionWatcher | None = None
+        """For whoever keeps an index beside the image: told of every change of a partition."""
         self._transaction = TransactionBuffer()
         self._delta = MetadataDelta()
 
@@ -84,6 +95,30 @@ class ClusterImage:
         if not self._transaction.hold(record, offset):
             self._apply(record)
 
+    def copy(self) -> ClusterImage:
+        """Another image of the same cluster, that goes its own way from here."""
+        other = ClusterImage()
+        other._take_over(self)
+        return other
+
+    def replace(self, other: ClusterImage) -> None:
+        """Show another image's cluster from now on, as after a snapshot. What differs is in the
+        next delta; whoever holds this image goes on with it."""
+        note_difference(self._delta, self, other)
+        self._take_over(other)
+
+    def _take_over(self, other: ClusterImage) -> None:
+        self.next_offset = other.next_offset
+        # In place: others look things up in them directly.
+        _refill(self.brokers, other.brokers)
+        _refill(self.controllers, other.controllers)
+        _refill(self.features, other.features)
+        self.topics.replace(other.topics)
+        self.configs.replace(other.configs)
+        self.next_producer_id = other.next_producer_id
+        self.security.replace(other.security)
+        self._transaction.replace(other._transaction)
+
     def take_delta(self) -> MetadataDelta:
         """What changed since the last time this was asked."""
         delta, self._delta = self._delta, MetadataDelta()
@@ -108,17 +143,23 @@ class ClusterImage:
 
     def _put_partition(self, record: PartitionRecord) -> None:
         topic = self.topics.require(record.topic_id)
-        is_new = record.partition_id not in topic.partitions
-        topic.partitions[record.partition_id] = PartitionImage.of(record)
-        self._delta.note_partition(topic.id, record.partition_id, is_new)
+        index = record.partition_id
+        before = topic.partitions.get(index)
+        topic.partitions[index] = after = PartitionImage.of(record)
+        self._delta.note_partition(topic.id, index, is_new=before is None)
+        if self.partition_watcher is not None:
+            self.partition_watcher(topic.id, index, before, after)
 
     def _change_partition(self, record: PartitionChangeRecord) -> None:
         topic = self.topics.require(record.topic_id)
         index = record.partition_id
         if index not in topic.partitions:
             raise InvariantError(f"metadata log changes {topic.name}-{index} before making it")
-        topic.partitions[index] = topic.partitions[index].changed(record)
+        before = topic.partitions[index]
+        topic.partitions[index] = after = before.changed(record)
         self._delta.note_partition(topic.id, index, is_new=False)
+        if self.partition_watcher is not None:
+            self.partition_watcher(topic.id, index, before, after)
 
     def _remove_topic(self, record: RemoveTopicRecord) -> None:
         topic = self.topics.remove(record.topic_id)
@@ -126,12 +167,18 @@ class ClusterImage:
         if self.configs.drop(resource):
             self._delta.configs_changed.add(resource)
         self._delta.note_topic_deleted(topic)
+        if self.partition_watcher is not None:
+            for index, partition in topic.partitions.items():
+                self.partition_watcher(topic.id, index, partition, None)
 
     def _clear_elr(self, record: ClearElrRecord) -> None:
-        for topic in self.topics:
-            if record.topic_name in ("", topic.name):
-                for index, partition in topic.partitions.items():
-                    topic.partitions[index] = partition.without_elr()
+        named = self.topics.get(record.topic_name)
+        for topic in self.topics if not record.topic_name else [named] if named else []:
+            for index, partition in topic.partitions.items():
+                if partition.elr or partition.last_known_elr:
+                    topic.partitions[index] = cleared = partition.without_elr()
+                    if self.partition_watcher is not None:
+                        self.partition_watcher(topic.id, index, partition, cleared)
 
     # --- configs, features, producer ids ---
 
@@ -193,6 +240,11 @@ class ClusterImage:
 
     def _abort_transaction(self, _record: MetadataRecord) -> None:
         self._transaction.finish()
+
+
+def _refill(mine: dict[K, V], theirs: dict[K, V]) -> None:
+    mine.clear()
+    mine.update(theirs)
 
 
 def _ignore(_image: ClusterImage, _record: MetadataRecord) -> None:

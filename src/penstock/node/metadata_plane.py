@@ -1,24 +1,26 @@
-"""The cluster's metadata on this node: its log, the controller over it, and the runtime between.
+"""The cluster's metadata on this node: the quorum, the image of what is committed, the controller.
 
-A node alone is a cluster of one: the same log, records and machine as with many.
+Two images: the node's own, which handlers and partitions go by, is fed with committed records
+only; the active controller decides on one of its own, which runs ahead of it. A node alone is a
+cluster of one: the same log, records and machine as with many.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from penstock.controller import SettingsSchema, controller_config
 from penstock.controller.config import SUPPORTED_FEATURES
 from penstock.controller.shard import ControllerShard
-from penstock.handlers.controller_link import ControllerLink, QuorumView
+from penstock.handlers.controller_link import ControllerLink
 from penstock.metadata.delta import MetadataDelta
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.record import MetadataRecord
 from penstock.metadata.snapshot import image_records
 from penstock.metadata.version import METADATA_VERSION
 from penstock.model.clock import Clock
-from penstock.model.error import ApiError, StorageError
+from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
 from penstock.node.identity import Identity
 from penstock.protocol.messages.broker_registration import (
@@ -26,11 +28,13 @@ from penstock.protocol.messages.broker_registration import (
     Feature,
     Listener,
 )
+from penstock.quorum.config import QuorumConfig
+from penstock.quorum.host import Quorum
+from penstock.quorum.metadata_log import MetadataLog
+from penstock.quorum.metadata_snapshot import read_bootstrap
+from penstock.quorum.space_reserve import SpaceReserve
+from penstock.raft import RaftConfig, ReplicaKey, Voter, VoterSet
 from penstock.runtime.driver import Runtime
-from penstock.runtime.log_file import StorageLogFile
-from penstock.runtime.metadata_journal import MetadataJournal
-from penstock.runtime.metadata_snapshot import read_bootstrap
-from penstock.runtime.space_reserve import SpaceReserve
 from penstock.settings.config import BrokerConfig
 from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir
@@ -41,6 +45,8 @@ METADATA_TOPIC_ID = bytes(15) + b"\x01"
 PLAINTEXT = 0
 
 log = get_logger("metadata")
+
+ControllerRuntime = Runtime[ControllerShard, MetadataRecord]
 
 
 class MetadataPlane:
@@ -55,86 +61,136 @@ class MetadataPlane:
         config: Callable[[], BrokerConfig],
         new_id: Callable[[], bytes],
         on_delta: Callable[[MetadataDelta], None],
+        random: Callable[[], float],
     ) -> None:
         self.image = image
         self.broker_epoch = -1
         self._log_dir = log_dir
+        self._clock = clock
         self._identity = identity
         self._on_delta = on_delta
         self._config = config
         self._new_id = new_id
-        storage_log = _open_log(log_dir)
+        self._is_live = False
+        self._runtime: ControllerRuntime | None = None
         self.reserve = SpaceReserve(log_dir.disk, log_dir.path, lambda: log_dir.space()[1])
-        self._journal = MetadataJournal(
-            StorageLogFile(storage_log),
-            log_dir.disk,
-            storage_log.directory,
+        self.quorum = Quorum(
+            _alone(identity),
+            MetadataLog(_open_log(log_dir)),
             clock,
+            self,
+            random,
             reserve=self.reserve,
         )
-        shard = ControllerShard(
-            controller_config(config()), SettingsSchema(config), new_id, self.image
+        self.controller = ControllerLink(
+            self.active, identity.node_id, self.quorum.describe, config
         )
-        self._runtime: Runtime[ControllerShard, MetadataRecord] = Runtime(
-            shard, self._journal, clock, self._committed
-        )
-        self.controller = ControllerLink(self._runtime, identity.node_id, self._quorum, config)
 
-    def load(self) -> int:
-        """Replays the metadata log; whatever it says is then in the image."""
+    def active(self) -> ControllerRuntime:
+        """The controller, if it is here."""
+        if self._runtime is None:
+            raise ApiError(ErrorCode.NOT_CONTROLLER)
+        return self._runtime
+
+    async def start(self) -> None:
+        """Whatever the metadata log says is in the image afterwards, and this node leads it."""
         try:
-            count = self._runtime.load()
+            self.quorum.start()
+            await self.quorum.wait_leading()
         except StorageError:
             raise
         except Exception as error:
             raise StorageError(_unreadable(self._log_dir, error)) from error
         self.image.take_delta()
-        return count
+        self._is_live = True
 
     async def join(self, host: str, port: int) -> None:
-        """Takes over the metadata log and lets this broker in."""
-        self._journal.begin_epoch(self._identity.node_id)
+        """Lets this broker in."""
+        runtime = self.active()
         # Only an empty cluster is told what to begin with.
         is_new = METADATA_VERSION not in self.image.features
         bootstrap = read_bootstrap(self._log_dir.disk, self._log_dir.path) if is_new else None
-        await self._runtime.submit(lambda shard: shard.decide_activate(bootstrap))
+        await runtime.submit(lambda shard: shard.decide_activate(bootstrap))
         if not self._log_dir.was_clean:
-            await self._end_last_life()
+            await self._end_last_life(runtime)
         request = self._registration(host, port)
-        response = await self._runtime.submit(lambda shard: shard.decide_register_broker(request))
+        response = await runtime.submit(lambda shard: shard.decide_register_broker(request))
         self.broker_epoch = response.broker_epoch
-        await self._runtime.submit(
+        await runtime.submit(
             lambda shard: shard.decide_unfence_broker(self._identity.node_id, self.broker_epoch)
         )
 
-    async def _end_last_life(self) -> None:
+    async def _end_last_life(self, runtime: ControllerRuntime) -> None:
         """After a crash leadership begins anew: what is written now and what the crash may have
         cut off at the same offsets must not share a leader epoch."""
         broker = self.image.brokers.get(self._identity.node_id)
         if broker is not None and not broker.fenced:
             epoch = broker.epoch
-            await self._runtime.submit(
+            await runtime.submit(
                 lambda shard: shard.decide_fence_broker(self._identity.node_id, epoch)
             )
 
     async def keep_up(self) -> None:
         """Writes a snapshot when it is time, and keeps the reserve. StorageError if nothing can be
         changed any more: a node that only looks alive is of no use to anybody."""
-        failure = self._runtime.failure
+        failure: BaseException | None = self.quorum.failure
+        if failure is None and self._runtime is not None:
+            failure = self._runtime.failure
         if failure is not None:
             raise StorageError(f"the metadata log is no longer written: {failure}") from failure
         if not self.reserve.is_whole:
             await asyncio.to_thread(self.reserve.refill)
-        if self._journal.wants_snapshot and not self.image.has_open_transaction:
-            if self._journal.committed_offset < self.image.next_offset:
-                return
-            written = await self._journal.write_snapshot(
-                list(image_records(self.image)), self.image.next_offset
+        if self.quorum.wants_snapshot and not self.image.has_open_transaction:
+            written = await self.quorum.write_snapshot(
+                list(image_records(self.image)), self.quorum.committed_offset
             )
-            log.info("metadata snapshot written", offset=written.offset, epoch=written.epoch)
+            if written is not None:
+                offset, epoch = written
+                log.info("metadata snapshot written", offset=offset, epoch=epoch)
 
     async def close(self) -> None:
-        await self._runtime.close()
+        if self._runtime is not None:
+            await self._runtime.close()
+        await self.quorum.close()
+
+    # What the quorum tells
+
+    def on_snapshot(self, records: Sequence[MetadataRecord], end_offset: int) -> None:
+        image = ClusterImage()
+        for record in records:
+            # All of it happened somewhere before the snapshot's end; no record knows where.
+            image.replay(record, end_offset - 1)
+        image.next_offset = end_offset
+        self.image.replace(image)
+        self._act()
+
+    def on_committed(self, records: Sequence[tuple[int, MetadataRecord]]) -> None:
+        replay = self.image.replay
+        for offset, record in records:
+            replay(record, offset)
+        self._act()
+
+    def _act(self) -> None:
+        if self._is_live:
+            delta = self.image.take_delta()
+            if delta:
+                self._on_delta(delta)
+
+    def on_leader(self, epoch: int) -> None:
+        """The controller begins with what is committed, and nothing else is in the log."""
+        assert self.quorum.journal is not None
+        shard = ControllerShard(
+            controller_config(self._config()),
+            SettingsSchema(self._config),
+            self._new_id,
+            self.image.copy(),
+        )
+        self._runtime = Runtime(shard, self.quorum.journal, self._clock)
+
+    def on_follower(self, leader_id: int | None, epoch: int) -> None:
+        runtime, self._runtime = self._runtime, None
+        if runtime is not None:
+            runtime.fail(ApiError(ErrorCode.NOT_CONTROLLER))
 
     def _registration(self, host: str, port: int) -> BrokerRegistrationRequest:
         return BrokerRegistrationRequest(
@@ -152,18 +208,17 @@ class MetadataPlane:
             log_dirs=[self._identity.directory_id],
         )
 
-    def _committed(self, records: object, base_offset: int) -> None:
-        delta = self.image.take_delta()
-        if delta:
-            self._on_delta(delta)
 
-    def _quorum(self) -> QuorumView:
-        return QuorumView(
-            self._journal.epoch,
-            self._journal.end_offset,
-            self._journal.committed_offset,
-            self._identity.directory_id,
-        )
+def _alone(identity: Identity) -> QuorumConfig:
+    key = ReplicaKey(identity.node_id, identity.directory_id)
+    return QuorumConfig(
+        identity.cluster_id,
+        RaftConfig(key.id, key.directory_id),
+        VoterSet([Voter(key)]),
+        alone=True,
+        # Nobody else reads the log: what a snapshot holds is needed nowhere else.
+        retained_bytes=0,
+    )
 
 
 def _open_log(log_dir: LogDir) -> Log:

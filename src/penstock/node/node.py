@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from socket import gethostname
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 from uuid import UUID
 
 from penstock.coordinator.marker_writer import MarkerWriter
@@ -23,7 +23,7 @@ from penstock.metadata.config import ResourceType
 from penstock.metadata.delta import MetadataDelta
 from penstock.metadata.image import ClusterImage
 from penstock.model.clock import Clock
-from penstock.model.error import StorageError
+from penstock.model.error import PenstockError, StorageError
 from penstock.model.id import ZERO_ID, TopicPartition
 from penstock.network.listener import Limits, Listener
 from penstock.node import descriptor
@@ -33,6 +33,7 @@ from penstock.node.identity import Identity, establish
 from penstock.node.metadata_plane import MetadataPlane
 from penstock.node.metrics_server import MetricsServer
 from penstock.node.partition_keeper import PartitionKeeper
+from penstock.node.replica_link import ReplicaLink
 from penstock.node.stopping import Stopping
 from penstock.node.system import System
 from penstock.node.upkeep import Upkeep
@@ -140,7 +141,7 @@ class Node:
         advertised = self._advertised()
         self._config = self._config.with_static(self._settled(advertised))
         self._build_storage(loop)
-        self._metadata.load()
+        await self._metadata.start()
         self._refresh_config()
         await self._recover()
         await self._metadata.join(advertised.host, advertised.port)
@@ -175,6 +176,14 @@ class Node:
             run_later=self._system.flush_later,
         )
         self._flusher.start()
+        self._replica_link = ReplicaLink(
+            lambda: self.identity.node_id,
+            self._clock,
+            self._current_config,
+            lambda: self._metadata.broker_epoch,
+            _nobody,
+            _nobody,
+        )
         self._keeper = PartitionKeeper(
             self.identity.node_id,
             self._image,
@@ -182,6 +191,8 @@ class Node:
             self.log_dir,
             self._flusher,
             self._partitions,
+            self._clock,
+            self._replica_link,
         )
         self._metadata = MetadataPlane(
             self._image,
@@ -191,6 +202,7 @@ class Node:
             self._current_config,
             self._new_id,
             self._on_delta,
+            self._system.random,
         )
         self._upkeep = Upkeep(
             self._current_config,
@@ -356,6 +368,7 @@ class Node:
         await stopping.end("upkeep", self._upkeep.stop(), STOP_TIMEOUT_S)
         if self._metrics_server is not None:
             await stopping.end("metrics", self._metrics_server.close(), STOP_TIMEOUT_S)
+        await stopping.end("replicas", self._replica_link.close(), STOP_TIMEOUT_S)
         await stopping.end("coordinators", self._broker.close(), STOP_TIMEOUT_S)
         await stopping.end("metadata log", self._metadata.close(), STOP_TIMEOUT_S)
         await stopping.end("flusher", asyncio.to_thread(self._flusher.close), FLUSH_TIMEOUT_S)
@@ -404,3 +417,7 @@ def _settle_memory() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD, 20, 50)
+
+
+async def _nobody(*_: object) -> NoReturn:
+    raise PenstockError("this node is a cluster of one")

@@ -61,7 +61,6 @@ def array_unpackers(form: str) -> tuple[Callable[..., tuple[object, ...]], ...]:
     return tuple(Struct(f">{count}{form}").unpack_from for count in range(FEW))
 
 
-@cache
 def has_records(cls: type[Entity]) -> bool:
     return any(
         field.type == "records" or (not isinstance(field.type, str) and has_records(field.type))

@@ -21,19 +21,13 @@ from penstock.storage.checkpoint.file import read_topic_id, write_topic_id
 from penstock.storage.checkpoint.offset import OffsetCheckpoints
 from penstock.storage.closing import close_logs
 from penstock.storage.config import LogConfig
-from penstock.storage.damage import (
-    DamagedFile,
-    DamagedLog,
-    is_of_one_file,
-    put_aside,
-    read_small,
-)
+from penstock.storage.damage import DamagedFile, DamagedLog, is_of_one_file, put_aside
 from penstock.storage.dir_lock import DirectoryLock
-from penstock.storage.disk import Disk, FileStat, RealDisk, make_directory, replace_file
+from penstock.storage.disk import Disk, FileStat, RealDisk, make_directory
 from penstock.storage.failure import failure_of, is_full, shortage
 from penstock.storage.file_cache import FileCache
 from penstock.storage.log import Log
-from penstock.storage.properties import decode_properties, encode_properties
+from penstock.storage.meta_properties import read_meta_properties, write_meta_properties
 from penstock.storage.recovery.loader import open_log
 from penstock.storage.recovery.loss import Losses
 from penstock.storage.trash import Trash, remove_file
@@ -308,18 +302,10 @@ class LogDir:
 
     def read_properties(self) -> dict[str, str] | None:
         """meta.properties: who this directory belongs to. None if there is no such file yet."""
-        try:
-            data = read_small(self.disk, f"{self.path}/{names.META_PROPERTIES}")
-        except FileNotFoundError:
-            return None
-        try:
-            return decode_properties(data.decode())
-        except UnicodeDecodeError as error:
-            raise DamagedFile(f"no text: {error}") from error
+        return read_meta_properties(self.disk, self.path)
 
     def write_properties(self, properties: dict[str, str]) -> None:
-        data = encode_properties(properties).encode()
-        replace_file(self.disk, f"{self.path}/{names.META_PROPERTIES}", data)
+        write_meta_properties(self.disk, self.path, properties)
 
     # --- timers ---------------------------------------------------------------------------
 

@@ -26,10 +26,6 @@ TOPIC_ID_ALONE_FROM = 12
 
 
 def handle(broker: Broker, request: MetadataRequest, call: Call) -> Answer:
-    return broker.controller.when_settled(lambda: _answer(broker, request, call))
-
-
-def _answer(broker: Broker, request: MetadataRequest, call: Call) -> MetadataResponse:
     if _wants_all(request, call.version):
         return _respond(broker, request, map(_described, broker.image.topics))
     wanted = _each_once(request.topics or [])

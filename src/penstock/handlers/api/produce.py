@@ -10,11 +10,15 @@ from typing import Any, NamedTuple
 from penstock.handlers import transactional_produce as transactional
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
+from penstock.handlers.current_leader import MOVED, CurrentLeader, addresses_of, leader_of
+from penstock.handlers.produce_answer import SafeAnswer, Waiting, turn_into_failure
 from penstock.handlers.topology import check_writable
 from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
 from penstock.network.later import Later, future_of
 from penstock.protocol.messages.produce import (
     BatchIndexAndErrorMessage,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
     PartitionProduceData,
     PartitionProduceResponse,
     ProduceRequest,
@@ -35,6 +39,7 @@ from penstock.storage.append_check import BatchCheck, RejectedRecords, TooMuchTo
 from penstock.storage.log import AppendResult
 
 TOPIC_IDS_FROM = 13
+LEADER_TOLD_FROM = 10
 ZSTD_FROM = 7
 ZSTD = 4
 
@@ -43,7 +48,6 @@ class UnacknowledgedFailure(ProtocolError):
     """A client that wants no answers can only be told of an error by hanging up."""
 
 
-Waiting = tuple[Partition, AppendResult, PartitionProduceResponse]
 Unchecked = tuple[TopicProduceData, PartitionProduceData, PartitionProduceResponse]
 """A batch that was too much to check at once, and the place of its answer."""
 Awaited = Callable[[], Coroutine[Any, Any, ProduceResponse | None]]
@@ -70,7 +74,7 @@ def handle(broker: Broker, request: ProduceRequest, call: Call) -> Answer:
     appends = append_all(broker, request, call, {})
     if appends.unchecked:
         return _park_unchecked(broker, request, call, appends)
-    return _answer(request, appends)
+    return _answer(broker, request, appends)
 
 
 def append_all(
@@ -79,6 +83,7 @@ def append_all(
     """The ordered part: what is not left unchecked is in the log when this returns, if not on
     disk."""
     now_ms = broker.clock.now_ms()
+    acks = request.acks
     waiting: list[Waiting] = []
     unchecked: list[Unchecked] = []
     response = ProduceResponse(
@@ -89,24 +94,45 @@ def append_all(
                 partition_responses=[
                     _failed(broker, data.index, refused[id(topic), data.index])
                     if refused and (id(topic), data.index) in refused
-                    else _append(broker, topic, data, call, now_ms, waiting, unchecked)
+                    else _append(broker, topic, data, call, acks, now_ms, waiting, unchecked)
                     for data in topic.partition_data
                 ],
             )
             for topic in request.topic_data
         ]
     )
+    if call.version >= LEADER_TOLD_FROM:
+        _tell_leaders(broker, response, call.client.listener)
     return Appends(response, waiting, unchecked)
 
 
+def _tell_leaders(broker: Broker, response: ProduceResponse, listener: str) -> None:
+    leaders: list[CurrentLeader] = []
+    for topic in response.responses:
+        for answer in topic.partition_responses:
+            if not answer.error_code or answer.error_code not in MOVED:
+                continue
+            leader = leader_of(broker, topic.name, topic.topic_id, answer.index)
+            if leader is not None:
+                leaders.append(leader)
+                answer.current_leader = LeaderIdAndEpoch(
+                    leader_id=leader.broker_id, leader_epoch=leader.epoch
+                )
+    if leaders:
+        response.node_endpoints = [
+            NodeEndpoint(node_id=one.broker_id, host=one.host, port=one.port, rack=one.rack)
+            for one in addresses_of(broker, leaders, listener)
+        ]
+
+
 def _answer(
-    request: ProduceRequest, appends: Appends
+    broker: Broker, request: ProduceRequest, appends: Appends
 ) -> ProduceResponse | Later[ProduceResponse] | None:
     if request.acks == 0:
         _hang_up_on_error(appends.response)
         return None
     if appends.waiting:
-        return SafeAnswer(appends.response, appends.waiting).later
+        return SafeAnswer(broker.loop, request, appends.response, appends.waiting).later
     return appends.response
 
 
@@ -115,6 +141,7 @@ def _append(
     topic: TopicProduceData,
     data: PartitionProduceData,
     call: Call,
+    acks: int,
     now_ms: int,
     waiting: list[Waiting],
     unchecked: list[Unchecked],
@@ -125,7 +152,7 @@ def _append(
         partition = _find(broker, topic, data, version)
         records = _checked(data.records, version)
         check_writable(partition.topic, call.client.client_id)
-        result = partition.append(records, now_ms, checked=checked)
+        result = partition.append(records, now_ms, checked=checked, acks=acks)
     except TooMuchToCheckError:
         answer = PartitionProduceResponse(index=data.index)
         unchecked.append((topic, data, answer))
@@ -143,7 +170,7 @@ def _append(
         log_append_time_ms=result.append_time_ms,
         log_start_offset=result.log_start_offset,
     )
-    if not partition.is_acknowledged(result.last_offset + 1):
+    if acks and not partition.is_acknowledged(result.last_offset + 1, acks):
         waiting.append((partition, result, answer))
     return answer
 
@@ -176,7 +203,7 @@ def _park_unchecked(
     broker: Broker, request: ProduceRequest, call: Call, appends: Appends
 ) -> Answer:
     # From now on, so that no flush is missed while the rest is being checked.
-    safe = SafeAnswer(appends.response, appends.waiting, held=True)
+    safe = SafeAnswer(broker.loop, request, appends.response, appends.waiting, held=True)
     answered = future_of(safe.later)
     try:
         return broker.parked.park(
@@ -187,7 +214,7 @@ def _park_unchecked(
         )
     except ApiError as error:
         for _, _, answer in appends.unchecked:
-            _turn_into_failure(answer, error)
+            turn_into_failure(answer, error)
         appends.unchecked.clear()
         safe.release()
         return _wait(request, appends, answered)
@@ -198,7 +225,7 @@ async def _produce_whole(broker: Broker, request: ProduceRequest, call: Call) ->
     if request.transactional_id is not None:
         refused = await transactional.join(broker, request, call.version)
     appends = append_all(broker, request, call, refused)
-    safe = SafeAnswer(appends.response, appends.waiting, held=True)
+    safe = SafeAnswer(broker.loop, request, appends.response, appends.waiting, held=True)
     answered = future_of(safe.later)
     return await _produce_unchecked(broker, request, call, appends, safe, answered)
 
@@ -216,7 +243,9 @@ async def _produce_unchecked(
     while unchecked:
         topic, data, place = unchecked.pop(0)
         waiting: list[Waiting] = []
-        answer = await _check_and_append(broker, topic, data, call, waiting, unchecked)
+        answer = await _check_and_append(
+            broker, topic, data, call, request.acks, waiting, unchecked
+        )
         safe.add(waiting)
         _replace(response, place, answer)
     safe.release()
@@ -228,6 +257,7 @@ async def _check_and_append(
     topic: TopicProduceData,
     data: PartitionProduceData,
     call: Call,
+    acks: int,
     waiting: list[Waiting],
     unchecked: list[Unchecked],
 ) -> PartitionProduceResponse:
@@ -240,7 +270,7 @@ async def _check_and_append(
     except ApiError as error:
         return _failed(broker, data.index, error)
     now_ms = broker.clock.now_ms()
-    return _append(broker, topic, data, call, now_ms, waiting, unchecked, check)
+    return _append(broker, topic, data, call, acks, now_ms, waiting, unchecked, check)
 
 
 async def _wait(
@@ -306,51 +336,6 @@ def _measure(broker: Broker, records: memoryview, result: AppendResult) -> None:
     metrics.bytes_in += len(records)
     metrics.messages_in += result.last_offset - result.first_offset + 1
     metrics.produce_batches += 1
-
-
-class SafeAnswer:
-    """A response that goes out when all of it is as safe as was asked for, and nobody holds it."""
-
-    __slots__ = ("_left", "_response", "_waiting", "later")
-
-    def __init__(
-        self, response: ProduceResponse, waiting: list[Waiting], *, held: bool = False
-    ) -> None:
-        self.later: Later[ProduceResponse] = Later()
-        self._response = response
-        self._waiting: list[Waiting] = []
-        self._left = int(held)
-        self.add(waiting)
-
-    def add(self, waiting: list[Waiting]) -> None:
-        self._waiting += waiting
-        self._left += len(waiting)
-        for partition, result, _ in waiting:
-            partition.await_acknowledged(result.last_offset + 1, self)
-
-    def release(self) -> None:
-        self._left -= 1
-        if not self._left:
-            self.later.settle(self._response)
-
-    def on_acknowledged(self, partition: Partition) -> None:
-        self.release()
-
-    def on_unacknowledged(self, partition: Partition, error: Exception) -> None:
-        if not isinstance(error, ApiError):
-            error = ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
-        for waiting, _, answer in self._waiting:
-            if waiting is partition:
-                _turn_into_failure(answer, error)
-        self.release()
-
-
-def _turn_into_failure(answer: PartitionProduceResponse, error: ApiError) -> None:
-    answer.error_code = error.code
-    answer.error_message = error.message
-    answer.base_offset = -1
-    answer.log_append_time_ms = -1
-    answer.log_start_offset = -1
 
 
 def _hang_up_on_error(response: ProduceResponse) -> None:
