@@ -15,6 +15,7 @@ import pytest
 
 from penstock.peer.error import PeerGone, PeerTimeout
 from penstock.testing.simulation.cluster import SimulatedCluster
+from tests.node.wire_kit import batch, produce
 from tests.simulation.client_kit import Committer, Writer, create_topic, read_all, send
 
 PARTITIONS = 3
@@ -126,6 +127,50 @@ def test_what_a_client_sees_of_a_kill_a_crash_and_a_cut() -> None:
         assert isinstance(cluster.run(failure(cluster)), PeerTimeout)
 
 
+def test_a_paused_node_answers_when_it_goes_on() -> None:
+    with SimulatedCluster(seed=9) as cluster:
+        cluster.add("one")
+        cluster.start("one")
+        peer = cluster.peer("one")
+        cluster.run(create_topic(peer, "t"))
+        cluster.pause("one")
+        waiting = cluster.spawn(peer.call(produce("t", batch(b"late")), version=12, timeout_s=60))
+        cluster.run_for(30)
+        assert not waiting.done()
+        # Its machine goes on taking connections.
+        assert not cluster.run(cluster.peer("one").probe())
+        cluster.resume("one")
+        cluster.run_until(waiting.done, 1)
+        assert cluster.run(read_all(peer, "t", 0)) == [b"late"]
+
+
+def test_a_slow_disk_makes_slow_acknowledgements() -> None:
+    with SimulatedCluster(seed=10) as cluster:
+        host = cluster.add("one")
+        cluster.start("one")
+        peer = cluster.peer("one")
+        cluster.run(create_topic(peer, "t"))
+        host.flush_s = (1.0, 1.5)
+        began_s = cluster.now_s
+        cluster.run(send(peer, "t", 0, b"slow"))
+        assert cluster.now_s - began_s > 1
+
+
+def test_an_invariant_is_looked_at_behind_every_step() -> None:
+    with SimulatedCluster(seed=11) as cluster:
+        host = cluster.add("one")
+        looked: list[int] = []
+
+        def never_up() -> None:
+            looked.append(cluster.loop.steps)
+            assert not host.is_up
+
+        cluster.invariants.append(never_up)
+        with pytest.raises(AssertionError, match="is_up"):
+            cluster.start("one")
+        assert sorted(set(looked)) == list(range(looked[-1] + 1))
+
+
 def test_an_idle_hour_takes_few_steps() -> None:
     """A good half of a second of real time; no test asserts that."""
     with SimulatedCluster(seed=6) as cluster:
@@ -153,7 +198,7 @@ def run_chaos(seed: int, rounds: int = 6, **settings: object) -> SimulatedCluste
         random = cluster.random
         for _ in range(rounds):
             cluster.run_for(random.uniform(0.1, 2))
-            match random.randrange(6):
+            match random.randrange(7):
                 case 0:
                     cluster.kill("one")
                 case 1:
@@ -167,6 +212,10 @@ def run_chaos(seed: int, rounds: int = 6, **settings: object) -> SimulatedCluste
                     cluster.run_for(random.uniform(0.1, 20))
                     cluster.heal()
                 case 5:
+                    cluster.pause("one")
+                    cluster.run_for(random.uniform(0.1, 20))
+                    cluster.resume("one")
+                case 6:
                     host.changes_left = random.randrange(60)
                     cluster.run_until(lambda: not host.process.alive, 3600)
             cluster.run_for(random.uniform(0, 3))

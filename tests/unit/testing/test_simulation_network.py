@@ -156,6 +156,17 @@ def test_a_cut_is_silence_and_nothing_is_lost(bench: Bench) -> None:
     assert received(far) == b"on its way behind it and after"
 
 
+def test_a_slow_way_is_slow_in_its_direction(bench: Bench) -> None:
+    near, far = bench.pair()
+    bench.network.delay_s["client", "server"] = 5.0
+    near.send(b"slow")
+    far.send(b"quick")
+    bench.run_for(1)
+    assert (received(near), is_silent(far)) == (b"quick", True)
+    bench.run_for(5)
+    assert received(far) == b"slow"
+
+
 def test_a_connection_cannot_be_made_across_a_cut(bench: Bench) -> None:
     async def connect() -> None:
         async with asyncio.timeout(10):

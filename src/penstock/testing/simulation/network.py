@@ -43,6 +43,8 @@ class Network:
         self.random = random
         self.trace = trace
         self.latency_s = LATENCY_S
+        self.delay_s: dict[tuple[str, str], float] = {}
+        """What is added to that from one host to another."""
         self.listeners: dict[tuple[str, int], SimulatedListener] = {}
         self._cuts: set[tuple[str, str]] = set()
         self._off: set[str] = set()
@@ -105,8 +107,10 @@ class Network:
 
     # On the wire
 
-    def arrival_ns(self) -> int:
-        return self.loop.now_ns() + round(self.random.uniform(*self.latency_s) * 1e9)
+    def arrival_ns(self, sender: str, receiver: str) -> int:
+        latency_s = self.random.uniform(*self.latency_s)
+        latency_s += self.delay_s.get((sender, receiver), 0.0)
+        return self.loop.now_ns() + round(latency_s * 1e9)
 
     def at_ns(self, when_ns: int, callback: Callable[[], None]) -> None:
         self.loop.call_at(when_ns / 1e9, callback, context=_NOBODY)
@@ -130,7 +134,7 @@ class _Post:
         self._tries = 0
 
     def resume(self) -> None:
-        self._network.at_ns(self._network.arrival_ns(), self._arrive)
+        self._network.at_ns(self._network.arrival_ns(*self._path), self._arrive)
 
     def _arrive(self) -> None:
         if self._network.is_cut(*self._path):
@@ -159,16 +163,20 @@ class Pipe:
 
     def send(self, kind: Kind, data: bytes = b"") -> None:
         for piece in self._split(data):
-            self._last_ns = max(self._last_ns, self._network.arrival_ns())
+            self._last_ns = max(self._last_ns, self._arrival_ns())
             self._queue.append((self._last_ns, kind, piece))
         self.queued_bytes += len(data)
         self._schedule()
 
     def resume(self) -> None:
         if self._queue:
-            self._last_ns = max(self._last_ns, self._network.arrival_ns())
+            arrival_ns = self._arrival_ns()
+            self._last_ns = max(self._last_ns, arrival_ns)
             self._is_scheduled = True
-            self._network.at_ns(self._network.arrival_ns(), self._arrive)
+            self._network.at_ns(arrival_ns, self._arrive)
+
+    def _arrival_ns(self) -> int:
+        return self._network.arrival_ns(self._sender.host, self._sender.peer.host)
 
     def _split(self, data: bytes) -> Iterable[bytes]:
         random = self._network.random

@@ -29,6 +29,8 @@ class Process:
         self.host = host
         self.number = number
         self.alive = True
+        self.held: list[asyncio.Handle] | None = None
+        """What is to run once it goes on, while it is paused."""
         self.exception_handler: Handler | None = None
         self._tasks: dict[asyncio.Task[Any], None] = {}
         self._prune_at = _PRUNE_TASKS
@@ -51,6 +53,7 @@ class Process:
     def kill(self) -> None:
         """Nothing that it still does is seen from outside, and what waits in it never goes on."""
         self.alive = False
+        self.held = None
         for task in self._tasks:
             # Both kinds of task have it; nobody is to be told of what was meant to happen.
             task._log_destroy_pending = False  # type: ignore[attr-defined]
