@@ -24,7 +24,7 @@ from penstock.storage.closing import close_logs
 from penstock.storage.config import LogConfig
 from penstock.storage.damage import DamagedFile, DamagedLog, is_of_one_file, put_aside
 from penstock.storage.dir_lock import DirectoryLock
-from penstock.storage.disk import Disk, FileStat, RealDisk
+from penstock.storage.disk import Disk, FileStat, RealDisk, make_directory
 from penstock.storage.failure import failure_of, is_full, shortage
 from penstock.storage.file_cache import FileCache
 from penstock.storage.log import Log
@@ -83,7 +83,7 @@ class LogDir:
     def open(self) -> None:
         """Lock the directory and look through it; recovers nothing yet."""
         try:
-            self.disk.mkdir(self.path)
+            make_directory(self.disk, self.path)
             if isinstance(self.disk, RealDisk):
                 self._lock = DirectoryLock(self.path)
             self._scan()
