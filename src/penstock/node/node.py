@@ -32,6 +32,7 @@ from penstock.node.broker_peers import BrokerPeers
 from penstock.node.broker_watch import BrokerWatch
 from penstock.node.cluster_config import ClusterConfig
 from penstock.node.controller_channel import ControllerChannel
+from penstock.node.founding import found
 from penstock.node.gauge import gauges
 from penstock.node.identity import Identity, establish
 from penstock.node.listener_config import ListenerEndpoint
@@ -133,6 +134,8 @@ class Node:
         # take a large cluster as long as building it.
         if self._system.tunes_memory:
             gc.disable()
+        if self.options.cluster is not None:
+            found(self.options.cluster, self._disk, self._clock.now_ms, self._new_id)
         self.log_dir.open()
         try:
             await self._start(asyncio.get_running_loop())
