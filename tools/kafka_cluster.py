@@ -93,6 +93,9 @@ class KafkaCluster:
         """Shut down cleanly: the leaders move first."""
         self.nodes[number].stop()
 
+    def restart(self, number: int) -> None:
+        self.nodes[number].restart()
+
     def kill(self, number: int) -> None:
         self.nodes[number].kill()
 

@@ -23,6 +23,7 @@ class Link:
             raise Failure("this command speaks to brokers in plain text only, so far")
         self._cluster = cluster
         self._addresses = [parse_address(each) for each in cluster.bootstrap_servers.split(",")]
+        self._by_broker: dict[int, tuple[str, int]] = {}
 
     @property
     def timeout_s(self) -> float:
@@ -32,8 +33,9 @@ class Link:
     def timeout_ms(self) -> int:
         return int(self.timeout_s * 1000)
 
-    def learn(self, host: str, port: int) -> None:
+    def learn(self, broker: int, host: str, port: int) -> None:
         """One more broker to ask, should those that were named be down."""
+        self._by_broker[broker] = (host, port)
         if (host, port) not in self._addresses:
             self._addresses.append((host, port))
 
@@ -47,6 +49,12 @@ class Link:
             self._addresses.insert(0, address)
             return got
         raise self._cluster.unreachable()
+
+    def call_broker(self, broker: int, request: Entity, answer: type[T]) -> T:
+        """For what each broker answers for itself alone."""
+        if broker not in self._by_broker:
+            raise Unreachable(f"broker {broker} is down")
+        return self.call_at(*self._by_broker[broker], request, answer)
 
     def call_at(self, host: str, port: int, request: Entity, answer: type[T]) -> T:
         return call(host, port, request, answer, self.timeout_s)

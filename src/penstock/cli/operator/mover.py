@@ -21,6 +21,7 @@ from penstock.cli.operator.plan import Move, plan_exact, plan_spread
 from penstock.cli.operator.reader import read_disks, read_moves, read_state, with_disks
 from penstock.cli.operator.reassignment import begin_moves
 from penstock.cli.operator.state import TopicPartition, name_some
+from penstock.cli.operator.throttle import remove_throttle
 from penstock.cli.output import plural, print_json, print_line
 
 
@@ -55,8 +56,10 @@ class Mover:
         before: Callable[[], None] = lambda: None,
     ) -> None:
         """`under_way`: moves from an earlier call that belong to this one. `before` is done
-        once it is sure that they begin."""
+        ahead of them, once it is agreed."""
         if not moves and not under_way:
+            if not dry_run:
+                before()
             self._say("nothing to move: every replica is where it should be", "nothing", moves)
             return
         if not self._as_json:
@@ -67,6 +70,8 @@ class Mover:
         if moves:
             confirm("Move them?", yes=yes)
         before()
+        if under_way and self._rate is None:
+            remove_throttle(self.link, {each.place.topic for each in under_way}, self.state.brokers)
         begin_moves(self.link, self.state, moves, self._rate)
         if not wait:
             self._say(
@@ -107,10 +112,8 @@ class Mover:
         ]
 
     def _end_throttle(self) -> None:
-        if self._rate is None:
-            return
         if read_moves(self.link):
-            if not self._as_json:
+            if self._rate is not None and not self._as_json:
                 print_line(
                     "other moves are under way, so the throttle stays; "
                     "`penstock partitions moves --wait` takes it away"

@@ -105,12 +105,14 @@ def moves_command(
     moves = moves_under_way(state)
     if as_json:
         print_json([move_document(state, move) for move in moves])
+    elif moves:
+        rows = [
+            (str(each.place), ",".join(map(str, each.before)), ",".join(map(str, each.after)))
+            for each in moves
+        ]
+        print_table(("partition", "from", "to"), rows)
     else:
-        rows = [(str(each.place), each.before, each.after) for each in moves]
-        print_table(
-            ("partition", "from", "to"),
-            [(place, *(",".join(map(str, ids)) for ids in both)) for place, *both in rows],
-        )
+        print_line("nothing is being moved")
     if wait:
         wait_for_moves(link, [move.place for move in moves])
         removed = clean_throttles(link)

@@ -51,7 +51,7 @@ def read_state(link: Link) -> ClusterState:
     brokers = _brokers(described)
     for each in brokers.values():
         if not each.fenced:
-            link.learn(each.host, each.port)
+            link.learn(each.id, each.host, each.port)
     request = MetadataRequest(topics=None, allow_auto_topic_creation=False)
     partitions = _partitions(link.call(request, MetadataResponse), read_moves(link))
     # Replicas may be left on a broker that was unregistered.

@@ -85,7 +85,10 @@ class Roll:
             raise Failure(f"{failure}; {self._where()}") from failure
         finally:
             status.clear()
-        print_line(f"restarted {plural(len(self._done), 'node')}")
+        print_line(
+            f"restarted {plural(len(self._done), 'node')}; "
+            "`penstock leaders elect --all` gives leaders back to their preferred brokers"
+        )
 
     def _where(self) -> str:
         left = [str(each) for each in self._order if each not in self._done]
@@ -115,7 +118,7 @@ class Roll:
         host, port = self._address(node)
         print_line(f"restarting node {node}")
         # Held open: when it breaks, the old process is gone, whatever the command said.
-        with socket.create_connection((host, port), timeout=self._link.timeout_s) as held:
+        with self._connect(node, host, port) as held:
             run_for_node(command, node, host, port)
             while not _broken(held):
                 status.show("gone", f"waiting: node {node} has not gone down yet")
@@ -123,6 +126,14 @@ class Roll:
             status.show(why, f"waiting: node {node} {why}")
             time.sleep(_POLL_S)
         status.clear()
+
+    def _connect(self, node: int, host: str, port: int) -> socket.socket:
+        try:
+            return socket.create_connection((host, port), timeout=self._link.timeout_s)
+        except OSError as error:
+            raise Failure(
+                f"node {node} does not answer at {host}:{port}; start it first"
+            ) from error
 
     def _not_back(self, node: int, host: str, port: int) -> str | None:
         try:

@@ -1,7 +1,4 @@
-"""Settings of topics and brokers, through whichever broker answers.
-
-`penstock.cli.config` asks each broker for its own; here one may be down.
-"""
+"""Settings of topics and brokers while some brokers may be down. Prints nothing."""
 
 from __future__ import annotations
 
@@ -9,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from penstock.cli.operator.link import Link, check
+from penstock.cli.wire_call import Unreachable
 from penstock.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -37,26 +35,39 @@ class Change(NamedTuple):
 
 
 def alter_settings(link: Link, changes: Iterable[Change]) -> None:
-    by_resource: dict[str | int, list[AlterableConfig]] = {}
+    """Each broker takes its own settings only; one that is down is passed over."""
+    topics: list[AlterConfigsResource] = []
+    for resource, configs in _by_resource(changes).items():
+        kind = _TOPIC if isinstance(resource, str) else _BROKER
+        altered = AlterConfigsResource(
+            resource_type=kind, resource_name=str(resource), configs=configs
+        )
+        if isinstance(resource, str):
+            topics.append(altered)
+            continue
+        request = IncrementalAlterConfigsRequest(resources=[altered])
+        try:
+            _check(link.call_broker(resource, request, IncrementalAlterConfigsResponse))
+        except Unreachable:
+            continue
+    if topics:
+        request = IncrementalAlterConfigsRequest(resources=topics)
+        _check(link.call(request, IncrementalAlterConfigsResponse))
+
+
+def _by_resource(changes: Iterable[Change]) -> dict[str | int, list[AlterableConfig]]:
+    found: dict[str | int, list[AlterableConfig]] = {}
     for each in changes:
         operation = _DELETE if each.value is None else _SET
-        by_resource.setdefault(each.resource, []).append(
+        found.setdefault(each.resource, []).append(
             AlterableConfig(name=each.name, config_operation=operation, value=each.value)
         )
-    if not by_resource:
-        return
-    resources = [
-        AlterConfigsResource(
-            resource_type=_TOPIC if isinstance(resource, str) else _BROKER,
-            resource_name=str(resource),
-            configs=configs,
-        )
-        for resource, configs in by_resource.items()
-    ]
-    request = IncrementalAlterConfigsRequest(resources=resources)
-    answer = link.call(request, IncrementalAlterConfigsResponse)
-    for done in answer.responses:
-        check(done.error_code, done.error_message, f"settings of {done.resource_name}")
+    return found
+
+
+def _check(answer: IncrementalAlterConfigsResponse) -> None:
+    for each in answer.responses:
+        check(each.error_code, each.error_message, f"settings of {each.resource_name}")
 
 
 def topic_settings(link: Link, topics: Iterable[str], name: str) -> Mapping[str, str]:

@@ -27,7 +27,9 @@ def parse_rate(text: str) -> int | None:
     """Bytes a second, with K, M or G; None for `none`."""
     if text.strip().lower() == "none":
         return None
-    match = re.fullmatch(r"(\d+(?:\.\d+)?)\s*([KMG]?)(?:i?B)?(?:/s)?", text.strip(), re.IGNORECASE)
+    match = re.fullmatch(
+        r"([0-9]+(?:\.[0-9]+)?) ?([KMG]?)(?:i?B)?(?:/s)?", text.strip(), re.IGNORECASE
+    )
     rate = int(float(match[1]) * _UNITS[match[2].upper()]) if match else 0
     if not 0 < rate < 1 << 63:
         raise UsageFailure(f"--throttle takes bytes a second such as 50M, or none, not {text!r}")
