@@ -324,6 +324,10 @@ class ApacheKafka:
         return f"127.0.0.1:{self.port}"
 
     @property
+    def running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
+
+    @property
     def pid(self) -> int:
         return self._running().pid
 

@@ -52,20 +52,27 @@ class KafkaCluster:
 
     def _place(self, number: int) -> dict[str, str]:
         """What tells a node who it is and who the others are."""
-        ports = {each: node.controller_port for each, node in self.nodes.items()}
-        if self._dynamic:
-            addresses = ",".join(f"127.0.0.1:{port}" for port in ports.values())
-            return {"node.id": str(number), "controller.quorum.bootstrap.servers": addresses}
-        voters = ",".join(f"{each}@127.0.0.1:{port}" for each, port in ports.items())
         return {
             "node.id": str(number),
-            "controller.quorum.voters": voters,
-            "controller.quorum.bootstrap.servers": "",
+            "controller.quorum.voters": "" if self._dynamic else self.voters,
+            "controller.quorum.bootstrap.servers": self.controllers if self._dynamic else "",
         }
 
     @property
     def bootstrap_servers(self) -> str:
         return ",".join(node.bootstrap_servers for node in self.nodes.values())
+
+    @property
+    def controllers(self) -> str:
+        """As `controller.quorum.bootstrap.servers` names them."""
+        return ",".join(f"127.0.0.1:{node.controller_port}" for node in self.nodes.values())
+
+    @property
+    def voters(self) -> str:
+        """As `controller.quorum.voters` names them."""
+        return ",".join(
+            f"{number}@127.0.0.1:{node.controller_port}" for number, node in self.nodes.items()
+        )
 
     def __enter__(self) -> KafkaCluster:
         self.start_all()

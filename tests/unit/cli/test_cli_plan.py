@@ -82,6 +82,13 @@ def test_brokers_that_are_down_or_drained_get_nothing() -> None:
     assert {one for replicas in after(plan_drain(state, 1)).values() for one in replicas} == {4, 5}
 
 
+def test_a_broker_that_died_can_be_drained() -> None:
+    nodes = brokers({1: None, 2: None, 3: None}, fenced=[3])
+    state = cluster(nodes, partition("t:0", (3, 1), isr=(1,), leader=1))
+    (move,) = plan_drain(state, 3)
+    assert set(move.after) == {1, 2}
+
+
 def test_a_drain_that_leaves_too_few_replicas_is_refused() -> None:
     nodes = brokers({1: None, 2: None, 3: None})
     state = cluster(nodes, partition("orders:0", (1, 2, 3)), partition("t:0", (3,)))

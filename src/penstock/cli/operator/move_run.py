@@ -33,8 +33,12 @@ def show_plan(state: ClusterState, moves: Sequence[Move], rate: int | None) -> N
     to_broker: Counter[int] = Counter()
     for move in moves:
         to_broker.update(dict.fromkeys(move.adding, state.sizes.get(move.place, 0)))
-    replicas = plural(sum(len(move.adding) for move in moves), "replica")
-    print_line(f"{replicas} to copy, {human_bytes(to_broker.total())}{_pace(to_broker, rate)}")
+    copies = sum(len(move.adding) for move in moves)
+    if copies:
+        size = human_bytes(to_broker.total())
+        print_line(f"{plural(copies, 'replica')} to copy, {size}{_pace(to_broker, rate)}")
+    else:
+        print_line("no replica to copy")
 
 
 def _pace(to_broker: Counter[int], rate: int | None) -> str:
