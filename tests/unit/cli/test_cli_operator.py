@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import os
+import pty
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
+from penstock.cli.failure import Failure
+from penstock.cli.operator import held_connection
+from penstock.cli.operator.held_connection import HeldConnection
+from penstock.cli.operator.shell import NodeCommand
 from tests.unit.cli.conftest import Command
+from tests.unit.cli.test_cli_completion import bash
 
 
 def only_broker(command: Command) -> int:
@@ -133,3 +145,68 @@ def test_secured_clusters_are_not_spoken_to_in_plain_text(nowhere: Command) -> N
     for words in (("brokers", "list"), ("quorum",), ("leaders", "elect", "--all")):
         said = nowhere.fail(*words, "-X", "security.protocol=SSL")
         assert said == "this command speaks to brokers in plain text only, so far"
+
+
+def at_terminal(command: Command, *words: str, typed: bytes) -> tuple[int, str]:
+    """What becomes of a question that a person answers."""
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [sys.executable, "-m", "penstock.cli.main", *words],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=command.environment(),
+    ) as process:
+        os.close(theirs)
+        os.write(ours, typed)
+        seen = b""
+        try:
+            while chunk := os.read(ours, 1 << 16):
+                seen += chunk
+        except OSError:
+            pass
+    os.close(ours)
+    return process.returncode, seen.decode()
+
+
+def test_a_question_is_answered(command: Command, topic: str) -> None:
+    command.run("topics", "create", topic, "-p", "1")
+    words = ("leaders", "elect", topic, "--unclean")
+    code, seen = at_terminal(command, *words, typed=b"n\n")
+    assert (code, "are lost. Go on? [y/N]" in seen, "nothing was changed" in seen) == (
+        1,
+        True,
+        True,
+    )
+    code, seen = at_terminal(command, *words, typed=b"yes\n")
+    assert (code, "no election was needed" in seen) == (0, True)
+
+
+def test_brokers_are_offered_on_tab(command: Command) -> None:
+    assert bash(command, "brokers", "describe", "") == [str(only_broker(command))]
+
+
+def test_a_node_command_is_filled_in(tmp_path: Path) -> None:
+    NodeCommand(f"echo {{id}} {{host}}:{{port}} > {tmp_path}/said", 3, "h", 9092).wait()
+    assert (tmp_path / "said").read_text() == "3 h:9092\n"
+    with pytest.raises(Failure, match="`exit 4` ended with code 4"):
+        NodeCommand("exit 4", 3, "h", 9092).wait()
+
+
+def test_a_held_connection_breaks_with_its_process_and_not_for_idleness(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(held_connection, "_KEEP_S", 0.0)
+    monkeypatch.setattr(held_connection, "_LOOK_S", 0.05)
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        host, port = server.getsockname()
+        with HeldConnection(host, port, 5.0) as held:
+            other, _ = server.accept()
+            with other:
+                assert not held.broken()
+                # It asked something, so that the node does not close it.
+                assert other.recv(1 << 16)
+                other.sendall(b"answer")
+                assert not held.broken()
+            assert held.broken()
+            assert held.broken()

@@ -76,7 +76,7 @@ def replicas(three: Command, topic: str) -> list[list[int]]:
 
 
 def in_sync(three: Command) -> bool:
-    return three.run("topics", "describe", "--under-replicated", "--json").json == []
+    return bool(three.run("topics", "describe", "--under-replicated", "--json").json == [])
 
 
 def throttles(three: Command) -> set[tuple[str, str, str, str]]:
@@ -254,13 +254,28 @@ def test_a_broker_is_drained_in_two_calls_and_removed(
 def lagging(servers: str) -> list[str]:
     """Asked directly: the command itself is at work, and the server of commands runs one at a
     time."""
-    admin = AdminClient({"bootstrap.servers": servers, "error_cb": lambda _: None})
+    admin = AdminClient({"bootstrap.servers": servers})
     return [
         f"{topic.topic}:{each.id}"
         for topic in admin.list_topics(timeout=WAIT_S).topics.values()
         for each in topic.partitions.values()
         if len(each.isrs) < len(each.replicas)
     ]
+
+
+def test_a_dead_broker_is_replaced_and_removed(
+    three: Command, cluster: KafkaCluster, full_topic: str
+) -> None:
+    cluster.kill(2)
+    wait_until(lambda: brokers(three)[2]["state"] == "fenced")
+    removed = three.try_run("brokers", "remove", "2", "--yes")
+    assert (removed.code, removed.lines[-1]) == (0, "removed broker 2"), removed
+    assert sorted(brokers(three)) == [1, 3]
+    assert [sorted(each) for each in replicas(three, full_topic)] == [[1, 3]]
+    assert in_sync(three)
+    cluster.start(2)
+    wait_until(lambda: 2 in brokers(three))
+    assert brokers(three)[2]["state"] == "up"
 
 
 class Restarter:

@@ -15,7 +15,7 @@ from penstock.cli.operator.plan import plan_drain
 from penstock.cli.operator.reader import read_state
 from penstock.cli.operator.reassignment import cancel_moves, moves_under_way
 from penstock.cli.operator.setting import Change, alter_settings
-from penstock.cli.operator.shell import run_for_node
+from penstock.cli.operator.shell import NodeCommand
 from penstock.cli.operator.state import BrokerNode
 from penstock.cli.operator.status_line import StatusLine
 from penstock.cli.output import note, print_line
@@ -88,7 +88,7 @@ def unregister(link: Link, broker: int, stop: str | None, *, yes: bool) -> None:
     if not node.fenced:
         if stop is not None:
             confirm(f"Stop broker {broker}?", yes=yes)
-            run_for_node(stop, broker, node.host, node.port)
+            NodeCommand(stop, broker, node.host, node.port).wait()
         _wait_stopped(link, node)
     answer = link.call(UnregisterBrokerRequest(broker_id=broker), UnregisterBrokerResponse)
     check(answer.error_code, answer.error_message, f"broker {broker}")

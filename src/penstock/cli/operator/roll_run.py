@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import socket
+import sys
 import time
 from collections.abc import Iterable, Sequence
 
 from penstock.cli.failure import Failure
 from penstock.cli.operator.broker_view import known_quorum
 from penstock.cli.operator.confirm import confirm
+from penstock.cli.operator.held_connection import HeldConnection
 from penstock.cli.operator.link import Link
 from penstock.cli.operator.reader import read_state, read_state_at
 from penstock.cli.operator.roll import objections, roll_order, single_replicas, unwritable
 from penstock.cli.operator.setting import topic_settings
-from penstock.cli.operator.shell import run_for_node
+from penstock.cli.operator.shell import NodeCommand
 from penstock.cli.operator.state import name_some
 from penstock.cli.operator.status_line import StatusLine
 from penstock.cli.output import note, plural, print_line, print_table
@@ -117,19 +118,22 @@ class Roll:
     def _restart(self, node: int, command: str, status: StatusLine) -> None:
         host, port = self._address(node)
         print_line(f"restarting node {node}")
-        # Held open: when it breaks, the old process is gone, whatever the command said.
-        with self._connect(node, host, port) as held:
-            run_for_node(command, node, host, port)
-            while not _broken(held):
-                status.show("gone", f"waiting: node {node} has not gone down yet")
+        sys.stdout.flush()
+        with self._hold(node, host, port) as connection:
+            running = NodeCommand(command, node, host, port)
+            while not (gone := connection.broken()) or not running.has_ended():
+                if not gone and running.has_ended():
+                    status.show("gone", f"waiting: node {node} has not gone down yet")
+                elif gone:
+                    time.sleep(_POLL_S)
         while (why := self._not_back(node, host, port)) is not None:
             status.show(why, f"waiting: node {node} {why}")
             time.sleep(_POLL_S)
         status.clear()
 
-    def _connect(self, node: int, host: str, port: int) -> socket.socket:
+    def _hold(self, node: int, host: str, port: int) -> HeldConnection:
         try:
-            return socket.create_connection((host, port), timeout=self._link.timeout_s)
+            return HeldConnection(host, port, self._link.timeout_s)
         except OSError as error:
             raise Failure(
                 f"node {node} does not answer at {host}:{port}; start it first"
@@ -157,14 +161,3 @@ class Roll:
         if node not in addresses:
             raise Failure(f"the cluster does not tell the address of controller {node}")
         return addresses[node]
-
-
-def _broken(connection: socket.socket) -> bool:
-    """Whether the other side has closed it, within a moment."""
-    connection.settimeout(_POLL_S)
-    try:
-        return connection.recv(1) == b""
-    except TimeoutError:
-        return False
-    except OSError:
-        return True

@@ -7,11 +7,22 @@ import subprocess
 from penstock.cli.failure import Failure
 
 
-def run_for_node(command: str, node: int, host: str = "", port: int = 0) -> None:
+class NodeCommand:
     """Through the shell. Its output is ours; {id}, {host} and {port} stand for the node's."""
-    filled = command
-    for name, value in (("id", node), ("host", host), ("port", port)):
-        filled = filled.replace(f"{{{name}}}", str(value))
-    code = subprocess.run(filled, shell=True, check=False).returncode
-    if code:
-        raise Failure(f"`{filled}` ended with code {code}; nothing more was done")
+
+    def __init__(self, command: str, node: int, host: str, port: int) -> None:
+        for name, value in (("id", node), ("host", host), ("port", port)):
+            command = command.replace(f"{{{name}}}", str(value))
+        self._text = command
+        self._process = subprocess.Popen(command, shell=True)
+
+    def has_ended(self) -> bool:
+        """Whether it has; a failure is ours as well."""
+        code = self._process.poll()
+        if code:
+            raise Failure(f"`{self._text}` ended with code {code}; nothing more was done")
+        return code == 0
+
+    def wait(self) -> None:
+        self._process.wait()
+        self.has_ended()
