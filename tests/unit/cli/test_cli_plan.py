@@ -52,6 +52,19 @@ def test_a_drain_spreads_over_the_others() -> None:
     assert places == {1: 3, 2: 3, 3: 3}
 
 
+def test_a_drain_keeps_a_topic_spread_before_all_topics_together() -> None:
+    nodes = brokers({1: None, 2: None, 3: None})
+    others = [partition(f"other:{each}", (2,)) for each in range(3)]
+    state = cluster(nodes, partition("t:0", (3,)), partition("t:1", (1,)), *others)
+    assert after(plan_drain(state, 3)) == {"t:0": (2,)}
+
+
+def test_a_replica_that_comes_does_not_lead_where_it_leads_much_already() -> None:
+    nodes = brokers({1: None, 2: None, 4: None})
+    state = cluster(nodes, partition("t:0", (4, 2)), *[partition(f"u:{n}", (1,)) for n in range(3)])
+    assert after(plan_drain(state, 4)) == {"t:0": (2, 1)}
+
+
 def test_a_drained_leader_is_followed_by_whoever_leads_least() -> None:
     nodes = brokers({1: None, 2: None, 3: None, 4: None})
     state = cluster(
