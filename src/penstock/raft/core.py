@@ -109,7 +109,7 @@ class Core:
         return RoleView(self.role.kind, self.epoch, self.election.leader_id)
 
     def current_leader(self) -> CurrentLeader:
-        """For answers. A leader whose address is not known is not named: a Kafka node would stop."""
+        """For answers. A leader without a known address is not named: a Kafka node would stop."""
         endpoints = self.leader_endpoints()
         return CurrentLeader(self.election.leader_id if endpoints else None, self.epoch, endpoints)
 
