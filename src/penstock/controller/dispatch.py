@@ -39,8 +39,9 @@ class Asked(NamedTuple):
     """How a request came."""
 
     version: int
-    receiver_id: int
-    """The node whose answer it is to be."""
+    controller_id: int
+    receiver_id: int | None
+    """The broker to which the client sent it; None if another one sent it on."""
     now_ms: int
 
 
@@ -66,7 +67,7 @@ _RULES: dict[type[Entity], Rule] = {
     AlterUserScramCredentialsRequest: lambda shard, request, _: shard.decide_alter_scram(request),
     AlterClientQuotasRequest: lambda shard, request, _: shard.decide_alter_quotas(request),
     UpdateFeaturesRequest: lambda shard, request, asked: shard.decide_update_features(
-        request, asked.version, asked.receiver_id
+        request, asked.version, asked.controller_id
     ),
     UnregisterBrokerRequest: lambda shard, request, _: shard.decide_unregister_broker(request),
     AllocateProducerIdsRequest: lambda shard, request, _: shard.decide_allocate_producer_ids(

@@ -177,6 +177,7 @@ class ClusterImage:
             for index, partition in topic.partitions.items():
                 if partition.elr or partition.last_known_elr:
                     topic.partitions[index] = cleared = partition.without_elr()
+                    self._delta.note_partition(topic.id, index, is_new=False)
                     if self.partition_watcher is not None:
                         self.partition_watcher(topic.id, index, partition, cleared)
 

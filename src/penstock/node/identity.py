@@ -27,9 +27,17 @@ class Identity:
     directory_id: bytes
 
 
-def establish(log_dir: LogDir, config: BrokerConfig, new_id: Callable[[], bytes]) -> Identity:
+def establish(
+    log_dir: LogDir, config: BrokerConfig, new_id: Callable[[], bytes], *, must_exist: bool = False
+) -> Identity:
+    """`must_exist`: who joins others is told which cluster that is beforehand."""
     configured = config.node_id if config.is_set("node.id") else None
     stored = _read(log_dir)
+    if stored is None and must_exist:
+        raise IdentityError(
+            f"{log_dir.path} is not formatted: penstock storage format says which cluster it "
+            "belongs to"
+        )
     if stored is None:
         identity = Identity(
             id_to_str(new_id()), FIRST_NODE_ID if configured is None else configured, new_id()

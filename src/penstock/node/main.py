@@ -17,7 +17,7 @@ from penstock.node.address import EVERY_INTERFACE, Address, AddressError, parse_
 from penstock.node.cluster_config import ClusterConfig, cluster_config
 from penstock.node.descriptor import raise_limit
 from penstock.node.node import Node, NodeOptions
-from penstock.node.quorum import check_alone
+from penstock.node.quorum import QuorumError, check_place
 from penstock.settings.config import BrokerConfig
 from penstock.telemetry.clock import SystemClock
 from penstock.telemetry.log import configure, get_logger, json_line
@@ -135,18 +135,28 @@ def settled_options(
     """The command line wins, but excuses nothing: a file that asks for what is not there is refused
     all the same."""
     cluster = cluster_config(config)
-    check_alone(cluster, config, data_dir)
-    configured, told = _client_addresses(cluster, config)
-    listen = listen or configured or DEFAULT_LISTEN
-    advertise = advertise or told
+    check_place(cluster, config, data_dir)
     if data_dir is None and (config.is_set("log.dirs") or config.is_set("log.dir")):
         data_dir = cluster.data_dirs[0]
     data_dir = data_dir or DEFAULT_DATA_DIR
+    scraped = None if metrics is None else parse_address(metrics, "--metrics")
+    if cluster.names_quorum or len(cluster.roles) == 1:
+        for option, value in (("--listen", listen), ("--advertise", advertise)):
+            if value is not None:
+                raise QuorumError(
+                    f"{option} is for a node alone: a node of a cluster has its listeners in its "
+                    "settings"
+                )
+        bound = cluster.listeners[0].bind_address
+        return NodeOptions(bound, None, data_dir, scraped, cluster)
+    configured, told = _client_addresses(cluster, config)
+    listen = listen or configured or DEFAULT_LISTEN
+    advertise = advertise or told
     return NodeOptions(
         listen=parse_address(listen, "--listen"),
         advertise=None if advertise is None else _advertised(advertise),
         data_dir=data_dir,
-        metrics=None if metrics is None else parse_address(metrics, "--metrics"),
+        metrics=scraped,
     )
 
 

@@ -328,7 +328,8 @@ class Quorum:
             self._reserve,
             lambda: self._feed(self._machine.log_appended),
         )
-        log.info("quorum", role=Role.LEADER.value, epoch=epoch)
+        if not self._config.alone:
+            log.info("quorum", role=Role.LEADER.value, epoch=epoch)
         self._listener.on_leader(epoch)
         self._wake()
 
@@ -339,6 +340,22 @@ class Quorum:
     @property
     def view(self) -> RoleView:
         return self._machine.view
+
+    @property
+    def voter_ids(self) -> tuple[int, ...]:
+        return self._machine.history.voters.ids
+
+    @property
+    def leader(self) -> tuple[int, str, int] | None:
+        """Id, host and port, where this node would call it."""
+        leader_id = self._machine.view.leader_id
+        if leader_id is None:
+            return None
+        endpoints = self._machine.history.voters.endpoints_of(leader_id)
+        for each in endpoints:
+            if each.listener == self._config.listener:
+                return leader_id, each.host, each.port
+        return (leader_id, "", 0) if leader_id == self._config.raft.node_id else None
 
     @property
     def committed_offset(self) -> int:

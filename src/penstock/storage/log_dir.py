@@ -18,6 +18,7 @@ from penstock.model.id import TopicId, TopicPartition
 from penstock.storage import names
 from penstock.storage.checkpoint.clean_shutdown import note_clean, take_clean
 from penstock.storage.checkpoint.file import read_topic_id, write_topic_id
+from penstock.storage.checkpoint.high_watermark import restore_high_watermark
 from penstock.storage.checkpoint.offset import OffsetCheckpoints
 from penstock.storage.closing import close_logs
 from penstock.storage.config import LogConfig
@@ -67,6 +68,8 @@ class LogDir:
         self.offline: StorageError | None = None
         self.on_offline: Callable[[StorageError], None] | None = None
         self.was_clean = False
+        self.last_broker_epoch = -1
+        """Of the life that ended orderly; -1 after a crash."""
         self.losses = Losses()
         self.damaged: dict[TopicPartition, str] = {}
         self._noted: set[str] = set()
@@ -86,7 +89,9 @@ class LogDir:
             self._scan()
             self._checkpoints.load()
             # Gone before anything can change: a crash from here on must not look like a stop.
-            self.was_clean = take_clean(self.disk, self.path)
+            epoch = take_clean(self.disk, self.path)
+            self.was_clean = epoch is not None
+            self.last_broker_epoch = -1 if epoch is None else epoch
         except OSError as error:
             raise StorageError(f"cannot use {self.path}: {error}") from error
 
@@ -325,6 +330,7 @@ class LogDir:
 
     def _adopt(self, log: Log) -> Log:
         self.logs[log.partition] = log
+        restore_high_watermark(log, self.high_watermark(log.partition))
         log.on_dirty = self._mark_dirty
         log.on_failure = self.fail
         log.on_damage = self._note_damage

@@ -25,6 +25,7 @@ class Directory:
     """What `meta.properties` says; None where the directory is not formatted."""
     problem: str | None = None
     """Why it cannot be used."""
+    disk_failed: bool = False
 
     @property
     def is_formatted(self) -> bool:
@@ -38,27 +39,26 @@ def look(disk: Disk, path: str) -> Directory:
     except (FileNotFoundError, NotADirectoryError):
         return Directory(path)
     except OSError as error:
-        return Directory(path, exists=True, problem=f"{path} cannot be read: {_reason(error)}")
+        return _failed(path, error)
     return _look_inside(disk, path)
 
 
 def _look_inside(disk: Disk, path: str) -> Directory:
-    stored = problem = None
     try:
         stored = read_meta_properties(disk, path)
         if stored is not None:
             check_stored(stored)
+        return Directory(path, exists=True, is_directory=True, properties=stored)
     except (DamagedFile, ValueError) as damage:
         problem = f"Error loading {path}/{names.META_PROPERTIES}: {damage}"
+        return Directory(path, exists=True, is_directory=True, problem=problem)
     except OSError as error:
-        problem = f"{path} cannot be read: {_reason(error)}"
-    return Directory(
-        path,
-        exists=True,
-        is_directory=True,
-        properties=None if problem else stored,
-        problem=problem,
-    )
+        return _failed(path, error)
+
+
+def _failed(path: str, error: OSError) -> Directory:
+    problem = f"{path} cannot be read: {_reason(error)}"
+    return Directory(path, exists=True, is_directory=True, problem=problem, disk_failed=True)
 
 
 def check_owner(directories: Iterable[Directory], cluster_id: str, node_id: int) -> None:
