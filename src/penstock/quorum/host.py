@@ -272,9 +272,11 @@ class Quorum:
 
         self._feed(step)
 
-    def _take_failure(self, request_id: int, unsupported: bool) -> None:
+    def _take_failure(self, request_id: int, unsupported: bool, refused: bool) -> None:
         self._feed(
-            lambda now_ms: self._machine.request_failed(request_id, now_ms, unsupported=unsupported)
+            lambda now_ms: self._machine.request_failed(
+                request_id, now_ms, unsupported=unsupported, refused=refused
+            )
         )
 
     async def answer(self, request: Entity, listener: str) -> Entity:
