@@ -13,6 +13,7 @@ from penstock.controller.outcome import Outcome
 from penstock.controller.shard import ControllerShard
 from penstock.controller.topic_name import check_topic_name
 from penstock.coordinator.topic import COORDINATOR_TOPICS, CoordinatorTopic
+from penstock.machine.decision import Decision
 from penstock.metadata.record import MetadataRecord
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.network.later import Later
@@ -71,6 +72,21 @@ class ControllerLink:
         except ApiError as error:
             return error.code
         return None
+
+    @property
+    def has_pending(self) -> bool:
+        """Whether the controller is here and has decided something that is not committed yet."""
+        try:
+            return self._active().pending_count > 0
+        except ApiError:
+            return False
+
+    async def wait_pending(self) -> None:
+        """Until that is committed, or never will be."""
+        try:
+            await self._active().submit(lambda _: Decision((), None))
+        except (ApiError, StorageError):
+            return
 
     def create_missing_topics(self, names: Sequence[str]) -> None:
         """Begin to create topics that were used before they were made; nobody waits for it.

@@ -313,7 +313,7 @@ class Quorum:
             self._committed.forget_from(self._committed.next_offset)
             journal.end()
         if view.role is not Role.LEADER:
-            log.info("quorum", role=view.role.value, epoch=view.epoch, leader=view.leader_id)
+            self._note(view)
             self._listener.on_follower(view.leader_id, view.epoch)
 
     def _begin_leading(self) -> None:
@@ -328,9 +328,14 @@ class Quorum:
             self._reserve,
             lambda: self._feed(self._machine.log_appended),
         )
-        log.info("quorum", role=Role.LEADER.value, epoch=epoch)
+        self._note(self._machine.view)
         self._listener.on_leader(epoch)
         self._wake()
+
+    def _note(self, view: RoleView) -> None:
+        if not self._config.alone:
+            role, epoch, leader_id = view
+            log.info("metadata quorum", role=role.value, epoch=epoch, leader=leader_id)
 
     def _wake(self) -> None:
         self._turned.set()

@@ -30,6 +30,23 @@ def handle(broker: Broker, request: MetadataRequest, call: Call) -> Answer:
         return _respond(broker, request, map(_described, broker.image.topics))
     wanted = _each_once(request.topics or [])
     topics = [_find(broker, topic, call) for topic in wanted]
+    if broker.controller.has_pending and any(topic.error_code for topic in topics):
+        return _answer_settled(broker, request, call, wanted)
+    return _answer(broker, request, topics)
+
+
+async def _answer_settled(
+    broker: Broker, request: MetadataRequest, call: Call, wanted: list[MetadataRequestTopic]
+) -> MetadataResponse:
+    """A topic that is on its way to being there is waited for: who asked for it a moment ago was
+    told that it is unknown, and need not be told so twice."""
+    await broker.controller.wait_pending()
+    return _answer(broker, request, [_find(broker, topic, call) for topic in wanted])
+
+
+def _answer(
+    broker: Broker, request: MetadataRequest, topics: list[MetadataResponseTopic]
+) -> MetadataResponse:
     missing = _to_create(broker, request, topics)
     if missing:
         broker.controller.create_missing_topics(missing)
