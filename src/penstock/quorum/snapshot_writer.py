@@ -30,14 +30,10 @@ class SnapshotWriter:
         self._log = log
         self._committed = committed
         self._clock = clock
-        self._bytes_covered = 0
 
     @property
     def is_due(self) -> bool:
-        return self._committed.bytes_told - self._bytes_covered >= self._config.snapshot_bytes
-
-    def note_taken(self) -> None:
-        self._bytes_covered = self._committed.bytes_told
+        return self._committed.bytes_told >= self._config.snapshot_bytes
 
     async def write(
         self,
@@ -51,7 +47,7 @@ class SnapshotWriter:
         latest = self._log.latest_snapshot
         if end_offset == 0 or (latest is not None and latest >= snapshot_id):
             return None
-        self.note_taken()
+        self._committed.bytes_told = 0
         controls = snapshot_controls(history, end_offset)
         size = await asyncio.to_thread(
             self._log.snapshots.encode_and_write,
