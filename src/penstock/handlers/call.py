@@ -16,14 +16,19 @@ class ClientState:
         "address",
         "client_id",
         "host",
+        "is_forwarded",
+        "listener",
         "parked_produces",
         "produce_gate",
         "software_name",
         "software_version",
     )
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, listener: str = "PLAINTEXT") -> None:
         self.address = address
+        self.listener = listener
+        self.is_forwarded = False
+        """Whether a broker asks in the name of a client that is connected there."""
         self.host = "/" + address.rpartition(":")[0]
         """As Kafka writes it in group descriptions: `/127.0.0.1`."""
         self.client_id: str | None = None

@@ -19,16 +19,20 @@ def check_writable(topic: str, client_id: str | None) -> None:
 
 
 def endpoints(
-    broker: Broker, with_fenced: bool = False
+    broker: Broker, listener: str, with_fenced: bool = False
 ) -> Iterator[tuple[int, str, int, str | None, bool]]:
-    """(id, host, port, rack, fenced) of every broker a client may be sent to."""
+    """(id, host, port, rack, fenced) of every broker that a client of this listener may be sent
+    to."""
     for image in broker.image.brokers.values():
         if image.fenced and not with_fenced:
             continue
-        if image.id == broker.node_id:
-            host, port = broker.endpoint.host, broker.endpoint.port
-        elif image.endpoints:
-            host, port = image.endpoints[0].host, image.endpoints[0].port
-        else:
-            continue
-        yield image.id, host, port, image.rack, image.fenced
+        endpoint = image.endpoint(listener)
+        if endpoint is not None:
+            yield image.id, endpoint.host, endpoint.port, image.rack, image.fenced
+
+
+def address_of(broker: Broker, node_id: int, listener: str) -> tuple[str, int] | None:
+    """Where clients of this listener find a broker; None of one that is not there, or fenced."""
+    image = broker.image.brokers.get(node_id)
+    endpoint = None if image is None or image.fenced else image.endpoint(listener)
+    return None if endpoint is None else (endpoint.host, endpoint.port)

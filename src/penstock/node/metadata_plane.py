@@ -11,9 +11,8 @@ import asyncio
 from collections.abc import Callable, Sequence
 
 from penstock.controller import SettingsSchema, controller_config
-from penstock.controller.config import SUPPORTED_FEATURES
 from penstock.controller.shard import ControllerShard
-from penstock.handlers.controller_link import ControllerLink
+from penstock.handlers.controller_link import AskRemote, ControllerLink
 from penstock.metadata.delta import MetadataDelta
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.record import MetadataRecord
@@ -22,18 +21,15 @@ from penstock.metadata.version import METADATA_VERSION
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
+from penstock.node.controller_channel import ControllerEndpoint
 from penstock.node.identity import Identity
-from penstock.protocol.messages.broker_registration import (
-    BrokerRegistrationRequest,
-    Feature,
-    Listener,
-)
+from penstock.protocol.messages.broker_registration import BrokerRegistrationRequest
+from penstock.quorum.channel import Channel
 from penstock.quorum.config import QuorumConfig
 from penstock.quorum.host import Quorum
 from penstock.quorum.metadata_log import MetadataLog
 from penstock.quorum.metadata_snapshot import read_bootstrap
 from penstock.quorum.space_reserve import SpaceReserve
-from penstock.raft import RaftConfig, ReplicaKey, Voter, VoterSet
 from penstock.runtime.driver import Runtime
 from penstock.settings.config import BrokerConfig
 from penstock.storage.log import Log
@@ -42,7 +38,6 @@ from penstock.telemetry.log import get_logger
 
 METADATA_PARTITION = TopicPartition("__cluster_metadata", 0)
 METADATA_TOPIC_ID = bytes(15) + b"\x01"
-PLAINTEXT = 0
 
 log = get_logger("metadata")
 
@@ -62,9 +57,15 @@ class MetadataPlane:
         new_id: Callable[[], bytes],
         on_delta: Callable[[MetadataDelta], None],
         random: Callable[[], float],
+        quorum: QuorumConfig,
+        channel: Channel | None,
+        ask_remote: AskRemote,
     ) -> None:
         self.image = image
         self.broker_epoch = -1
+        """Of a node alone; elsewhere the controller gives it (`membership`)."""
+        self._activating: asyncio.Task[None] | None = None
+        self._is_alone = quorum.alone
         self._log_dir = log_dir
         self._clock = clock
         self._identity = identity
@@ -75,45 +76,59 @@ class MetadataPlane:
         self._runtime: ControllerRuntime | None = None
         self.reserve = SpaceReserve(log_dir.disk, log_dir.path, lambda: log_dir.space()[1])
         self.quorum = Quorum(
-            _alone(identity),
-            MetadataLog(_open_log(log_dir)),
+            quorum,
+            MetadataLog(_open_log(log_dir), synced=quorum.raft.can_vote),
             clock,
             self,
             random,
+            channel=channel,
             reserve=self.reserve,
         )
         self.controller = ControllerLink(
-            self.active, identity.node_id, self.quorum.describe, config
+            identity.node_id,
+            clock,
+            image,
+            self.active,
+            ask_remote,
+            self.quorum.describe,
+            config,
         )
 
-    def active(self) -> ControllerRuntime:
+    def active(self) -> ControllerRuntime | None:
         """The controller, if it is here."""
-        if self._runtime is None:
-            raise ApiError(ErrorCode.NOT_CONTROLLER)
         return self._runtime
 
     async def start(self) -> None:
-        """Whatever the metadata log says is in the image afterwards, and this node leads it."""
+        """Takes part in the quorum. A node alone leads when this returns, and whatever the metadata
+        log says is in the image."""
         try:
             self.quorum.start()
-            await self.quorum.wait_leading()
+            if self._is_alone:
+                await self.quorum.wait_leading()
+                self.go_live()
         except StorageError:
             raise
         except Exception as error:
             raise StorageError(_unreadable(self._log_dir, error)) from error
+
+    def go_live(self) -> None:
+        """From now on what is committed is acted upon."""
         self.image.take_delta()
         self._is_live = True
 
-    async def join(self, host: str, port: int) -> None:
-        """Lets this broker in."""
-        runtime = self.active()
-        # Only an empty cluster is told what to begin with.
-        is_new = METADATA_VERSION not in self.image.features
-        bootstrap = read_bootstrap(self._log_dir.disk, self._log_dir.path) if is_new else None
+    def find_controller(self) -> ControllerEndpoint | None:
+        """Who leads the quorum, as far as this node knows, and where."""
+        leader = self.quorum.leader
+        return None if leader is None else ControllerEndpoint(*leader)
+
+    async def let_in(self, request: BrokerRegistrationRequest) -> None:
+        """This broker, by the controller that it is itself."""
+        runtime = self._runtime
+        assert runtime is not None
+        bootstrap = self._bootstrap()
         await runtime.submit(lambda shard: shard.decide_activate(bootstrap))
         if not self._log_dir.was_clean:
             await self._end_last_life(runtime)
-        request = self._registration(host, port)
         response = await runtime.submit(lambda shard: shard.decide_register_broker(request))
         self.broker_epoch = response.broker_epoch
         await runtime.submit(
@@ -134,7 +149,7 @@ class MetadataPlane:
         """Writes a snapshot when it is time, and keeps the reserve. StorageError if nothing can be
         changed any more: a node that only looks alive is of no use to anybody."""
         failure: BaseException | None = self.quorum.failure
-        if failure is None and self._runtime is not None:
+        if failure is None and self._runtime is not None and self._is_alone:
             failure = self._runtime.failure
         if failure is not None:
             raise StorageError(f"the metadata log is no longer written: {failure}") from failure
@@ -149,7 +164,7 @@ class MetadataPlane:
                 log.info("metadata snapshot written", offset=offset, epoch=epoch)
 
     async def close(self) -> None:
-        if self._runtime is not None:
+        if self._runtime is not None and self._is_alone:
             await self._runtime.close()
         await self.quorum.close()
 
@@ -185,40 +200,33 @@ class MetadataPlane:
             self._new_id,
             self.image.copy(),
         )
-        self._runtime = Runtime(shard, self.quorum.journal, self._clock)
+        shard.quorum.voter_ids = frozenset(self.quorum.voter_ids)
+        runtime = self._runtime = Runtime(shard, self.quorum.journal, self._clock)
+        if not self._is_alone:
+            self._activating = asyncio.create_task(self._activate(runtime), name="activation")
+
+    async def _activate(self, runtime: ControllerRuntime) -> None:
+        bootstrap = self._bootstrap()
+        try:
+            await runtime.submit(
+                lambda shard: shard.decide_activate(bootstrap, self._clock.now_ms())
+            )
+        except ApiError:
+            return  # another one leads already
+        except Exception as error:
+            log.error("the controller cannot begin", exc_info=error)
+            self.quorum.resign()
+
+    def _bootstrap(self) -> list[MetadataRecord] | None:
+        """Only an empty cluster is told what to begin with."""
+        if METADATA_VERSION in self.image.features:
+            return None
+        return read_bootstrap(self._log_dir.disk, self._log_dir.path)
 
     def on_follower(self, leader_id: int | None, epoch: int) -> None:
         runtime, self._runtime = self._runtime, None
         if runtime is not None:
             runtime.fail(ApiError(ErrorCode.NOT_CONTROLLER))
-
-    def _registration(self, host: str, port: int) -> BrokerRegistrationRequest:
-        return BrokerRegistrationRequest(
-            broker_id=self._identity.node_id,
-            cluster_id=self._identity.cluster_id,
-            incarnation_id=self._new_id(),
-            listeners=[
-                Listener(name="PLAINTEXT", host=host, port=port, security_protocol=PLAINTEXT)
-            ],
-            features=[
-                Feature(name=name, min_supported_version=low, max_supported_version=high)
-                for name, (low, high) in SUPPORTED_FEATURES.items()
-            ],
-            rack=self._config().rack,
-            log_dirs=[self._identity.directory_id],
-        )
-
-
-def _alone(identity: Identity) -> QuorumConfig:
-    key = ReplicaKey(identity.node_id, identity.directory_id)
-    return QuorumConfig(
-        identity.cluster_id,
-        RaftConfig(key.id, key.directory_id),
-        VoterSet([Voter(key)]),
-        alone=True,
-        # Nobody else reads the log: what a snapshot holds is needed nowhere else.
-        retained_bytes=0,
-    )
 
 
 def _open_log(log_dir: LogDir) -> Log:

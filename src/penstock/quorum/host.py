@@ -255,6 +255,22 @@ class Quorum:
         return self._machine.view
 
     @property
+    def voter_ids(self) -> tuple[int, ...]:
+        return self._machine.history.voters.ids
+
+    @property
+    def leader(self) -> tuple[int, str, int] | None:
+        """Id, host and port, where this node would call it."""
+        leader_id = self._machine.view.leader_id
+        if leader_id is None:
+            return None
+        endpoints = self._machine.history.voters.endpoints_of(leader_id)
+        for each in endpoints:
+            if each.listener == self._config.listener:
+                return leader_id, each.host, each.port
+        return (leader_id, "", 0) if leader_id == self._config.raft.node_id else None
+
+    @property
     def committed_offset(self) -> int:
         """All before it has been told."""
         return self._committed.next_offset

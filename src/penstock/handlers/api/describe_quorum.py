@@ -24,6 +24,8 @@ DIRECTORY_ID_FROM = 2
 
 def handle(broker: Broker, request: DescribeQuorumRequest, call: Call) -> Answer:
     view = broker.controller.quorum()
+    if not isinstance(view, QuorumView) and call.client.listener not in broker.controller_listeners:
+        return broker.controller.forward(request, call)
     voters = view.voter_set.voters if isinstance(view, QuorumView) else ()
     return DescribeQuorumResponse(
         error_message=None,
@@ -40,8 +42,11 @@ def _node(broker: Broker, voter: Voter) -> Node:
         Listener(name=one.listener, host=one.host, port=one.port) for one in voter.endpoints
     ]
     if not listeners and voter.key.id == broker.node_id:
-        endpoint = broker.endpoint
-        listeners = [Listener(name="CONTROLLER", host=endpoint.host, port=endpoint.port)]
+        own = broker.image.brokers.get(broker.node_id)
+        listeners = [
+            Listener(name="CONTROLLER", host=endpoint.host, port=endpoint.port)
+            for endpoint in (own.endpoints[:1] if own is not None else ())
+        ]
     return Node(node_id=voter.key.id, listeners=listeners)
 
 

@@ -26,13 +26,14 @@ TOPIC_ID_ALONE_FROM = 12
 
 
 def handle(broker: Broker, request: MetadataRequest, call: Call) -> Answer:
+    listener = call.client.listener
     if _wants_all(request, call.version):
-        return _respond(broker, request, map(_described, broker.image.topics))
+        return _respond(broker, request, map(_described, broker.image.topics), listener)
     wanted = _each_once(request.topics or [])
     topics = [_find(broker, topic, call) for topic in wanted]
     if broker.controller.has_pending and any(topic.error_code for topic in topics):
         return _answer_settled(broker, request, call, wanted)
-    return _answer(broker, request, topics)
+    return _answer(broker, request, topics, listener)
 
 
 async def _answer_settled(
@@ -41,16 +42,20 @@ async def _answer_settled(
     """A topic that is on its way to being there is waited for: who asked for it a moment ago was
     told that it is unknown, and need not be told so twice."""
     await broker.controller.wait_pending()
-    return _answer(broker, request, [_find(broker, topic, call) for topic in wanted])
+    topics = [_find(broker, topic, call) for topic in wanted]
+    return _answer(broker, request, topics, call.client.listener)
 
 
 def _answer(
-    broker: Broker, request: MetadataRequest, topics: list[MetadataResponseTopic]
+    broker: Broker,
+    request: MetadataRequest,
+    topics: list[MetadataResponseTopic],
+    listener: str,
 ) -> MetadataResponse:
     missing = _to_create(broker, request, topics)
     if missing:
         broker.controller.create_missing_topics(missing)
-    return _respond(broker, request, topics)
+    return _respond(broker, request, topics, listener)
 
 
 def _wants_all(request: MetadataRequest, version: int) -> bool:
@@ -122,12 +127,15 @@ def _partition(index: int, partition: PartitionImage) -> MetadataResponsePartiti
 
 
 def _respond(
-    broker: Broker, request: MetadataRequest, topics: Iterable[MetadataResponseTopic]
+    broker: Broker,
+    request: MetadataRequest,
+    topics: Iterable[MetadataResponseTopic],
+    listener: str,
 ) -> MetadataResponse:
     response = MetadataResponse(
         brokers=[
             MetadataResponseBroker(node_id=node_id, host=host, port=port, rack=rack)
-            for node_id, host, port, rack, _ in endpoints(broker)
+            for node_id, host, port, rack, _ in endpoints(broker, listener)
         ],
         cluster_id=broker.cluster_id,
         controller_id=broker.node_id,
