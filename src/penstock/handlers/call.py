@@ -14,6 +14,7 @@ class ClientState:
 
     __slots__ = (
         "address",
+        "broker",
         "client_id",
         "host",
         "is_forwarded",
@@ -27,6 +28,8 @@ class ClientState:
     def __init__(self, address: str, listener: str = "PLAINTEXT") -> None:
         self.address = address
         self.listener = listener
+        self.broker: tuple[int, int] | None = None
+        """Id and epoch of a broker that sends its heartbeats on this connection."""
         self.is_forwarded = False
         """Whether a broker asks in the name of a client that is connected there."""
         self.host = "/" + address.rpartition(":")[0]

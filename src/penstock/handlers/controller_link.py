@@ -90,6 +90,18 @@ class ControllerLink:
             raise ApiError(ErrorCode.REQUEST_TIMED_OUT, str(error)) from error
         return unpack_answer(request, call.version, answer)
 
+    def note_contact(self, broker_id: int, broker_epoch: int) -> None:
+        """A heartbeat has come, and may have to wait for its turn."""
+        runtime = self._active()
+        if runtime is not None:
+            runtime.machine.note_contact(broker_id, broker_epoch, self._clock.now_ms())
+
+    async def fence(self, broker_id: int, broker_epoch: int) -> None:
+        runtime = self._active()
+        if runtime is None:
+            raise ApiError(ErrorCode.NOT_CONTROLLER)
+        await runtime.submit(lambda shard: shard.decide_fence_broker(broker_id, broker_epoch))
+
     def ask_here(self, request: Entity) -> Awaitable[Any]:
         """For this broker itself, where this node is the controller. It is decided at once."""
         runtime = self._active()

@@ -20,6 +20,9 @@ RETRY_S = 0.1
 UNTIL_UNFENCED_S = 0.02
 """Between heartbeats as long as something is waited for: the node serves nobody before."""
 SHUTDOWN_S = 0.05
+UNANSWERED_S_MAX = 3.0
+"""A broker that stops waits no longer for a controller that is not there: the others may have
+stopped as well."""
 
 log = get_logger("lifecycle")
 
@@ -61,7 +64,7 @@ class BrokerLifecycle:
         self._task: asyncio.Task[None] | None = None
         self._is_caught_up = False
         self._may_shut_down = False
-        self.failure: Exception | None = None
+        self._answered_at = 0.0
 
     # --- what a node waits for, in this order ---
 
@@ -112,12 +115,13 @@ class BrokerLifecycle:
             return True
         self._wants_shutdown = True
         self._woken.set()
-        try:
-            async with asyncio.timeout(patience_s):
-                while not self._may_shut_down:
-                    await self._wait_change()
-        except TimeoutError:
-            return False
+        loop = asyncio.get_running_loop()
+        until = loop.time() + patience_s
+        self._answered_at = loop.time()
+        while not self._may_shut_down:
+            if loop.time() > min(until, self._answered_at + UNANSWERED_S_MAX):
+                return False
+            await asyncio.sleep(SHUTDOWN_S)
         return True
 
     async def close(self) -> None:
@@ -157,6 +161,7 @@ class BrokerLifecycle:
             log.info("fenced" if self.is_fenced else "unfenced", epoch=self.broker_epoch)
         self._is_caught_up = response.is_caught_up
         self._may_shut_down = response.should_shut_down
+        self._answered_at = asyncio.get_running_loop().time()
         self._changed.set()
 
     def _pause_s(self) -> float:

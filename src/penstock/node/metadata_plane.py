@@ -73,6 +73,8 @@ class MetadataPlane:
         self._config = config
         self._new_id = new_id
         self._is_live = False
+        self.on_active: Callable[[], None] = lambda: None
+        """Told when this node has become the controller of a cluster."""
         self._runtime: ControllerRuntime | None = None
         self.reserve = SpaceReserve(log_dir.disk, log_dir.path, lambda: log_dir.space()[1])
         self.quorum = Quorum(
@@ -211,6 +213,7 @@ class MetadataPlane:
             await runtime.submit(
                 lambda shard: shard.decide_activate(bootstrap, self._clock.now_ms())
             )
+            self.on_active()
         except ApiError:
             return  # another one leads already
         except Exception as error:

@@ -29,6 +29,7 @@ from penstock.network.listener import Limits
 from penstock.node import descriptor
 from penstock.node.address import Address
 from penstock.node.broker_peers import BrokerPeers
+from penstock.node.broker_watch import BrokerWatch
 from penstock.node.cluster_config import ClusterConfig
 from penstock.node.controller_channel import ControllerChannel
 from penstock.node.gauge import gauges
@@ -278,6 +279,13 @@ class Node:
             self._raft_channel,
             self._ask_controller,
         )
+        self._broker_watch = BrokerWatch(
+            self.identity.node_id,
+            self._image,
+            self._replica_peers.is_gone,
+            self._metadata.controller.fence,
+        )
+        self._metadata.on_active = self._broker_watch.look_at_all
         self._upkeep = Upkeep(
             self._current_config,
             self._clock,
@@ -430,6 +438,8 @@ class Node:
 
     def _on_connection_ended(self, client: ClientState) -> None:
         """Of a broker that spoke to the controller here: it may have ended altogether."""
+        if client.broker is not None and self._metadata.controller.is_active:
+            self._broker_watch.on_lost(*client.broker)
 
     def _load_coordinators(self) -> None:
         """Timeouts run and transactions that were ending end, whether anybody asks or not."""
@@ -515,6 +525,7 @@ class Node:
         return True
 
     def _close_links(self) -> None:
+        self._broker_watch.close()
         self._replica_peers.close()
         self._controller_channel.close()
         self._heartbeat_channel.close()

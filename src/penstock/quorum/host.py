@@ -177,9 +177,11 @@ class Quorum:
 
         self._inputs.feed(step)
 
-    def _take_failure(self, request_id: int, unsupported: bool) -> None:
+    def _take_failure(self, request_id: int, unsupported: bool, refused: bool) -> None:
         self._inputs.feed(
-            lambda now_ms: self._machine.request_failed(request_id, now_ms, unsupported=unsupported)
+            lambda now_ms: self._machine.request_failed(
+                request_id, now_ms, unsupported=unsupported, refused=refused
+            )
         )
 
     async def answer(self, request: Entity, listener: str) -> Entity:

@@ -28,6 +28,9 @@ from penstock.raft.role import (
 from penstock.raft.voter import Endpoints, ReplicaKey, Voter, VoterSet
 from penstock.raft.voter_history import VoterHistory
 
+LEADERLESS_SHARE = 0.05
+"""Of the election timeout: long enough for one of several to be first."""
+
 
 class Core:
     def __init__(
@@ -145,6 +148,12 @@ class Core:
         elif leader_id is not None:
             self.election = self.election._replace(leader_id=leader_id)
         self._become(Unattached(deadline_ms))
+
+    def to_leaderless(self) -> None:
+        """The leader's process has ended: there is nothing to wait for but the others, who find it
+        out about now as well. Whoever is first asks them before it costs an epoch (pre-vote)."""
+        soon_ms = int(self.config.election_timeout_ms * LEADERLESS_SHARE)
+        self._become(Unattached(self.now_ms + soon_ms + int(self.random() * soon_ms)))
 
     def vote_for(self, candidate: ReplicaKey) -> None:
         """The election timeout begins anew: the candidate has at least as good a chance."""

@@ -93,7 +93,7 @@ class Following:
         role = self._core.role
         if isinstance(role, Follower) and role is not before:
             return
-        self.request_failed(sent)
+        self.request_failed(sent, refused=False)
 
     def _heard_from_leader(self, role: Follower) -> None:
         role.has_fetched = True
@@ -171,9 +171,12 @@ class Following:
         role.is_writing = is_last
         core.log_work.append(WriteChunk(request_id, wanted.snapshot, answer.position, is_last))
 
-    def request_failed(self, sent: InFlight) -> None:
+    def request_failed(self, sent: InFlight, refused: bool) -> None:
+        """`refused`: no process listens there any more."""
         core = self._core
         role = core.role
         core.outbox.back_off(FETCH_LANE, core.now_ms)
         if isinstance(role, Follower) and sent.node.id == role.leader_id:
             role.leader_failed = role.fetching is None
+            if refused and core.may_stand:
+                core.to_leaderless()

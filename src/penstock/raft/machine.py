@@ -123,14 +123,22 @@ class RaftMachine:
             case _:
                 raise TypeError(f"{answer!r} does not answer {sent.request!r}")
 
-    def request_failed(self, request_id: int, now_ms: int, *, unsupported: bool = False) -> None:
+    def request_failed(
+        self,
+        request_id: int,
+        now_ms: int,
+        *,
+        unsupported: bool = False,
+        refused: bool = False,
+    ) -> None:
         """No answer will come: connection gone, top-level error. `unsupported`: the other side does
-        not know the request, or not in the version that it needs."""
+        not know the request, or not in the version that it needs. `refused`: its port is closed,
+        so that the process is known to have ended."""
         self._core.now_ms = now_ms
-        self._fail(request_id, unsupported)
+        self._fail(request_id, unsupported, refused)
         self._settle()
 
-    def _fail(self, request_id: int, unsupported: bool) -> None:
+    def _fail(self, request_id: int, unsupported: bool, refused: bool = False) -> None:
         sent = self._core.outbox.finish(request_id)
         if sent is None:
             return
@@ -140,7 +148,7 @@ class RaftMachine:
             case BeginQuorumEpoch() | EndQuorumEpoch():
                 self._leadership.request_failed(sent)
             case Fetch() | FetchSnapshot():
-                self._following.request_failed(sent)
+                self._following.request_failed(sent, refused)
             case AddVoter() | RemoveVoter() | UpdateVoter():
                 self._joining.request_failed(sent, unsupported)
             case _:
