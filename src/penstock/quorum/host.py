@@ -107,7 +107,14 @@ class Quorum:
         election = read_election(self.log, replaceable=never_votes_twice)
         self._machine = RaftMachine(raft, self.log, election, history, self._random, self._now_ms())
         self._worker = LogWorker(
-            self.log, self._committed, self._clock, self._reserve, self._machine, self._inputs
+            self.log,
+            self._committed,
+            self._clock,
+            self._reserve,
+            self._machine,
+            self._inputs,
+            # Soon enough for the leader not to miss it.
+            retry_s=raft.fetch_timeout_ms / 4000,
         )
         self._inputs.feed(self._machine.tick)
 

@@ -33,13 +33,12 @@ from penstock.records.header import Buffer, check_batch, parse_header
 from penstock.storage.damage import DamagedLog
 from penstock.telemetry.log import get_logger
 
-RETRY_S = 1.0
-"""Before the same is fetched again that could not be written."""
-
 log = get_logger("quorum")
 
 
 class LogWorker:
+    """`retry_s` passes before the same is fetched again that could not be written."""
+
     def __init__(
         self,
         metadata_log: MetadataLog,
@@ -48,7 +47,9 @@ class LogWorker:
         reserve: SpaceReserve | None,
         machine: RaftMachine,
         inputs: Inputs,
+        retry_s: float,
     ) -> None:
+        self._retry_s = retry_s
         self._log = metadata_log
         self._committed = committed
         self._clock = clock
@@ -94,7 +95,7 @@ class LogWorker:
         if isinstance(work, WriteChunk):
             self._abandon()
             step = self._machine.snapshot_refused
-        asyncio.get_running_loop().call_later(RETRY_S, self._inputs.feed, step)
+        asyncio.get_running_loop().call_later(self._retry_s, self._inputs.feed, step)
 
     # --- batches ---
 
