@@ -28,8 +28,6 @@ SCALA = "2.13"
 LOG4J = "2.25.4"
 JAVA_MINIMUM = 17
 
-CLUSTER_ID = "cGVuc3RvY2stYmVuY2gtMQ"
-
 CACHE = Path(__file__).resolve().parent.parent / ".cache" / f"kafka-{VERSION}"
 LIBS = CACHE / "libs"
 
@@ -318,13 +316,11 @@ class ApacheKafka:
         jvm: Sequence[str] = BROKER_JVM,
         port: int | None = None,
         start_timeout: float = 90.0,
-        features: Mapping[str, int] | None = None,
     ) -> None:
         self.data_dir = data_dir
         self.port = port or free_port()
         self.controller_port = free_port()
         self.settings = dict(settings or {})
-        self._features = dict(features or {})
         self._jvm = [*heap, *jvm]
         self._start_timeout = start_timeout
         self._process: subprocess.Popen[bytes] | None = None
@@ -333,10 +329,6 @@ class ApacheKafka:
     @property
     def bootstrap_servers(self) -> str:
         return f"127.0.0.1:{self.port}"
-
-    @property
-    def controller_servers(self) -> str:
-        return f"127.0.0.1:{self.controller_port}"
 
     @property
     def running(self) -> bool:
@@ -387,11 +379,8 @@ class ApacheKafka:
             raise
 
     def format(self, properties: Path | None = None) -> None:
-        args = ["format", *self.format_flags, "-t", CLUSTER_ID]
-        for name, level in self._features.items():
-            args += ["--feature", f"{name}={level}"]
-        path = str(properties or self._write_properties())
-        answer = run_tool("kafka-storage", [*args, "-c", path])
+        args = ["format", *self.format_flags, "-t", CLUSTER_ID, "-c"]
+        answer = run_tool("kafka-storage", [*args, str(properties or self._write_properties())])
         if answer.returncode != 0:
             raise KafkaFailedError(f"storage could not be formatted: {answer.stderr.strip()}")
 
@@ -431,7 +420,7 @@ class ApacheKafka:
 
     def _write_properties(self) -> Path:
         self.data_dir.mkdir(parents=True, exist_ok=True)
-        broker, controller = self.bootstrap_servers, self.controller_servers
+        broker, controller = self.bootstrap_servers, f"127.0.0.1:{self.controller_port}"
         settings = {
             "process.roles": "broker,controller",
             "node.id": "1",
