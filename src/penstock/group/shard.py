@@ -109,7 +109,7 @@ class GroupShard:
         if group_id not in self.consumers:
             self.roster.admit_simple(group_id)
 
-    # --- timers, and the partition's coming and going ---
+    # --- timers, and the partition's coming ---
 
     def expire(self, key: TimerKey, now_ms: int) -> Decision[GroupEntry, None]:
         if isinstance(key, RevocationTimer | RejoinTimer | ResyncTimer):
@@ -129,11 +129,6 @@ class GroupShard:
         ]
         turns += [self.consumer.loaded(group, now_ms) for group in self.consumers]
         return _joined(turns, (self._sweep.start(now_ms),))
-
-    def decide_unloaded(self, now_ms: int) -> Decision[GroupEntry, None]:
-        """Answers everybody who is parked; requests are refused from then on."""
-        turns = [self._classic.unloaded(group, now_ms) for group in self.roster.groups()]
-        return _joined(turns, ())
 
 
 def _joined(

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from penstock.group import Caller, GroupConfig, GroupShard, Topic
 from penstock.group.timer import RetentionTimer, SessionTimer
-from penstock.machine import Decision, Parked
+from penstock.machine import Parked
 from penstock.model.error import ErrorCode
 from penstock.protocol.codec import decode, encode
 from penstock.protocol.messages.heartbeat import HeartbeatRequest
@@ -310,4 +310,3 @@ def test_members_of_both_protocols_share_a_group(steps: list[tuple[str, int]]) -
     for offset, record in enumerate(play.world.log):
         again.replay(record, offset)
     assert _log_state(again) == _log_state(play.world.shard)
-    assert isinstance(play.world.shard.decide_unloaded(play.world.now_ms), Decision)

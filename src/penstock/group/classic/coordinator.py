@@ -10,12 +10,11 @@ from itertools import count
 
 from penstock.group.caller import Caller
 from penstock.group.classic.group import ClassicGroup
-from penstock.group.classic.join import join, join_request_error
+from penstock.group.classic.join import join, join_kind, join_request_error
 from penstock.group.classic.leave import leave, leave_response, leaving_members, unknown_members
 from penstock.group.classic.rebalance import prepare
 from penstock.group.classic.reply import join_refused, sync_refused
 from penstock.group.classic.session import expire_join, expire_session, expire_sync, heartbeat
-from penstock.group.classic.state import GroupEvent
 from penstock.group.classic.step import JoinDecision, JoinStep, SyncDecision, sync_step
 from penstock.group.classic.stored import new_group_value
 from penstock.group.classic.sync import sync_leader, sync_request_error
@@ -59,12 +58,15 @@ class ClassicCoordinator:
         def draw_id() -> str:
             return f"{name}-{self._new_uuid()}"
 
+        asked = group or ClassicGroup(request.group_id)
+        kind = join_kind(asked, request, caller, self._config.group_max_size)
         if group is not None:
-            step = JoinStep(group, request, caller, self._config, ticket, now_ms, draw_id).decide()
-            if step is not None:
-                return step
-        turn = self._turn(group or ClassicGroup(request.group_id), now_ms)
-        reply = join(turn, request, caller, ticket, draw_id)
+            step = JoinStep(group, request, caller, self._config, ticket, now_ms, draw_id)
+            decision = step.decide(kind)
+            if decision is not None:
+                return decision
+        turn = self._turn(asked, now_ms)
+        reply = join(turn, kind, request, caller, ticket, draw_id)
         if group is None:
             if not turn.timers:
                 return Decision((), reply)  # refused: nothing came into being
@@ -102,8 +104,6 @@ class ClassicCoordinator:
         group = self._roster.find(request.group_id)
         if group is None:
             return Decision((), leave_response(unknown_members(leaving), caller.api_version))
-        if group.is_dead:
-            return Decision((), LeaveGroupResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE))
         turn = self._turn(group, now_ms)
         return turn.decision(leave_response(leave(turn, leaving), caller.api_version))
 
@@ -113,7 +113,7 @@ class ClassicCoordinator:
         self, key: SessionTimer | JoinTimer | SyncTimer, now_ms: int
     ) -> Decision[GroupEntry, None]:
         group = self._roster.find(key.group_id)
-        if group is None or group.is_dead:
+        if group is None:
             return Decision((), None)
         turn = self._turn(group, now_ms)
         if isinstance(key, SessionTimer):
@@ -124,7 +124,7 @@ class ClassicCoordinator:
             expire_sync(turn)
         return turn.decision(None)
 
-    # --- coming and going of the partition ---
+    # --- the partition's coming ---
 
     def loaded(self, group: ClassicGroup, now_ms: int) -> Turn:
         """Every member gets a whole session to be heard of. A group larger than now allowed is
@@ -134,17 +134,6 @@ class ClassicCoordinator:
             turn.start_session(member)
         if len(group.members) > self._config.group_max_size:
             prepare(turn)
-        return turn
-
-    def unloaded(self, group: ClassicGroup, now_ms: int) -> Turn:
-        """Who is parked finds the new coordinator."""
-        turn = self._turn(group, now_ms)
-        for member_id in list(turn.group.members):
-            error = ErrorCode.NOT_COORDINATOR
-            turn.answer_join(member_id, join_refused(error, member_id))
-            turn.answer_sync(member_id, sync_refused(error))
-        if not group.is_dead:
-            turn.move(GroupEvent.UNLOADED)
         return turn
 
     def _turn(self, group: ClassicGroup, now_ms: int) -> Turn:
