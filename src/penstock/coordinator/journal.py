@@ -16,7 +16,7 @@ from typing import Generic, Protocol, TypeVar
 from penstock.coordinator.passed_over import PassedOver
 from penstock.coordinator.segment_reader import Batch, SegmentReader
 from penstock.model.clock import Clock
-from penstock.model.error import ApiError
+from penstock.model.error import ApiError, ErrorCode
 from penstock.records.plain import iter_pairs
 from penstock.replication.partition import Partition
 from penstock.storage import names
@@ -47,6 +47,9 @@ class PartitionJournal(Generic[RecordT]):
         doubtful: Container[bytes] = (),
     ) -> None:
         self.passed = PassedOver()
+        self.leader_epoch = partition.leader_epoch
+        """In which this journal may write. A machine that outlives its leadership and wakes up
+        later finds another, and writes nothing."""
         self._doubtful = doubtful
         self._partition = partition
         self._clock = clock
@@ -58,11 +61,17 @@ class PartitionJournal(Generic[RecordT]):
         return self._partition.log.end_offset
 
     def append(self, records: Sequence[RecordT]) -> int:
+        self._check_led()
         base_offset = self._partition.log.end_offset
         now_ms = self._clock.now_ms()
         for batch in self._encode(records, now_ms):
             self._partition.append(memoryview(batch), now_ms, Origin.COORDINATOR)
         return base_offset
+
+    def _check_led(self) -> None:
+        partition = self._partition
+        if partition.leader_epoch != self.leader_epoch or not partition.is_led:
+            raise ApiError(ErrorCode.NOT_COORDINATOR)
 
     def is_committed(self, end_offset: int) -> bool:
         return self._partition.is_acknowledged(end_offset)

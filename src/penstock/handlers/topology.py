@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from penstock.handlers.broker import Broker
+from penstock.metadata.broker import BrokerImage
 from penstock.model.error import ApiError, ErrorCode
 
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
@@ -25,10 +26,20 @@ def endpoints(
     for image in broker.image.brokers.values():
         if image.fenced and not with_fenced:
             continue
-        if image.id == broker.node_id:
-            host, port = broker.endpoint.host, broker.endpoint.port
-        elif image.endpoints:
-            host, port = image.endpoints[0].host, image.endpoints[0].port
-        else:
-            continue
-        yield image.id, host, port, image.rack, image.fenced
+        address = _address(broker, image)
+        if address is not None:
+            yield image.id, *address, image.rack, image.fenced
+
+
+def address_of(broker: Broker, node_id: int) -> tuple[str, int] | None:
+    """Where clients find a broker; None of one that is not there, or not let in."""
+    image = broker.image.brokers.get(node_id)
+    return None if image is None or image.fenced else _address(broker, image)
+
+
+def _address(broker: Broker, image: BrokerImage) -> tuple[str, int] | None:
+    if image.id == broker.node_id:
+        return broker.endpoint.host, broker.endpoint.port
+    if not image.endpoints:
+        return None
+    return image.endpoints[0].host, image.endpoints[0].port

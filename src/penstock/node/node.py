@@ -10,6 +10,9 @@ from dataclasses import dataclass
 from socket import gethostname
 from typing import TYPE_CHECKING, Any
 
+from penstock.coordinator.addition_sender import AdditionSender
+from penstock.coordinator.brokers import NoBrokers
+from penstock.coordinator.marker_sender import MarkerSender
 from penstock.coordinator.marker_writer import MarkerWriter
 from penstock.coordinator.producer_id import ProducerIds
 from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE
@@ -185,6 +188,8 @@ class Node:
         )
 
     def _build_broker(self, loop: asyncio.AbstractEventLoop, advertised: Address) -> None:
+        brokers = NoBrokers()
+        markers = MarkerWriter(self._clock, self._partitions, lambda: self._broker.groups)
         self._broker = Broker(
             node_id=self.identity.node_id,
             cluster_id=self.identity.cluster_id,
@@ -196,7 +201,9 @@ class Node:
             controller=self._metadata.controller,
             build_groups=self._build_groups,
             build_transactions=self._build_transactions,
-            markers=MarkerWriter(self._clock, self._partitions, lambda: self._broker.groups),
+            markers=markers,
+            marker_sender=MarkerSender(self.identity.node_id, self._image, markers, brokers),
+            additions=AdditionSender(brokers),
             producer_ids=ProducerIds(self._allocate_producer_ids),
             fetch_sessions=FetchSessions(
                 self._config.fetch_sessions_max,
@@ -216,6 +223,7 @@ class Node:
         from penstock.coordinator.group_host import GroupHost
 
         return GroupHost(
+            self.identity.node_id,
             self._current_config,
             self._clock,
             self._image,
@@ -230,6 +238,7 @@ class Node:
         from penstock.coordinator.transaction_host import TransactionHost
 
         return TransactionHost(
+            self.identity.node_id,
             self._current_config,
             self._clock,
             self._image,
@@ -237,7 +246,7 @@ class Node:
             self._metadata.controller,
             self.metrics,
             self._broker.producer_ids,
-            self._broker.markers,
+            self._broker.marker_sender,
         )
 
     async def _recover(self) -> None:
@@ -266,6 +275,8 @@ class Node:
         if any(resource.type == ResourceType.BROKER for resource in delta.configs_changed):
             self._refresh_config()
         self._keeper.apply(delta)
+        if hasattr(self, "_broker"):
+            self._broker.tell_coordinators(delta)
         changed = delta.topics_created or delta.topics_deleted or delta.partitions_created
         if changed and CONSUMER_OFFSETS in self._image.topics:
             self._spawn(self._broker.groups.apply(delta))
@@ -273,9 +284,9 @@ class Node:
     def _load_coordinators(self) -> None:
         """Timeouts run and transactions that were ending end, whether anybody asks or not."""
         if CONSUMER_OFFSETS in self._image.topics:
-            self._spawn(self._broker.groups.wait_all())
+            self._broker.groups.load_led()
         if TRANSACTION_STATE in self._image.topics:
-            self._spawn(self._broker.transactions.wait_all())
+            self._broker.transactions.load_led()
 
     def _spawn(self, work: Coroutine[Any, Any, object]) -> None:
         task = asyncio.create_task(work)

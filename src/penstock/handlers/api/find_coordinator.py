@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
+from penstock.handlers.topology import address_of
 from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.messages.find_coordinator import (
     Coordinator,
@@ -39,18 +40,22 @@ async def _find(
 
 async def _find_one(broker: Broker, key_type: int, key: str) -> Coordinator:
     try:
-        if key_type == GROUP:
-            await broker.groups.wait_partition_of(key)
-        elif key_type == TRANSACTION:
-            await broker.transactions.wait_partition_of(key)
-        else:
-            raise ApiError(ErrorCode.INVALID_REQUEST, f"no coordinator of type {key_type} here")
+        node_id, host, port = await _coordinator(broker, key_type, key)
     except ApiError as error:
         return Coordinator(key=key, node_id=-1, error_code=error.code, error_message=error.message)
-    return Coordinator(
-        key=key,
-        node_id=broker.node_id,
-        host=broker.endpoint.host,
-        port=broker.endpoint.port,
-        error_message=None,
-    )
+    return Coordinator(key=key, node_id=node_id, host=host, port=port, error_message=None)
+
+
+async def _coordinator(broker: Broker, key_type: int, key: str) -> tuple[int, str, int]:
+    """The leader of the partition in which the key is kept, and where clients find it."""
+    if key_type == GROUP:
+        partition = await broker.groups.wait_partition_of(key)
+    elif key_type == TRANSACTION:
+        partition = await broker.transactions.wait_partition_of(key)
+    else:
+        raise ApiError(ErrorCode.INVALID_REQUEST, f"no coordinator of type {key_type} here")
+    image = broker.image.topics.partition(*partition)
+    address = None if image is None else address_of(broker, image.leader)
+    if image is None or address is None:
+        raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    return image.leader, *address
