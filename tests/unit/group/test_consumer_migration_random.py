@@ -243,12 +243,12 @@ class Play:
 
     def _member_ids(self) -> set[str]:
         consumer = self.world.shard.consumers.find("g")
-        classic = self.world.shard.roster.find("g")
+        classic = self.world.shard.classic_groups.find("g")
         return {*(consumer.members if consumer else ()), *(classic.members if classic else ())}
 
     def check(self) -> None:
         group = self.world.shard.consumers.find("g")
-        assert group is None or self.world.shard.roster.find("g") is None
+        assert group is None or self.world.shard.classic_groups.find("g") is None
         if group is None:
             return  # in a classic group the leader's assignment is what counts
         for one, other in combinations(self.clients, 2):
@@ -279,7 +279,7 @@ def _log_state(shard: GroupShard) -> object:
             one.group_id: (one.epoch, one.members, one.targets, one.owners)
             for one in shard.consumers
         },
-        {key: repr(encode(value, 3)) for key, value in shard.roster.stored().items()},
+        {key: repr(encode(value, 3)) for key, value in shard.classic_groups.stored().items()},
     )
 
 

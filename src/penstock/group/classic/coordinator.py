@@ -10,6 +10,7 @@ from itertools import count
 
 from penstock.group.caller import Caller
 from penstock.group.classic.group import ClassicGroup
+from penstock.group.classic.group_set import ClassicGroups
 from penstock.group.classic.join import join, join_kind, join_request_error
 from penstock.group.classic.leave import leave, leave_response, leaving_members, unknown_members
 from penstock.group.classic.rebalance import prepare
@@ -21,7 +22,6 @@ from penstock.group.classic.sync import sync_leader, sync_request_error
 from penstock.group.classic.turn import Turn
 from penstock.group.config import GroupConfig
 from penstock.group.record import GroupEntry, group_metadata_record
-from penstock.group.roster import Roster
 from penstock.group.timer import JoinTimer, SessionTimer, SyncTimer
 from penstock.machine import Decision
 from penstock.model.error import ErrorCode
@@ -35,11 +35,13 @@ LeaveDecision = Decision[GroupEntry, LeaveGroupResponse]
 
 
 class ClassicCoordinator:
-    __slots__ = ("_config", "_new_uuid", "_roster", "_tickets")
+    __slots__ = ("_config", "_groups", "_new_uuid", "_tickets")
 
-    def __init__(self, config: GroupConfig, roster: Roster, new_uuid: Callable[[], str]) -> None:
+    def __init__(
+        self, config: GroupConfig, groups: ClassicGroups, new_uuid: Callable[[], str]
+    ) -> None:
         self._config = config
-        self._roster = roster
+        self._groups = groups
         self._new_uuid = new_uuid
         self._tickets = count(1)
 
@@ -49,7 +51,7 @@ class ClassicCoordinator:
         error = join_request_error(request, self._config)
         if error is not None:
             return Decision((), join_refused(error, request.member_id))
-        group = self._roster.find(request.group_id)
+        group = self._groups.find(request.group_id)
         if group is None and request.member_id:
             return Decision((), join_refused(ErrorCode.UNKNOWN_MEMBER_ID, request.member_id))
         name = request.group_instance_id or caller.client_id
@@ -77,7 +79,7 @@ class ClassicCoordinator:
         error = sync_request_error(request, caller.api_version)
         if error is not None:
             return Decision((), sync_refused(error))
-        group = self._roster.find(request.group_id)
+        group = self._groups.find(request.group_id)
         if group is None:
             return Decision((), sync_refused(ErrorCode.UNKNOWN_MEMBER_ID))
         ticket = next(self._tickets)
@@ -90,7 +92,7 @@ class ClassicCoordinator:
     def decide_heartbeat(self, request: HeartbeatRequest, now_ms: int) -> HeartbeatDecision:
         if not request.group_id:
             return Decision((), HeartbeatResponse(error_code=ErrorCode.INVALID_GROUP_ID))
-        group = self._roster.find(request.group_id)
+        group = self._groups.find(request.group_id)
         if group is None:
             return Decision((), HeartbeatResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID))
         return heartbeat(group, request, now_ms)
@@ -101,7 +103,7 @@ class ClassicCoordinator:
         if not request.group_id:
             return Decision((), LeaveGroupResponse(error_code=ErrorCode.INVALID_GROUP_ID))
         leaving = leaving_members(request, caller.api_version)
-        group = self._roster.find(request.group_id)
+        group = self._groups.find(request.group_id)
         if group is None:
             return Decision((), leave_response(unknown_members(leaving), caller.api_version))
         turn = self._turn(group, now_ms)
@@ -112,7 +114,7 @@ class ClassicCoordinator:
     def expire(
         self, key: SessionTimer | JoinTimer | SyncTimer, now_ms: int
     ) -> Decision[GroupEntry, None]:
-        group = self._roster.find(key.group_id)
+        group = self._groups.find(key.group_id)
         if group is None:
             return Decision((), None)
         turn = self._turn(group, now_ms)
@@ -137,4 +139,4 @@ class ClassicCoordinator:
         return turn
 
     def _turn(self, group: ClassicGroup, now_ms: int) -> Turn:
-        return Turn(group, self._config, now_ms, self._roster.adopt)
+        return Turn(group, self._config, now_ms, self._groups.adopt)
