@@ -28,6 +28,8 @@ SCALA = "2.13"
 LOG4J = "2.25.4"
 JAVA_MINIMUM = 17
 
+CLUSTER_ID = "cGVuc3RvY2stYmVuY2gtMQ"
+
 CACHE = Path(__file__).resolve().parent.parent / ".cache" / f"kafka-{VERSION}"
 LIBS = CACHE / "libs"
 
@@ -286,11 +288,18 @@ def _class_archive_flags(archive: Path, written: Path) -> list[str]:
 # --- the broker -------------------------------------------------------------------------------
 
 
+_given: set[int] = set()
+
+
 def free_port() -> int:
-    """A loopback port that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A loopback port that was free a moment ago, and was not given before."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = int(probe.getsockname()[1])
+        if port not in _given:
+            _given.add(port)
+            return port
 
 
 class ApacheKafka:
@@ -305,11 +314,13 @@ class ApacheKafka:
         jvm: Sequence[str] = BROKER_JVM,
         port: int | None = None,
         start_timeout: float = 90.0,
+        features: Mapping[str, int] | None = None,
     ) -> None:
         self.data_dir = data_dir
         self.port = port or free_port()
         self._controller_port = free_port()
         self._settings = dict(settings or {})
+        self._features = dict(features or {})
         self._jvm = [*heap, *jvm]
         self._start_timeout = start_timeout
         self._process: subprocess.Popen[bytes] | None = None
@@ -318,6 +329,10 @@ class ApacheKafka:
     @property
     def bootstrap_servers(self) -> str:
         return f"127.0.0.1:{self.port}"
+
+    @property
+    def controller_servers(self) -> str:
+        return f"127.0.0.1:{self._controller_port}"
 
     @property
     def pid(self) -> int:
@@ -357,8 +372,11 @@ class ApacheKafka:
             raise
 
     def format(self, properties: Path | None = None) -> None:
-        args = ["format", "--standalone", "-t", "cGVuc3RvY2stYmVuY2gtMQ", "-c"]
-        answer = run_tool("kafka-storage", [*args, str(properties or self._write_properties())])
+        args = ["format", "--standalone", "-t", CLUSTER_ID]
+        for name, level in self._features.items():
+            args += ["--feature", f"{name}={level}"]
+        path = str(properties or self._write_properties())
+        answer = run_tool("kafka-storage", [*args, "-c", path])
         if answer.returncode != 0:
             raise KafkaFailedError(f"storage could not be formatted: {answer.stderr.strip()}")
 
@@ -398,7 +416,7 @@ class ApacheKafka:
 
     def _write_properties(self) -> Path:
         self.data_dir.mkdir(parents=True, exist_ok=True)
-        broker, controller = self.bootstrap_servers, f"127.0.0.1:{self._controller_port}"
+        broker, controller = self.bootstrap_servers, self.controller_servers
         settings = {
             "process.roles": "broker,controller",
             "node.id": "1",

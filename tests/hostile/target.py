@@ -98,9 +98,8 @@ class Target:
             waits = bystander.end()
         except BaseException as error:
             bystander.kill()
-            if isinstance(error, OutOfTime):
-                grown_mb = (self._status("VmHWM") - before) / MB
-                self._note(asdict(Outcome(case, 0, 0.0, 0.0, grown_mb, str(error))))
+            if not self.is_penstock and isinstance(error, OutOfTime | OSError | AssertionError):
+                self._note(asdict(Outcome(case, 0, 0.0, 0.0, 0.0, _in_short(error))))
             raise
         grown_mb = max(0.0, (self._status("VmHWM") - before) / MB)
         self._judge(case, waits, grown_mb, wait_s_max, memory_mb_max)
@@ -128,3 +127,11 @@ class Target:
     def _has_bystander_topic(self) -> bool:
         admin = AdminClient({"bootstrap.servers": self.address, "log_level": 0})
         return TOPIC in admin.list_topics(timeout=30).topics
+
+
+def _in_short(error: BaseException) -> str:
+    if isinstance(error, OutOfTime):
+        return str(error)
+    if isinstance(error, AssertionError):
+        return "answered otherwise"
+    return type(error).__name__

@@ -7,6 +7,7 @@ from penstock.controller.config import (
     ControllerConfig,
     TopicConfigEntry,
 )
+from penstock.controller.periodic import ControllerTimer
 from penstock.controller.schema import SettingsSchema, controller_config
 from penstock.controller.shard import ControllerShard
 from penstock.controller.topic_name import check_topic_name
@@ -20,6 +21,7 @@ __all__ = [
     "ConfigSchema",
     "ControllerConfig",
     "ControllerShard",
+    "ControllerTimer",
     "SettingsSchema",
     "TopicConfigEntry",
     "check_topic_name",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from penstock.controller.config import ControllerConfig, ControllerContext
 from penstock.controller.outcome import Outcome
@@ -33,6 +33,19 @@ def decide_activate(
     else:
         _check_level(context)
     return Decision(records, None)
+
+
+def begin_sessions(context: ControllerContext, now_ms: int) -> Callable[[], None]:
+    """To be called once the records of the activation are written."""
+
+    def begin() -> None:
+        unfenced = [broker.id for broker in context.image.brokers.values() if not broker.fenced]
+        context.sessions.begin_all(unfenced, now_ms, context.image.next_offset)
+        if len(context.image.brokers) > 1:
+            # Made now rather than when the first broker dies: then somebody waits for it.
+            context.indexed.index()
+
+    return begin
 
 
 def _first_records(

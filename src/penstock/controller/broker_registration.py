@@ -1,24 +1,26 @@
-"""Brokers coming and going: registration, unfencing, fencing.
+"""Brokers coming and going: registration, unfencing, fencing, leaving for good.
 
 A registered broker is fenced until it has caught up; what it may lead is settled as it is let in.
 """
 
 from __future__ import annotations
 
+from penstock.controller.broker_change import (
+    check_epoch,
+    fence,
+    leave_in_sync,
+    stop_uncleanly,
+    unfence,
+)
 from penstock.controller.config import ControllerContext
-from penstock.controller.election import elect_leader, min_isr, retire_replica
 from penstock.controller.outcome import Outcome, conclude
+from penstock.controller.registration_check import check_registration
 from penstock.metadata.broker import BrokerImage
-from penstock.metadata.partition import NO_LEADER
 from penstock.metadata.record import MetadataRecord
 from penstock.model.error import ApiError, ErrorCode
-from penstock.model.id import id_to_str
 from penstock.protocol.messages.broker_registration import (
     BrokerRegistrationRequest,
     BrokerRegistrationResponse,
-)
-from penstock.protocol.messages.records.broker_registration_change_record import (
-    BrokerRegistrationChangeRecord,
 )
 from penstock.protocol.messages.records.register_broker_record import (
     BrokerEndpoint,
@@ -31,26 +33,56 @@ from penstock.protocol.messages.unregister_broker import (
     UnregisterBrokerResponse,
 )
 
-_RESERVED_DIRECTORIES = 100
-_UNFENCE, _FENCE = -1, 1
+_PREVIOUS_EPOCH_FROM = 3
+"""Earlier versions cannot say how the broker stopped, so that none of its stops counts as clean."""
 
 
 def decide_register_broker(
-    context: ControllerContext, request: BrokerRegistrationRequest
+    context: ControllerContext,
+    request: BrokerRegistrationRequest,
+    version: int | None = None,
+    now_ms: int = 0,
 ) -> Outcome[BrokerRegistrationResponse]:
-    _check_directories(context, request)
-    _check_features(context, request)
+    """`version` is that of the request. Without it a node registers its own broker in a cluster of
+    one: it has no session, and has settled itself what its last life left behind."""
     existing = context.image.brokers.get(request.broker_id)
-    is_same_life = existing is not None and existing.incarnation_id == request.incarnation_id
+    check_registration(context, request, existing, now_ms)
     record = _registration(request)
+    records: list[MetadataRecord] = []
+    is_same_life = existing is not None and existing.incarnation_id == request.incarnation_id
     if existing is not None and is_same_life:
         record.broker_epoch = existing.epoch
         record.fenced = existing.fenced
         record.in_controlled_shutdown = existing.in_controlled_shutdown
     else:
         record.broker_epoch = _next_epoch(context)
+        if version is not None:
+            records = _end_last_life(context, request, existing, version)
+    # Last, since a reader may see part of a batch: out of the in-sync sets before the new life.
+    records.append(record)
     response = BrokerRegistrationResponse(broker_epoch=record.broker_epoch)
-    return conclude(context.config, [record], response)
+    outcome = conclude(context.config, records, response)
+    if version is None:
+        return outcome
+    sessions = context.sessions
+    begin = sessions.note_contact if is_same_life else sessions.begin
+    return outcome._replace(adopt=lambda: begin(request.broker_id, now_ms))
+
+
+def _end_last_life(
+    context: ControllerContext,
+    request: BrokerRegistrationRequest,
+    existing: BrokerImage | None,
+    version: int,
+) -> list[MetadataRecord]:
+    is_clean = (
+        existing is not None
+        and version >= _PREVIOUS_EPOCH_FROM
+        and request.previous_broker_epoch == existing.epoch
+    )
+    if is_clean:
+        return leave_in_sync(context, request.broker_id)
+    return stop_uncleanly(context, request.broker_id)
 
 
 def _next_epoch(context: ControllerContext) -> int:
@@ -85,77 +117,21 @@ def _registration(request: BrokerRegistrationRequest) -> RegisterBrokerRecord:
     )
 
 
-def _check_directories(context: ControllerContext, request: BrokerRegistrationRequest) -> None:
-    directories = request.log_dirs
-    if not directories:
-        raise _invalid("No directories specified in request")
-    if any(int.from_bytes(one, "big") < _RESERVED_DIRECTORIES for one in directories):
-        raise _invalid("Reserved directory ID in request")
-    if len(set(directories)) != len(directories):
-        raise _invalid("Duplicate directory ID in request")
-    for broker in context.image.brokers.values():
-        taken = set(broker.log_dirs).intersection(directories)
-        if broker.id != request.broker_id and taken:
-            raise _invalid(
-                f"Broker {broker.id} is already registered with directory {id_to_str(min(taken))}"
-            )
-
-
-def _check_features(context: ControllerContext, request: BrokerRegistrationRequest) -> None:
-    ranges = {
-        one.name: (one.min_supported_version, one.max_supported_version) for one in request.features
-    }
-    for name, level in context.image.features.items():
-        low, high = ranges.get(name, (0, 0))
-        if not low <= level <= high:
-            raise ApiError(
-                ErrorCode.UNSUPPORTED_VERSION,
-                f"Unable to register because the broker does not support finalized version "
-                f"{level} of {name}. The broker wants a version between {low} and {high}, "
-                "inclusive.",
-            )
-
-
-def _invalid(message: str) -> ApiError:
-    return ApiError(ErrorCode.INVALID_REGISTRATION, message)
-
-
 def decide_unfence_broker(
     context: ControllerContext, broker_id: int, broker_epoch: int
 ) -> Outcome[None]:
-    """Partitions that stand without a leader, and that the broker may lead, get it."""
     broker = check_epoch(context, broker_id, broker_epoch)
-    if broker.is_active:
-        return conclude(context.config, [], None)
-    records: list[MetadataRecord] = [
-        BrokerRegistrationChangeRecord(
-            broker_id=broker_id, broker_epoch=broker_epoch, fenced=_UNFENCE
-        )
-    ]
-    active = {broker_id, *(one.id for one in context.image.active_brokers)}
-    for topic in context.image.topics:
-        for index, partition in topic.partitions.items():
-            if partition.leader == NO_LEADER and broker_id in partition.replicas:
-                enough = min_isr(context, topic.name, partition)
-                change = elect_leader(topic.id, index, partition, None, active, enough)
-                records += [change] if change is not None else []
-    return conclude(context.config, records, None)
+    return conclude(context.config, unfence(context, broker) if broker.fenced else [], None)
 
 
 def decide_fence_broker(
     context: ControllerContext, broker_id: int, broker_epoch: int
 ) -> Outcome[None]:
-    """What the broker led goes to another in-sync replica, or waits for it as an eligible one."""
+    """At once, of a broker whose process is known to be gone: it need not be waited for, and its
+    next life may register as soon as it likes."""
     broker = check_epoch(context, broker_id, broker_epoch)
-    if broker.fenced:
-        return conclude(context.config, [], None)
-    records = _retirements(context, broker_id)
-    records.append(
-        BrokerRegistrationChangeRecord(
-            broker_id=broker_id, broker_epoch=broker_epoch, fenced=_FENCE
-        )
-    )
-    return conclude(context.config, records, None)
+    outcome = conclude(context.config, [] if broker.fenced else fence(context, broker), None)
+    return outcome._replace(adopt=lambda: context.sessions.end(broker_id))
 
 
 def decide_unregister_broker(
@@ -172,33 +148,7 @@ def decide_unregister_broker(
         raise ApiError(
             ErrorCode.INVALID_REQUEST, f"Broker ID {broker.id} is running: stop it first"
         )
-    records = _retirements(context, broker.id)
+    records = stop_uncleanly(context, broker.id)
     records.append(UnregisterBrokerRecord(broker_id=broker.id, broker_epoch=broker.epoch))
-    return conclude(context.config, records, UnregisterBrokerResponse())
-
-
-def _retirements(context: ControllerContext, broker_id: int) -> list[MetadataRecord]:
-    """Every partition that the broker led or was in sync with."""
-    active = {one.id for one in context.image.active_brokers if one.id != broker_id}
-    return [
-        retire_replica(
-            topic.id, index, partition, broker_id, active, min_isr(context, topic.name, partition)
-        )
-        for topic in context.image.topics
-        for index, partition in topic.partitions.items()
-        if broker_id in partition.isr or partition.leader == broker_id
-    ]
-
-
-def check_epoch(context: ControllerContext, broker_id: int, broker_epoch: int) -> BrokerImage:
-    broker = context.image.brokers.get(broker_id)
-    if broker is None:
-        raise ApiError(
-            ErrorCode.STALE_BROKER_EPOCH, f"No broker registration found for broker id {broker_id}"
-        )
-    if broker.epoch != broker_epoch:
-        raise ApiError(
-            ErrorCode.STALE_BROKER_EPOCH,
-            f"Expected broker epoch {broker.epoch}, but got broker epoch {broker_epoch}",
-        )
-    return broker
+    outcome = conclude(context.config, records, UnregisterBrokerResponse())
+    return outcome._replace(adopt=lambda: context.sessions.forget(broker.id))

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol
 
+from penstock.controller.broker_session import BrokerSessions
+from penstock.controller.partition_index import IndexedImage, PartitionIndex
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.version import METADATA_LEVEL, METADATA_LEVEL_MIN, METADATA_VERSION
 from penstock.model.id import TopicId
@@ -73,10 +75,32 @@ class ControllerConfig:
     replication_factor_chosen: bool = False
     delete_topic_enable: bool = True
     min_insync_replicas: int = 1
+    unclean_leader_election_enable: bool = False
+    cluster_id: str | None = None
+    """None where only this node's own broker registers."""
+    broker_session_timeout_ms: int = 9000
+    broker_heartbeat_interval_ms: int = 2000
+    metadata_max_idle_interval_ms: int = 500
+    """Between no-op records, which keep offsets moving in an idle cluster (KIP-835); 0 for none."""
+    auto_leader_rebalance_enable: bool = True
+    leader_imbalance_check_interval_ms: int = 300_000
+    unclean_election_interval_ms: int = 300_000
+    elections_per_round_max: int = 1000
+    """Of periodic elections; what is left follows at once, in a decision of its own."""
+    feature_ranges: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    """Levels that may be chosen while the cluster runs; other features stay as they are."""
     records_per_batch_max: int = 10_000
     """Past this a decision is written as a metadata transaction of several batches."""
     partitions_per_request_max: int = 10_000
     bootstrap_features: Mapping[str, int] = field(default_factory=lambda: BOOTSTRAP_FEATURES)
+
+
+@dataclass(slots=True)
+class ControllerQuorum:
+    """What the host of the metadata log tells the controller of the quorum; it has no record."""
+
+    voter_ids: frozenset[int] = frozenset()
+    kraft_version: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,3 +111,15 @@ class ControllerContext:
     config: ControllerConfig
     schema: ConfigSchema
     new_id: Callable[[], TopicId]
+    sessions: BrokerSessions
+    indexed: IndexedImage
+    quorum: ControllerQuorum
+
+    @property
+    def index(self) -> PartitionIndex:
+        return self.indexed.index()
+
+    @property
+    def node_count(self) -> int:
+        image = self.image
+        return len({*image.brokers, *image.controllers, *self.quorum.voter_ids})

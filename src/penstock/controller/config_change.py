@@ -16,6 +16,7 @@ from penstock.controller.config_resource import (
     check_exists,
     check_name,
     check_receiver,
+    eligible_leaders_cleared,
 )
 from penstock.controller.outcome import Outcome, conclude
 from penstock.metadata.config import ConfigResource, ResourceType
@@ -92,6 +93,7 @@ def _alter(
             changes = changes_of(context, asked, current)
             _check(context, resource, current, changes)
             records += _records(resource, current, changes)
+            records += eligible_leaders_cleared(context.image, resource, changes)
             errors.append(None)
         except ApiError as error:
             errors.append(error)

@@ -9,7 +9,9 @@ from penstock.controller.config import ELIGIBLE_LEADERS
 from penstock.controller.topic_name import check_topic_name
 from penstock.metadata.config import ConfigResource, ResourceType
 from penstock.metadata.image import ClusterImage
+from penstock.metadata.record import MetadataRecord
 from penstock.model.error import ApiError, ErrorCode
+from penstock.protocol.messages.records.clear_elr_record import ClearElrRecord
 
 _MIN_ISR: Final = "min.insync.replicas"
 
@@ -73,6 +75,18 @@ def check_eligible_leaders(
             ErrorCode.INVALID_CONFIG,
             f"Cluster-level {_MIN_ISR} cannot be removed while ELR is enabled.",
         )
+
+
+def eligible_leaders_cleared(
+    image: ClusterImage, resource: ConfigResource, changes: Mapping[str, str | None]
+) -> list[MetadataRecord]:
+    """Who is eligible was judged by what was enough before; the same value again counts too, since
+    a broker may have gone by another meanwhile."""
+    if _MIN_ISR not in changes or not image.features.get(ELIGIBLE_LEADERS):
+        return []
+    if resource.type == ResourceType.TOPIC:
+        return [ClearElrRecord(topic_name=resource.name)]
+    return [ClearElrRecord()] if resource == (ResourceType.BROKER, "") else []
 
 
 def check_exists(image: ClusterImage, resource: ConfigResource) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from penstock.controller.config import ControllerContext
-from penstock.controller.election import Election, elect_leader, min_isr
+from penstock.controller.election import Election
+from penstock.controller.leader_rules import LeaderRules
 from penstock.controller.outcome import Outcome, conclude
+from penstock.controller.partition_change import LEADER_UNCHANGED, PartitionChange
+from penstock.controller.partition_index import PartitionKey
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.partition import NO_LEADER, PartitionImage
 from penstock.metadata.record import MetadataRecord
@@ -17,32 +20,28 @@ from penstock.protocol.messages.elect_leaders import (
     PartitionResult,
     ReplicaElectionResult,
 )
-from penstock.protocol.messages.records.partition_change_record import PartitionChangeRecord
 
 
 def decide_elect_leaders(
     context: ControllerContext, request: ElectLeadersRequest
 ) -> Outcome[ElectLeadersResponse]:
-    election = _election(request.election_type)
-    active = {broker.id for broker in context.image.active_brokers}
-    records: list[MetadataRecord] = []
+    step = _Elections(context, _election(request.election_type))
     results = []
     for name, indexes in _asked(context.image, request):
-        partitions = [_elect(context, name, one, election, active, records) for one in indexes]
+        partitions = [step.elect(name, index) for index in indexes]
         if request.topic_partitions is None:
             # Asked for everything, only what could or should have changed is worth a line.
             needless = ErrorCode.ELECTION_NOT_NEEDED
             partitions = [one for one in partitions if one.error_code != needless]
         results.append(ReplicaElectionResult(topic=name, partition_result=partitions))
     response = ElectLeadersResponse(replica_election_results=results)
-    return conclude(context.config, records, response)
+    return conclude(context.config, step.records, response)
 
 
 def _election(number: int) -> Election:
-    try:
-        return Election(number)
-    except ValueError:
-        raise ApiError(ErrorCode.INVALID_REQUEST, f"Unknown election type {number}") from None
+    if number not in (Election.PREFERRED, Election.UNCLEAN):
+        raise ApiError(ErrorCode.INVALID_REQUEST, f"Unknown election type {number}")
+    return Election(number)
 
 
 def _asked(image: ClusterImage, request: ElectLeadersRequest) -> list[tuple[str, Sequence[int]]]:
@@ -51,40 +50,45 @@ def _asked(image: ClusterImage, request: ElectLeadersRequest) -> list[tuple[str,
     return [(topic.topic, topic.partitions) for topic in request.topic_partitions]
 
 
-def _elect(
-    context: ControllerContext,
-    name: str,
-    index: int,
-    election: Election,
-    active: Collection[int],
-    records: list[MetadataRecord],
-) -> PartitionResult:
-    result = PartitionResult(partition_id=index, error_message=None)
-    try:
-        records.append(_elect_or_refuse(context, name, index, election, active))
-    except ApiError as error:
-        result.error_code, result.error_message = error.code, error.message
-    return result
+class _Elections:
+    """One request under way: what it has brought about so far."""
 
+    def __init__(self, context: ControllerContext, election: Election) -> None:
+        self.records: list[MetadataRecord] = []
+        self._topics = context.image.topics
+        self._rules = LeaderRules(context)
+        self._election = election
+        self._elected: set[PartitionKey] = set()
 
-def _elect_or_refuse(
-    context: ControllerContext, name: str, index: int, election: Election, active: Collection[int]
-) -> PartitionChangeRecord:
-    topic = context.image.topics.get(name)
-    if topic is None:
-        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {name}")
-    partition = topic.partitions.get(index)
-    if partition is None:
-        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {name}-{index}")
-    if _has_wanted_leader(partition, election):
-        raise ApiError(
-            ErrorCode.ELECTION_NOT_NEEDED, "Leader election not needed for topic partition."
-        )
-    enough = min_isr(context, name, partition)
-    record = elect_leader(topic.id, index, partition, election, active, enough)
-    if record is None:
-        raise _unavailable(election)
-    return record
+    def elect(self, name: str, index: int) -> PartitionResult:
+        result = PartitionResult(partition_id=index, error_message=None)
+        try:
+            self._elect(name, index)
+        except ApiError as error:
+            result.error_code, result.error_message = error.code, error.message
+        return result
+
+    def _elect(self, name: str, index: int) -> None:
+        topic = self._topics.get(name)
+        if topic is None:
+            raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such topic as {name}")
+        partition = topic.partitions.get(index)
+        if partition is None:
+            raise ApiError(
+                ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, f"No such partition as {name}-{index}"
+            )
+        key = (topic.id, index)
+        if key in self._elected or _has_wanted_leader(partition, self._election):
+            raise ApiError(
+                ErrorCode.ELECTION_NOT_NEEDED, "Leader election not needed for topic partition."
+            )
+        change = PartitionChange(self._rules, topic, index, partition)
+        change.election = self._election
+        record = change.record()
+        if record is None or record.leader in (LEADER_UNCHANGED, NO_LEADER):
+            raise _unavailable(self._election)
+        self._elected.add(key)
+        self.records.append(record)
 
 
 def _has_wanted_leader(partition: PartitionImage, election: Election) -> bool:

@@ -20,13 +20,24 @@ UNASSIGNED_DIRECTORY = bytes(15) + b"\x01"
 def place_partitions(
     image: ClusterImage, topic_id: TopicId, indexes: range, replication_factor: int
 ) -> list[list[int]]:
-    brokers = sorted(image.brokers.values(), key=lambda broker: broker.id)
+    brokers = sorted(
+        (broker for broker in image.brokers.values() if _is_usable(broker)),
+        key=lambda broker: broker.id,
+    )
     active = [broker for broker in brokers if broker.is_active]
     _check_placeable(replication_factor, len(brokers), len(active))
     seed = int.from_bytes(topic_id[:4], "big")
     if len(brokers) == 1:
         return [[brokers[0].id]] * len(indexes)
     return [_place_one(brokers, active, seed + index, replication_factor) for index in indexes]
+
+
+def _is_usable(broker: BrokerImage) -> bool:
+    """Fenced ones may come back; one on its way out, or full, is not given more."""
+    is_cordoned = bool(broker.log_dirs) and set(broker.log_dirs).issubset(
+        broker.cordoned_log_dirs or ()
+    )
+    return not broker.in_controlled_shutdown and not is_cordoned
 
 
 def _check_placeable(replication_factor: int, broker_count: int, active_count: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from penstock.controller.broker_registration import check_epoch
+from penstock.controller.broker_change import check_epoch
 from penstock.controller.config import ControllerContext
 from penstock.controller.outcome import Outcome, conclude
 from penstock.model.error import ApiError, ErrorCode

@@ -24,6 +24,14 @@ def controller_config(config: BrokerConfig) -> ControllerConfig:
         replication_factor_chosen=config.is_set("default.replication.factor"),
         delete_topic_enable=config.get("delete.topic.enable"),
         min_insync_replicas=config.get("min.insync.replicas"),
+        unclean_leader_election_enable=config.get("unclean.leader.election.enable"),
+        broker_session_timeout_ms=config.get("broker.session.timeout.ms"),
+        broker_heartbeat_interval_ms=config.get("broker.heartbeat.interval.ms"),
+        metadata_max_idle_interval_ms=config.get("metadata.max.idle.interval.ms"),
+        auto_leader_rebalance_enable=config.get("auto.leader.rebalance.enable"),
+        leader_imbalance_check_interval_ms=1000
+        * config.get("leader.imbalance.check.interval.seconds"),
+        unclean_election_interval_ms=config.get("unclean.leader.election.interval.ms"),
     )
 
 

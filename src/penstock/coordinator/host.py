@@ -173,8 +173,8 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
         already stays, and writes in the new epoch."""
         led = self._led.get(index)
         if led is not None and (led.is_loading or self.loaded_at(index) is not None):
-            led.take_epoch(leader_epoch)
-            self._raised(led)
+            if led.take_epoch(leader_epoch):
+                self._raised(led)
             return
         self._elected.append(index)
         if self._loader is None:

@@ -8,9 +8,7 @@ whatever cannot be read.
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Callable, Container, Iterator, Sequence
-from pathlib import Path
 from typing import Generic, Protocol, TypeVar
 
 from penstock.coordinator.passed_over import PassedOver
@@ -21,6 +19,7 @@ from penstock.records.plain import iter_pairs
 from penstock.replication.partition import Partition
 from penstock.storage import names
 from penstock.storage.append_check import Origin
+from penstock.storage.disk import SequentialFile
 
 RecordT = TypeVar("RecordT")
 ReadT = TypeVar("ReadT", covariant=True)
@@ -74,11 +73,17 @@ class PartitionJournal(Generic[RecordT]):
             raise ApiError(ErrorCode.NOT_COORDINATOR)
 
     def is_committed(self, end_offset: int) -> bool:
-        return self._partition.is_acknowledged(end_offset)
+        return self._partition.high_watermark >= end_offset
 
     async def wait_committed(self, end_offset: int) -> None:
-        if not self.is_committed(end_offset):
+        if self.is_committed(end_offset):
+            return
+        try:
             await acknowledged(self._partition, end_offset)
+        except ApiError as error:
+            # Too few replicas are in sync by now, but all that were have it: it will not be lost.
+            if error.code is not ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND:
+                raise
 
     def load(self) -> Iterator[tuple[int, RecordT]]:
         return self._decode(self._batches(), self.passed, self._doubtful)
@@ -88,8 +93,8 @@ class PartitionJournal(Generic[RecordT]):
         start, end = log.log_start_offset, log.end_offset
         for base in list(log.bases):
             path = names.segment_path(log.directory, base, names.LOG)
-            with Path(path).open("rb") as file:
-                size = os.fstat(file.fileno()).st_size
+            with SequentialFile(log.disk, path) as file:
+                size = log.disk.stat(path).st_size
                 for header, batch in SegmentReader(file, size, base, end, self.passed.damage):
                     if header.next_offset > start:
                         yield header, batch

@@ -41,10 +41,13 @@ class Leadership(Generic[MachineT, RecordT]):
         """From now on they end together."""
         self.runtime, self.journal = runtime, journal
 
-    def take_epoch(self, leader_epoch: int) -> None:
-        """Elected again without having lost it: nobody else has written in between."""
-        if self.journal is not None and leader_epoch > self.journal.leader_epoch:
-            self.journal.leader_epoch = leader_epoch
+    def take_epoch(self, leader_epoch: int) -> bool:
+        """Elected again without having lost it: nobody else has written in between. Whether the
+        epoch is another."""
+        if self.journal is None or leader_epoch <= self.journal.leader_epoch:
+            return False
+        self.journal.leader_epoch = leader_epoch
+        return True
 
     def succeed(self) -> None:
         if not self.is_over and self.runtime is not None and not self.ready.done():

@@ -1,14 +1,13 @@
 """Reads the batches of one segment file, for a load, past what is damaged.
 
 A coordinator that does not start for one flipped bit helps nobody: what is whole is read, and the
-owner is told of every stretch that is not. Runs in a thread of its own and opens the file by
-itself.
+owner is told of every stretch that is not. Runs in a thread of its own.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import BinaryIO
+from typing import Protocol
 
 from penstock.records.header import (
     BATCH_OVERHEAD,
@@ -27,11 +26,15 @@ OnDamage = Callable[[int, int], None]
 """(offset that should have come next, bytes that were passed over)"""
 
 
+class Readable(Protocol):
+    def read(self, size: int, /) -> bytes: ...
+
+
 class SegmentReader:
     """Batches below `end_offset` whose checksums are right, in the order of the file."""
 
     def __init__(
-        self, file: BinaryIO, size: int, base_offset: int, end_offset: int, on_damage: OnDamage
+        self, file: Readable, size: int, base_offset: int, end_offset: int, on_damage: OnDamage
     ) -> None:
         self._file = file
         self._unread = size

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from time import perf_counter
+from collections.abc import Callable
 
 SLICE_S = 0.005
 """For how long one request over many elements is worked on at a stretch."""
@@ -12,10 +12,11 @@ SLICE_S = 0.005
 class Pace:
     """To be kept through one piece of work; `keep` is awaited behind every step of it."""
 
-    __slots__ = ("_size", "_step_at", "_until")
+    __slots__ = ("_now_s", "_size", "_step_at", "_until")
 
-    def __init__(self) -> None:
-        self._step_at = perf_counter()
+    def __init__(self, now_s: Callable[[], float]) -> None:
+        self._now_s = now_s
+        self._step_at = now_s()
         self._until = self._step_at + SLICE_S
         self._size = 1
 
@@ -24,13 +25,13 @@ class Pace:
         return min(self._size, most)
 
     async def keep(self) -> None:
-        now = perf_counter()
+        now = self._now_s()
         if now - self._step_at > SLICE_S:
             self._size = max(1, self._size // 2)
         elif now - self._step_at < SLICE_S / 4:
             self._size = min(2 * self._size, 1 << 20)
         if now > self._until:
             await asyncio.sleep(0)
-            now = perf_counter()
+            now = self._now_s()
             self._until = now + SLICE_S
         self._step_at = now

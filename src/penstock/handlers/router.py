@@ -183,7 +183,7 @@ class Router:
         """What is answered is encoded before more is asked for."""
         assert route.pieces_encoder is not None and route.cut is not None
         response = PiecedResponse(route.pieces_encoder, correlation_id)
-        pace = Pace()
+        pace = Pace(self._monotonic)
         answer: Any = None
         for piece in pieces(request, route.cut, pace.size):
             answer = await _settled(route.handle(self._broker, piece, call))
@@ -210,7 +210,7 @@ class Router:
             return self._respond(answer, correlation_id, route, started)
         route.latency_s.observe(self._monotonic() - started)
         response = PiecedResponse(route.pieces_encoder, correlation_id)
-        pace = Pace()
+        pace = Pace(self._monotonic)
         for some in slices(getattr(answer, response.array), ENCODED_AT_ONCE):
             response.add(some)
             await pace.keep()

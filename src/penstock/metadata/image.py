@@ -18,6 +18,7 @@ from penstock.metadata.security import SecurityImage
 from penstock.metadata.topic import TopicImage, TopicsImage
 from penstock.metadata.transaction import TransactionBuffer
 from penstock.model.error import InvariantError
+from penstock.model.id import TopicId
 
 if TYPE_CHECKING:
     from penstock.protocol.messages.records.broker_registration_change_record import (
@@ -40,6 +41,10 @@ if TYPE_CHECKING:
     from penstock.protocol.messages.records.unregister_broker_record import UnregisterBrokerRecord
 
 
+PartitionWatcher = Callable[[TopicId, int, PartitionImage | None, PartitionImage | None], None]
+"""Told of a partition as it was and as it is; None where it is not there."""
+
+
 class ClusterImage:
     def __init__(self) -> None:
         self.next_offset = 0
@@ -51,6 +56,8 @@ class ClusterImage:
         self.features: dict[str, int] = {}
         self.next_producer_id = 0
         self.security = SecurityImage()
+        self.partition_watcher: PartitionWatcher | None = None
+        """For whoever keeps an index beside the image: told of every change of a partition."""
         self._transaction = TransactionBuffer()
         self._delta = MetadataDelta()
 
@@ -108,17 +115,23 @@ class ClusterImage:
 
     def _put_partition(self, record: PartitionRecord) -> None:
         topic = self.topics.require(record.topic_id)
-        is_new = record.partition_id not in topic.partitions
-        topic.partitions[record.partition_id] = PartitionImage.of(record)
-        self._delta.note_partition(topic.id, record.partition_id, is_new)
+        index = record.partition_id
+        before = topic.partitions.get(index)
+        topic.partitions[index] = after = PartitionImage.of(record)
+        self._delta.note_partition(topic.id, index, is_new=before is None)
+        if self.partition_watcher is not None:
+            self.partition_watcher(topic.id, index, before, after)
 
     def _change_partition(self, record: PartitionChangeRecord) -> None:
         topic = self.topics.require(record.topic_id)
         index = record.partition_id
         if index not in topic.partitions:
             raise InvariantError(f"metadata log changes {topic.name}-{index} before making it")
-        topic.partitions[index] = topic.partitions[index].changed(record)
+        before = topic.partitions[index]
+        topic.partitions[index] = after = before.changed(record)
         self._delta.note_partition(topic.id, index, is_new=False)
+        if self.partition_watcher is not None:
+            self.partition_watcher(topic.id, index, before, after)
 
     def _remove_topic(self, record: RemoveTopicRecord) -> None:
         topic = self.topics.remove(record.topic_id)
@@ -126,12 +139,18 @@ class ClusterImage:
         if self.configs.drop(resource):
             self._delta.configs_changed.add(resource)
         self._delta.note_topic_deleted(topic)
+        if self.partition_watcher is not None:
+            for index, partition in topic.partitions.items():
+                self.partition_watcher(topic.id, index, partition, None)
 
     def _clear_elr(self, record: ClearElrRecord) -> None:
-        for topic in self.topics:
-            if record.topic_name in ("", topic.name):
-                for index, partition in topic.partitions.items():
-                    topic.partitions[index] = partition.without_elr()
+        named = self.topics.get(record.topic_name)
+        for topic in self.topics if not record.topic_name else [named] if named else []:
+            for index, partition in topic.partitions.items():
+                if partition.elr or partition.last_known_elr:
+                    topic.partitions[index] = cleared = partition.without_elr()
+                    if self.partition_watcher is not None:
+                        self.partition_watcher(topic.id, index, partition, cleared)
 
     # --- configs, features, producer ids ---
 

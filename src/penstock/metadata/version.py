@@ -16,14 +16,14 @@ METADATA_LEVEL: Final = 30
 METADATA_LEVEL_MIN: Final = 17
 """Kafka 3.7-IV2: the first whose partitions name their directories."""
 
-_ELIGIBLE_LEADERS: Final = 23
-_CORDONED_DIRECTORIES: Final = 30
+ELIGIBLE_LEADERS_LEVEL: Final = 23
+CORDONED_DIRECTORIES_LEVEL: Final = 30
 
 _OLDER: Final[dict[int | None, tuple[tuple[int, int], ...]]] = {
-    RecordKind.REGISTER_BROKER: ((_CORDONED_DIRECTORIES, 3),),
-    RecordKind.BROKER_REGISTRATION_CHANGE: ((_CORDONED_DIRECTORIES, 2),),
-    RecordKind.PARTITION: ((_ELIGIBLE_LEADERS, 1),),
-    RecordKind.PARTITION_CHANGE: ((_ELIGIBLE_LEADERS, 1),),
+    RecordKind.REGISTER_BROKER: ((CORDONED_DIRECTORIES_LEVEL, 3),),
+    RecordKind.BROKER_REGISTRATION_CHANGE: ((CORDONED_DIRECTORIES_LEVEL, 2),),
+    RecordKind.PARTITION: ((ELIGIBLE_LEADERS_LEVEL, 1),),
+    RecordKind.PARTITION_CHANGE: ((ELIGIBLE_LEADERS_LEVEL, 1),),
 }
 """By kind: below this level, this version."""
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import asyncio
 import os
-import socket
 from collections.abc import Callable
 
+from penstock.network.sockets import ListeningSocket, StreamSocket
 from penstock.telemetry.log import get_logger
 
 ACCEPTS_PER_EVENT = 64
@@ -30,8 +30,8 @@ class Acceptor:
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
-        sock: socket.socket,
-        admit: Callable[[socket.socket, str], None],
+        sock: ListeningSocket,
+        admit: Callable[[StreamSocket, str], None],
         descriptors_max: int,
     ) -> None:
         self._loop = loop

@@ -10,7 +10,6 @@ import asyncio
 import socket
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Sequence
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from penstock.model.error import ProtocolError
@@ -18,6 +17,7 @@ from penstock.network.budget import FrameBudget
 from penstock.network.later import Later
 from penstock.network.part import Exclusive, Part, Reply, Served, is_file_part, memory_bytes
 from penstock.network.reader import FrameReader
+from penstock.network.sockets import StreamSocket
 from penstock.network.turn import Turn
 from penstock.network.writer import PartWriter
 from penstock.telemetry.log import get_logger
@@ -82,7 +82,7 @@ class Connection:
 
     def __init__(
         self,
-        sock: socket.socket,
+        sock: StreamSocket,
         peer: str,
         listener: Listener,
         serve: Serve,
@@ -100,7 +100,7 @@ class Connection:
         self._serve = serve
         self._reader = FrameReader(budget, frame_bytes_max, self.close)
         self._tally = listener.answers
-        self._writer = PartWriter(sock, self._tally)
+        self._writer = PartWriter(sock, self._tally, listener.sockets)
         self._slots: deque[Slot] = deque()
         # Of the replies that are ready and wait for one before them.
         self._slots_bytes = 0
@@ -216,7 +216,8 @@ class Connection:
         self._gathered = []
         self._gathered_bytes = 0
         full_bytes = self._listener.queued_bytes_max
-        until = perf_counter() + self._listener.slice_s
+        now_s = self._listener.now_s
+        until = now_s() + self._listener.slice_s
         try:
             for frame in frames:
                 if not self._handle(frame):
@@ -224,7 +225,7 @@ class Connection:
                 elif self.closed:
                     return
                 elif (
-                    perf_counter() > until
+                    now_s() > until
                     or len(slots) >= PENDING_REPLIES_MAX
                     or self._gathered_bytes + self._slots_bytes >= full_bytes
                     or self._exclusive is not None

@@ -6,7 +6,6 @@ Closes idle ones, refuses those over the limit, and drains all of them at shutdo
 from __future__ import annotations
 
 import asyncio
-import errno
 import socket
 from collections import deque
 from collections.abc import Callable
@@ -14,11 +13,11 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
-from penstock.model.error import PenstockError
 from penstock.network.acceptor import Acceptor
 from penstock.network.budget import FrameBudget
 from penstock.network.connection import QUEUED_BYTES_MIN, Connection, Serve
 from penstock.network.held import HeldWrites
+from penstock.network.sockets import ListeningSocket, RealSockets, Sockets, StreamSocket
 from penstock.network.turn import Turn
 from penstock.network.writer import AnswerTally
 from penstock.telemetry.log import get_logger
@@ -45,10 +44,6 @@ class Limits:
     """From this number on a file descriptor is not for a connection."""
 
 
-class ListenError(PenstockError):
-    """The address cannot be listened on, such as when another process does."""
-
-
 class Listener:
     def __init__(
         self,
@@ -56,8 +51,12 @@ class Listener:
         limits: Limits,
         new_state: Callable[[str], Any],
         end_state: Callable[[Any], None],
+        sockets: Sockets | None = None,
+        now_s: Callable[[], float] = perf_counter,
     ) -> None:
         self.loop = loop
+        self.now_s = now_s
+        self.sockets = sockets or RealSockets()
         self.budget = FrameBudget(limits.total_frame_bytes_max, loop.time)
         self.budget.on_tight = self._watch_memory
         self._is_watching_memory = False
@@ -67,7 +66,7 @@ class Listener:
         self._backlog: deque[Connection] = deque()
         self.held = HeldWrites()
         self.receive_buffer = memoryview(bytearray(RECEIVE_BUFFER_BYTES))
-        self.connections: set[Connection] = set()
+        self.connections: dict[Connection, None] = {}
         self.accepted_count = 0
         self.received_bytes = 0
         self._sent_bytes_closed = 0
@@ -75,13 +74,13 @@ class Listener:
         self._serve: Serve | None = None
         self._new_state = new_state
         self._end_state = end_state
-        self._sock: socket.socket | None = None
+        self._sock: ListeningSocket | None = None
         self._acceptor: Acceptor | None = None
         self._sweep: asyncio.TimerHandle | None = None
 
     def bind(self, host: str, port: int) -> tuple[str, int]:
         """Takes the address, so that a second process fails at once. Nobody is let in yet."""
-        self._sock = sock = _bind(host, port)
+        self._sock = sock = self.sockets.bind(host, port)
         sock.setblocking(False)
         name = sock.getsockname()
         return name[0], name[1]
@@ -109,10 +108,11 @@ class Listener:
 
     def _go_on(self) -> None:
         """In turn. Those who did not send ahead come first: they are served when they are read."""
-        until = perf_counter() + SLICE_S
+        now_s = self.now_s
+        until = now_s() + SLICE_S
         for _ in range(len(self._backlog)):
             self._backlog.popleft().go_on()
-            if perf_counter() > until:
+            if now_s() > until:
                 break
         if self._backlog:
             self.loop.call_soon(self._go_on)
@@ -176,13 +176,13 @@ class Listener:
             connection.close()
 
     def forget(self, connection: Connection) -> None:
-        self.connections.discard(connection)
+        self.connections.pop(connection, None)
         self._sent_bytes_closed += connection._writer.sent_bytes
         self._end_state(connection.state)
         if self._acceptor is not None:
             self._acceptor.on_closed(len(self.connections))
 
-    def _admit(self, sock: socket.socket, peer: str) -> None:
+    def _admit(self, sock: StreamSocket, peer: str) -> None:
         if len(self.connections) >= self._limits.connections_max:
             log.warning("connection refused: max.connections reached", peer=peer)
             sock.close()
@@ -191,17 +191,16 @@ class Listener:
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.accepted_count += 1
-        self.connections.add(
-            Connection(
-                sock,
-                peer,
-                self,
-                self._serve,
-                self.budget,
-                self._limits.frame_bytes_max,
-                self._new_state(peer),
-            )
+        connection = Connection(
+            sock,
+            peer,
+            self,
+            self._serve,
+            self.budget,
+            self._limits.frame_bytes_max,
+            self._new_state(peer),
         )
+        self.connections[connection] = None
 
     def _schedule_sweep(self) -> None:
         interval_s = max(0.05, min(30.0, self._limits.idle_ms_max / 4000))
@@ -213,19 +212,3 @@ class Listener:
         for connection in idle:
             connection.close(f"idle for more than {self._limits.idle_ms_max} ms")
         self._schedule_sweep()
-
-
-def _bind(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    sock = socket.socket(family, socket.SOCK_STREAM)
-    try:
-        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        sock.bind((host, port))
-    except OSError as error:
-        sock.close()
-        if error.errno == errno.EADDRINUSE:
-            raise ListenError(
-                f"{host}:{port} is in use by another process: stop it or choose another --listen"
-            ) from None
-        raise ListenError(f"cannot listen on {host}:{port}: {error.strerror}") from error
-    return sock

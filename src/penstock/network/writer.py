@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 import socket
-import sys
 from collections import deque
 from collections.abc import Sequence
 
 from penstock.network.part import FilePart, Part, is_file_part
+from penstock.network.sockets import RealSockets, Sockets, StreamSocket
 
 # Below this, copying a range through memory and sending it with its header in one call is
 # cheaper than a second system call and a second packet.
@@ -22,9 +22,8 @@ GATHER_PARTS_MAX = 64
 SENDFILE_BYTES_MAX = 1024 * 1024
 
 _MSG_MORE = getattr(socket, "MSG_MORE", 0)
-_HAS_SENDFILE = sys.platform.startswith("linux") and hasattr(os, "sendfile")
 
-
+_REAL = RealSockets()
 _BYTES = {bytes}
 # Until something waits to be sent: most connections never need a queue of their own.
 _NOTHING: deque[Part] = deque()
@@ -40,10 +39,11 @@ class AnswerTally:
 
 
 class PartWriter:
-    __slots__ = ("_queue", "_sock", "_tally", "queued_bytes", "sent_bytes")
+    __slots__ = ("_queue", "_sock", "_sockets", "_tally", "queued_bytes", "sent_bytes")
 
-    def __init__(self, sock: socket.socket, tally: AnswerTally) -> None:
+    def __init__(self, sock: StreamSocket, tally: AnswerTally, sockets: Sockets = _REAL) -> None:
         self._sock = sock
+        self._sockets = sockets
         self._tally = tally
         self._queue = _NOTHING
         self.queued_bytes = 0
@@ -115,7 +115,7 @@ class PartWriter:
             part.release()
 
     def _is_copied(self, size: int) -> bool:
-        if not _HAS_SENDFILE:
+        if not self._sockets.has_sendfile:
             return True
         return size <= COPY_BYTES_MAX and self.queued_bytes < COPIED_BYTES_MAX
 
@@ -143,7 +143,7 @@ class PartWriter:
 
     def _send_file(self, part: FilePart) -> bool:
         count = min(len(part), SENDFILE_BYTES_MAX)
-        sent = os.sendfile(self._sock.fileno(), part.fd, part.position, count)
+        sent = self._sockets.sendfile(self._sock.fileno(), part.fd, part.position, count)
         if sent == 0:
             raise ConnectionError("file is shorter than the range being sent")
         self._account(sent)

@@ -26,11 +26,11 @@ from penstock.protocol.messages.broker_registration import (
     Feature,
     Listener,
 )
+from penstock.quorum.metadata_journal import MetadataJournal
+from penstock.quorum.metadata_log import MetadataLog
+from penstock.quorum.metadata_snapshot import read_bootstrap
+from penstock.quorum.space_reserve import SpaceReserve
 from penstock.runtime.driver import Runtime
-from penstock.runtime.log_file import StorageLogFile
-from penstock.runtime.metadata_journal import MetadataJournal
-from penstock.runtime.metadata_snapshot import read_bootstrap
-from penstock.runtime.space_reserve import SpaceReserve
 from penstock.settings.config import BrokerConfig
 from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir
@@ -66,7 +66,7 @@ class MetadataPlane:
         storage_log = _open_log(log_dir)
         self.reserve = SpaceReserve(log_dir.disk, log_dir.path, lambda: log_dir.space()[1])
         self._journal = MetadataJournal(
-            StorageLogFile(storage_log),
+            MetadataLog(storage_log),
             log_dir.disk,
             storage_log.directory,
             clock,
@@ -131,7 +131,7 @@ class MetadataPlane:
             written = await self._journal.write_snapshot(
                 list(image_records(self.image)), self.image.next_offset
             )
-            log.info("metadata snapshot written", offset=written.offset, epoch=written.epoch)
+            log.info("metadata snapshot written", offset=written.end_offset, epoch=written.epoch)
 
     async def close(self) -> None:
         await self._runtime.close()

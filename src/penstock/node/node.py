@@ -8,7 +8,8 @@ import os
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from socket import gethostname
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
+from uuid import UUID
 
 from penstock.coordinator.addition_sender import AdditionSender
 from penstock.coordinator.brokers import NoBrokers
@@ -25,7 +26,7 @@ from penstock.metadata.config import ResourceType
 from penstock.metadata.delta import MetadataDelta
 from penstock.metadata.image import ClusterImage
 from penstock.model.clock import Clock
-from penstock.model.error import StorageError
+from penstock.model.error import PenstockError, StorageError
 from penstock.model.id import ZERO_ID, TopicPartition
 from penstock.network.listener import Limits, Listener
 from penstock.node import descriptor
@@ -35,7 +36,9 @@ from penstock.node.identity import Identity, establish
 from penstock.node.metadata_plane import MetadataPlane
 from penstock.node.metrics_server import MetricsServer
 from penstock.node.partition_keeper import PartitionKeeper
+from penstock.node.replica_link import ReplicaLink
 from penstock.node.stopping import Stopping
+from penstock.node.system import System
 from penstock.node.upkeep import Upkeep
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
@@ -71,7 +74,7 @@ class NodeOptions:
 
 
 class Node:
-    """`new_id` and `disk` are given so that a run can be repeated exactly."""
+    """`new_id`, `disk` and `system` are given so that a run can be repeated exactly."""
 
     def __init__(
         self,
@@ -81,7 +84,9 @@ class Node:
         *,
         new_id: Callable[[], bytes] = lambda: os.urandom(16),
         disk: Disk | None = None,
+        system: System | None = None,
     ) -> None:
+        self._system = system or System()
         self.options = options
         self.metrics = BrokerMetrics()
         self.listen_address = options.listen
@@ -95,7 +100,7 @@ class Node:
         self._image = ClusterImage()
         self._partitions = PartitionSet(self._image)
         self._tasks: set[asyncio.Task[Any]] = set()
-        self._descriptors = descriptor.plan(config.open_files_max, descriptor.limit())
+        self._descriptors = descriptor.plan(config.open_files_max, self._system.descriptors)
         self._mentioned: set[str] = set()
         self.log_dir = LogDir(
             options.data_dir,
@@ -103,6 +108,8 @@ class Node:
             self._log_config,
             disk=self._disk,
             cache=FileCache(self._disk, self._descriptors.files_max),
+            new_pool=self._system.new_pool,
+            new_uuid=self._new_uuid,
         )
 
     # Start
@@ -110,7 +117,8 @@ class Node:
     async def start(self) -> None:
         # What a start builds stays: looking through it again and again, while it grows, would
         # take a large cluster as long as building it.
-        gc.disable()
+        if self._system.tunes_memory:
+            gc.disable()
         self.log_dir.open()
         try:
             await self._start(asyncio.get_running_loop())
@@ -118,12 +126,20 @@ class Node:
             self.log_dir.abandon()
             raise
         finally:
-            gc.enable()
+            if self._system.tunes_memory:
+                gc.enable()
 
     async def _start(self, loop: asyncio.AbstractEventLoop) -> None:
         loop.set_exception_handler(self._on_unexpected)
         self.identity = establish(self.log_dir, self._config, self._new_id)
-        self._listener = Listener(loop, self._limits(), ClientState, lambda _: None)
+        self._listener = Listener(
+            loop,
+            self._limits(),
+            ClientState,
+            lambda _: None,
+            self._system.sockets,
+            self._clock.monotonic,
+        )
         self.listen_address = Address(*self._listener.bind(*self.options.listen))
         advertised = self._advertised()
         self._config = self._config.with_static(self._settled(advertised))
@@ -137,7 +153,8 @@ class Node:
         await self._open_metrics()
         self._upkeep.start()
         self._router.warm_up()
-        _settle_memory()
+        if self._system.tunes_memory:
+            _settle_memory()
         self.log_dir.on_offline = self._on_offline
         self._listener.start(self._router.serve)
         self._load_coordinators()
@@ -159,8 +176,17 @@ class Node:
             loop.call_soon_threadsafe,
             lambda failed, error: self._keeper.on_flush_failed(failed, error),
             stopwatch=Stopwatch(self._clock.monotonic, self.metrics.flush_s.observe),
+            run_later=self._system.flush_later,
         )
         self._flusher.start()
+        self._replica_link = ReplicaLink(
+            lambda: self.identity.node_id,
+            self._clock,
+            self._current_config,
+            lambda: self._metadata.broker_epoch,
+            _nobody,
+            _nobody,
+        )
         self._keeper = PartitionKeeper(
             self.identity.node_id,
             self._image,
@@ -168,6 +194,8 @@ class Node:
             self.log_dir,
             self._flusher,
             self._partitions,
+            self._clock,
+            self._replica_link,
         )
         self._metadata = MetadataPlane(
             self._image,
@@ -185,6 +213,7 @@ class Node:
             self._partitions,
             self._flusher,
             self._metadata,
+            self._system.run_compaction,
         )
 
     def _build_broker(self, loop: asyncio.AbstractEventLoop, advertised: Address) -> None:
@@ -218,8 +247,6 @@ class Node:
         self._router = Router(self._broker, self._listener.turn)
 
     def _build_groups(self) -> GroupHost:
-        from uuid import UUID
-
         from penstock.coordinator.group_host import GroupHost
 
         return GroupHost(
@@ -230,7 +257,7 @@ class Node:
             self._partitions,
             self._metadata.controller,
             self.metrics,
-            lambda: str(UUID(bytes=self._new_id(), version=4)),
+            lambda: str(self._new_uuid()),
             self._listener.held,
         )
 
@@ -248,6 +275,9 @@ class Node:
             self._broker.producer_ids,
             self._broker.marker_sender,
         )
+
+    def _new_uuid(self) -> UUID:
+        return UUID(bytes=self._new_id(), version=4)
 
     async def _recover(self) -> None:
         """After a crash, before anybody is let in: logs are cut to what is whole."""
@@ -348,6 +378,7 @@ class Node:
         await stopping.end("upkeep", self._upkeep.stop(), STOP_TIMEOUT_S)
         if self._metrics_server is not None:
             await stopping.end("metrics", self._metrics_server.close(), STOP_TIMEOUT_S)
+        await stopping.end("replicas", self._replica_link.close(), STOP_TIMEOUT_S)
         await stopping.end("coordinators", self._broker.close(), STOP_TIMEOUT_S)
         await stopping.end("metadata log", self._metadata.close(), STOP_TIMEOUT_S)
         await stopping.end("flusher", asyncio.to_thread(self._flusher.close), FLUSH_TIMEOUT_S)
@@ -396,3 +427,7 @@ def _settle_memory() -> None:
     gc.collect()
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD, 20, 50)
+
+
+async def _nobody(*_: object) -> NoReturn:
+    raise PenstockError("this node is a cluster of one")

@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Protocol
 
 from penstock.metadata.config import ResourceType
 from penstock.metadata.delta import MetadataDelta
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.topic import TopicImage
+from penstock.model.clock import Clock
 from penstock.model.error import StorageError
 from penstock.model.id import TopicPartition
 from penstock.node.metadata_plane import METADATA_PARTITION
+from penstock.quorum.log_config import MetadataLogConfig
+from penstock.replication.context import ReplicaContext
+from penstock.replication.isr_change import IsrChange
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
-from penstock.runtime.log_file import MetadataLogConfig
 from penstock.settings.config import BrokerConfig
-from penstock.settings.resolve import resolve_topic
+from penstock.settings.resolve import TopicConfig, resolve_topic
 from penstock.storage.config import LogConfig
 from penstock.storage.damage import DamagedLog
 from penstock.storage.flush.flusher import Flusher
@@ -28,6 +32,20 @@ log = get_logger("partition")
 _METADATA_LOG_CONFIG = MetadataLogConfig()
 
 
+class ClusterLink(Protocol):
+    """Other brokers and the controller, as far as this node's replicas need them."""
+
+    def broker_epoch(self) -> int: ...
+
+    def alter_isr(self, partition: Partition, change: IsrChange) -> None: ...
+
+    def follow(self, partition: Partition) -> None:
+        """Fetch from the partition's leader, from now on and in its present epoch."""
+        ...
+
+    def unfollow(self, partition: Partition) -> None: ...
+
+
 class PartitionKeeper:
     def __init__(
         self,
@@ -37,23 +55,38 @@ class PartitionKeeper:
         log_dir: LogDir,
         flusher: Flusher,
         partitions: PartitionSet,
+        clock: Clock,
+        cluster: ClusterLink,
     ) -> None:
         self._node_id = node_id
         self._image = image
         self._config = config
         self._log_dir = log_dir
-        self._flusher = flusher
         self._partitions = partitions
+        self._cluster = cluster
+        self._context = ReplicaContext(
+            node_id,
+            clock,
+            self._open_log,
+            flusher.request,
+            image.brokers.get,
+            cluster.broker_epoch,
+            lambda: int(config().get("replica.lag.time.max.ms")),
+            cluster.alter_isr,
+        )
 
     # What a log is told about its settings, also before its partition is known here.
 
     def log_config(self, partition: TopicPartition) -> LogConfig:
         if partition == METADATA_PARTITION:
             return _METADATA_LOG_CONFIG
-        return resolve_topic(self._config(), self._image.configs.topic(partition.topic))
+        return self._topic_config(partition.topic)
+
+    def _topic_config(self, topic: str) -> TopicConfig:
+        return resolve_topic(self._config(), self._image.configs.topic(topic))
 
     def adopt_image(self) -> None:
-        """At start: every partition of the image that this node leads, none of them opened."""
+        """At start: every replica that this node has. Those that it leads alone are not opened."""
         for topic in self._image.topics:
             for index in topic.partitions:
                 self._put(topic, index)
@@ -75,16 +108,20 @@ class PartitionKeeper:
                 self.refresh_topic(resource.name)
 
     def refresh_topic(self, topic: str) -> None:
-        for index, partition in self._partitions.of_topic(topic).items():
-            if partition.is_open:
-                partition.log.update_config(self.log_config(TopicPartition(topic, index)))
+        for partition in self._partitions.of_topic(topic).values():
+            self._refresh(partition)
 
     def refresh_all(self) -> None:
         """The broker's own settings changed, and with them the defaults of every topic."""
         for partition in self._partitions:
-            if partition.is_open:
-                key = TopicPartition(partition.topic, partition.index)
-                partition.log.update_config(self.log_config(key))
+            self._refresh(partition)
+
+    def _refresh(self, partition: Partition) -> None:
+        if partition.is_open:
+            config = self._topic_config(partition.topic)
+            partition.log.update_config(config)
+            partition.min_isr = config.min_insync_replicas
+            partition.advance()
 
     def on_flush_failed(self, failed: Log, error: DamagedLog | StorageError) -> None:
         if isinstance(error, StorageError):
@@ -104,27 +141,35 @@ class PartitionKeeper:
     def _put(self, topic: TopicImage, index: int) -> None:
         image = topic.partitions[index]
         partition = self._partitions.get(topic.name, index)
-        if partition is not None and partition.topic_id == topic.id:
-            partition.leader_epoch = image.leader_epoch
+        if self._node_id not in image.replicas:
+            if partition is not None:
+                self._move_away(partition)
             return
+        if partition is None or partition.topic_id != topic.id:
+            partition = Partition(topic.name, topic.id, index, self._context)
+            self._partitions.add(partition)
         if image.leader == self._node_id:
-            self._partitions.add(
-                Partition(
-                    topic.name,
-                    topic.id,
-                    index,
-                    image.leader_epoch,
-                    self._open_log,
-                    self._flusher.request,
-                )
-            )
+            self._cluster.unfollow(partition)
+            partition.lead(image, self._topic_config(topic.name).min_insync_replicas)
+        else:
+            partition.follow(image)
+            self._cluster.follow(partition)
+
+    def _move_away(self, partition: Partition) -> None:
+        """Other nodes have it now."""
+        self._cluster.unfollow(partition)
+        self._partitions.remove(partition)
+        partition.end()
+        self._log_dir.delete_log(TopicPartition(partition.topic, partition.index))
 
     def _open_log(self, partition: Partition) -> Log:
         self._log_dir.check_online()
         key = TopicPartition(partition.topic, partition.index)
         if key in self._log_dir and key not in self._log_dir.damaged:
             self._check_topic_id(key, partition.topic_id)
-        return self._log_dir.create_log(key, partition.topic_id)
+        opened = self._log_dir.create_log(key, partition.topic_id)
+        opened.advance_high_watermark(min(self._log_dir.high_watermark(key), opened.end_offset))
+        return opened
 
     def _check_topic_id(self, key: TopicPartition, topic_id: bytes) -> None:
         stored_id = self._log_dir.topic_id(key)
@@ -146,20 +191,26 @@ class PartitionKeeper:
 
     def _remove(self, topic: TopicImage) -> None:
         for partition in self._partitions.remove_topic(topic.name):
+            self._cluster.unfollow(partition)
             partition.end()
         for index in topic.partitions:
             self._log_dir.delete_log(TopicPartition(topic.name, index))
 
     def _set_strays_aside(self) -> None:
-        """Directories of topics that the metadata log does not know are kept, but not used."""
+        """Directories of partitions that the metadata log does not know, or not as this node's,
+        are kept, but not used."""
         strays = [
             key
             for key in self._log_dir.partitions()
-            if key != METADATA_PARTITION and self._image.topics.partition(*key) is None
+            if key != METADATA_PARTITION and not self._is_assigned(key)
         ]
         for key in strays:
             path = self._log_dir.set_aside(key)
             log.warning("directory of an unknown partition set aside", partition=key, path=path)
+
+    def _is_assigned(self, key: TopicPartition) -> bool:
+        image = self._image.topics.partition(*key)
+        return image is not None and self._node_id in image.replicas
 
 
 def _is_nearly(stored: bytes, wanted: bytes) -> bool:

@@ -25,7 +25,7 @@ from penstock.storage.log_dir import LogDir
 from penstock.storage.retention import apply_retention
 
 if TYPE_CHECKING:
-    from penstock.storage.compaction.cleaner import Cleaner
+    from penstock.storage.compaction.cleaner import Cleaner, Runner
     from penstock.storage.compaction.config import CleanerSettings
 
 Job = Callable[[], Awaitable[None]]
@@ -48,13 +48,16 @@ class Upkeep:
         partitions: PartitionSet,
         flusher: Flusher,
         metadata: MetadataPlane,
+        run_compaction: Runner | None = None,
     ) -> None:
+        """Where `run_compaction` is None, a child process compacts."""
         self._config = config
         self._clock = clock
         self._log_dir = log_dir
         self._partitions = partitions
         self._flusher = flusher
         self._metadata = metadata
+        self._run_compaction = run_compaction
         self.failures = UpkeepFailures()
         self.rounds: Counter[str] = Counter()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -163,6 +166,7 @@ class Upkeep:
         if self._cleaner is None:
             # Loaded here: a node that compacts nothing does not pay for it at start.
             from penstock.storage.compaction.cleaner import Cleaner
+            from penstock.storage.compaction.process import run_in_child
 
             self._cleaner = Cleaner(
                 self._log_dir.disk,
@@ -170,6 +174,7 @@ class Upkeep:
                 self._compacted_logs,
                 self._clock,
                 self._cleaner_settings,
+                self._run_compaction or run_in_child,
             )
             self._cleaner.load(self._log_dir.partitions())
         while await self._cleaner.clean_next() is not None:

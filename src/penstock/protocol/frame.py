@@ -204,15 +204,37 @@ def encode_request(
     client_id: str | None = None,
 ) -> bytes:
     """The whole frame with its size."""
+    header = _request_header(correlation_id, version, message, client_id)
+    body = encoder(type(message), version)(message)
+    return (len(header) + len(body)).to_bytes(4, "big") + header + body
+
+
+def encode_request_parts(
+    correlation_id: int,
+    version: int,
+    message: Entity,
+    client_id: str | None = None,
+) -> list[Any]:
+    """The same with records as parts of their own, untouched; without records a single part."""
+    if not has_records(type(message)):
+        return [encode_request(correlation_id, version, message, client_id)]
+    header = _request_header(correlation_id, version, message, client_id)
+    parts: list[Any] = list(parts_encoder(type(message), version)(message))
+    size = len(header) + sum(map(len, parts))
+    parts[0] = size.to_bytes(4, "big") + header + parts[0]
+    return parts
+
+
+def _request_header(
+    correlation_id: int, version: int, message: Entity, client_id: str | None
+) -> bytes:
     key = type(message).API_KEY
     if key is None:
         raise ValueError(f"{message.NAME} is not a request")
     flexible = API_BY_KEY[key].request_header_version(version) == 2
     client = b"" if client_id is None else client_id.encode()
     size = -1 if client_id is None else len(client)
-    header = _pack_request(key, version, correlation_id, size) + client + b"\0" * flexible
-    body = encoder(type(message), version)(message)
-    return (len(header) + len(body)).to_bytes(4, "big") + header + body
+    return _pack_request(key, version, correlation_id, size) + client + b"\0" * flexible
 
 
 def decode_response(api_key: int, version: int, frame: Buffer) -> tuple[int, Entity]:

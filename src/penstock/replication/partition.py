@@ -3,6 +3,9 @@
 A replica has a record when the record is as safe there as its topic asks for: with
 `flush.messages=1` that is after the shared flush, otherwise as soon as it is written. A record is
 committed, and only then visible, when every replica that counts has it.
+
+Whether this node leads the partition, and with whom, is metadata's to say (`lead`, `follow`). A
+leader without followers needs no `Leader`: what it has is committed.
 """
 
 from __future__ import annotations
@@ -11,7 +14,13 @@ from collections import deque
 from collections.abc import Callable
 from typing import Protocol
 
+from penstock.metadata.partition import PartitionImage
 from penstock.model.error import ApiError, ErrorCode
+from penstock.replication.context import ReplicaContext
+from penstock.replication.follower import Action
+from penstock.replication.follower_log import carry_out
+from penstock.replication.isr_change import IsrAnswer, IsrChange, Outcome
+from penstock.replication.leader import Leader
 from penstock.storage.append_check import BatchCheck, Origin
 from penstock.storage.log import AppendResult, Log, ReadResult
 from penstock.storage.lookup import last_stable_offset
@@ -19,11 +28,20 @@ from penstock.storage.lookup import last_stable_offset
 READ_UNCOMMITTED = 0
 READ_COMMITTED = 1
 
+ACKS_ALL = -1
+ACKS_LEADER = 1
+
 
 class Watcher(Protocol):
     """Somebody who waits for new committed records of a partition."""
 
     def on_commit(self, partition: Partition) -> None: ...
+
+
+class AppendWatcher(Protocol):
+    """Somebody who waits for records that are written here: a follower."""
+
+    def on_append(self, partition: Partition) -> None: ...
 
 
 class AckWaiter(Protocol):
@@ -34,42 +52,50 @@ class AckWaiter(Protocol):
     def on_unacknowledged(self, partition: Partition, error: Exception) -> None: ...
 
 
+Waiting = deque[tuple[int, AckWaiter]]
+
+
 class Partition:
     __slots__ = (
+        "_append_watchers",
+        "_context",
         "_ended",
-        "_flush",
+        "_leader",
         "_log",
-        "_open_log",
         "_waiting",
+        "_waiting_here",
         "_watchers",
         "index",
         "is_led",
         "leader_epoch",
+        "leader_id",
+        "min_isr",
+        "on_safe",
         "on_unled",
         "topic",
         "topic_id",
     )
 
-    def __init__(
-        self,
-        topic: str,
-        topic_id: bytes,
-        index: int,
-        leader_epoch: int,
-        open_log: Callable[[Partition], Log],
-        flush: Callable[[Log], None],
-    ) -> None:
+    def __init__(self, topic: str, topic_id: bytes, index: int, context: ReplicaContext) -> None:
+        """It is nobody's until `lead` or `follow` says whose."""
         self.topic = topic
         self.topic_id = topic_id
         self.index = index
-        self.leader_epoch = leader_epoch
-        self._open_log = open_log
-        self._flush = flush
+        self.leader_id = -1
+        self.leader_epoch = -1
+        self.is_led = False
+        self.min_isr = 1
+        self._context = context
+        self._leader: Leader | None = None
         self._log: Log | None = None
         self._watchers: set[Watcher] | None = None
-        self._waiting: deque[tuple[int, AckWaiter]] | None = None
+        self._append_watchers: set[AppendWatcher] | None = None
+        self._waiting: Waiting | None = None
+        # Only with followers: otherwise what is safe here is committed.
+        self._waiting_here: Waiting | None = None
         self._ended: ApiError | None = None
-        self.is_led = True
+        self.on_safe: Callable[[Partition], None] | None = None
+        """Told when more of the log is as safe as the topic asks, while this node follows."""
         self.on_unled: Callable[[Exception], None] | None = None
         """Told once, when this node leads the partition no longer: whoever keeps state over it."""
 
@@ -81,19 +107,23 @@ class Partition:
             if self._ended is not None:
                 # Opened again, it would bring back the directory of a topic that is deleted.
                 raise ApiError(self._ended.code, self._ended.message)
-            log = self._open_log(self)
-            # What recovery kept was written before and may have been acknowledged: it counts,
-            # and is made safe before anybody sees it.
-            if log.recovery_point < log.end_offset and _waits_for_disk(log):
-                log.flush()
+            log = self._context.open_log(self)
+            if self.is_led and self._leader is None:
+                # What recovery kept was written before and may have been acknowledged: it counts,
+                # and is made safe before anybody sees it.
+                if log.recovery_point < log.end_offset and _waits_for_disk(log):
+                    log.flush()
+                log.advance_high_watermark(log.end_offset)
             log.on_flushed = self._on_flushed
-            log.advance_high_watermark(log.end_offset)
-            # Clients are told of this epoch before anything is written in it, and may ask later
-            # where it ended: "unknown" would look to them like lost records (KIP-320).
-            if self.leader_epoch > log.epochs.latest:
-                log.epochs.assign(self.leader_epoch, log.end_offset)
             self._log = log
+            self._begin_epoch(log)
         return log
+
+    def _begin_epoch(self, log: Log) -> None:
+        """Clients are told of this epoch before anything is written in it, and may ask later where
+        it ended: "unknown" would look to them like lost records (KIP-320)."""
+        if self.is_led and self.leader_epoch > log.epochs.latest:
+            log.epochs.assign(self.leader_epoch, log.end_offset)
 
     @property
     def is_open(self) -> bool:
@@ -103,6 +133,16 @@ class Partition:
     def high_watermark(self) -> int:
         return self.log.high_watermark
 
+    @property
+    def leader(self) -> Leader | None:
+        """Of a partition that is led here and has other replicas."""
+        return self._leader
+
+    @property
+    def ended(self) -> ApiError | None:
+        """Why it is served no longer, whoever leads it."""
+        return self._ended
+
     def check_epoch(self, epoch: int) -> None:
         """-1 means that the client does not know and does not care."""
         if epoch == -1 or epoch == self.leader_epoch:
@@ -110,6 +150,53 @@ class Partition:
         if epoch < self.leader_epoch:
             raise ApiError(ErrorCode.FENCED_LEADER_EPOCH)
         raise ApiError(ErrorCode.UNKNOWN_LEADER_EPOCH)
+
+    # Roles
+
+    def lead(self, state: PartitionImage, min_isr: int) -> None:
+        """This node leads it in that epoch; also called when only replicas or ISR changed."""
+        if self._ended is not None:
+            return
+        self.min_isr = min_isr
+        is_new = not self.is_led or state.leader_epoch != self.leader_epoch
+        self.leader_id = self._context.node_id
+        self.leader_epoch = state.leader_epoch
+        self.is_led = True
+        if len(state.replicas) == 1:
+            self._leader = None
+        elif is_new or self._leader is None:
+            self._leader = self._new_leader(state)
+        else:
+            self._leader.update(state, self._context.clock.now_ms())
+        log = self._log
+        if log is not None:
+            self._begin_epoch(log)
+            if log.recovery_point < log.end_offset and _waits_for_disk(log):
+                # What was written here as a follower counts once it is safe.
+                self._context.flush(log)
+            self.advance()
+
+    def _new_leader(self, state: PartitionImage) -> Leader:
+        context = self._context
+        log = self._log or self.log
+        self._begin_epoch(log)
+        return Leader(
+            context.node_id,
+            state,
+            context.broker,
+            start_offset=log.epochs.starts[-1] if log.epochs.starts else log.log_start_offset,
+            lag_max_ms=context.lag_max_ms(),
+            now_ms=context.clock.now_ms(),
+        )
+
+    def follow(self, state: PartitionImage) -> None:
+        """Another node leads it, or nobody."""
+        was_led, self.is_led = self.is_led, False
+        self.leader_id = state.leader
+        self.leader_epoch = state.leader_epoch
+        self._leader = None
+        if was_led:
+            self._dismiss(ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
 
     # Writing
 
@@ -119,42 +206,87 @@ class Partition:
         now_ms: int,
         origin: Origin = Origin.CLIENT,
         checked: BatchCheck | None = None,
+        acks: int = ACKS_ALL,
     ) -> AppendResult:
         if not self.is_led:
             raise self._ended or ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        leader = self._leader
+        if leader is not None and acks == ACKS_ALL and not leader.may_append(self.min_isr):
+            raise ApiError(ErrorCode.NOT_ENOUGH_REPLICAS, _too_few(leader, self.min_isr))
         log = self._log or self.log
         active = log.active
         result = log.append(records, self.leader_epoch, now_ms, origin, checked)
         flush_messages = log.config.flush_messages
         if flush_messages == 1:
             if result.last_offset >= log.recovery_point:
-                self._flush(log)
+                self._context.flush(log)
         else:
             # A complete segment is synced, so that a recovery never has to read far back.
             if log.active is not active or log.end_offset - log.recovery_point >= flush_messages:
-                self._flush(log)
-            self._commit_to(log.end_offset)
+                self._context.flush(log)
+            if leader is None:
+                self._commit_to(log.end_offset)
+            else:
+                self.advance()
+        if self._append_watchers:
+            for watcher in tuple(self._append_watchers):
+                watcher.on_append(self)
         return result
 
-    def is_acknowledged(self, end_offset: int) -> bool:
-        """Whether everything below the offset is as safe as the topic asks."""
-        return (self._log or self.log).high_watermark >= end_offset
+    def is_acknowledged(self, end_offset: int, acks: int = ACKS_ALL) -> bool:
+        """Whether everything below the offset is as safe as the topic and the producer ask."""
+        log = self._log or self.log
+        leader = self._leader
+        if leader is None:
+            return log.high_watermark >= end_offset
+        if acks == ACKS_LEADER:
+            return _safe_offset(log) >= end_offset
+        return log.high_watermark >= end_offset and leader.is_enough(self.min_isr)
 
-    def await_acknowledged(self, end_offset: int, waiter: AckWaiter) -> None:
-        """The waiter hears once, when everything below `end_offset` is as safe as the topic asks,
+    def await_acknowledged(self, end_offset: int, waiter: AckWaiter, acks: int = ACKS_ALL) -> None:
+        """The waiter hears once, when everything below `end_offset` is as safe as was asked for,
         or never will be. That may be at once."""
         if self._ended is not None:
             waiter.on_unacknowledged(self, self._ended)
-        elif self.is_acknowledged(end_offset):
+        elif not self.is_led:
+            waiter.on_unacknowledged(self, ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
+        elif self.is_acknowledged(end_offset, acks):
             waiter.on_acknowledged(self)
+        elif acks == ACKS_LEADER and self._leader is not None:
+            if self._waiting_here is None:
+                self._waiting_here = deque()
+            self._waiting_here.append((end_offset, waiter))
         else:
             if self._waiting is None:
                 self._waiting = deque()
             self._waiting.append((end_offset, waiter))
+            if self.high_watermark >= end_offset:
+                self._settle(self.high_watermark)
 
     def _on_flushed(self, log: Log) -> None:
-        if log is self._log:
-            self._commit_to(log.recovery_point if _waits_for_disk(log) else log.end_offset)
+        if log is not self._log:
+            return
+        if self.is_led:
+            self.advance()
+        elif self.on_safe is not None:
+            self.on_safe(self)
+
+    def advance(self) -> None:
+        """Something has moved: what is safe here, what followers have, or who counts."""
+        log = self._log
+        if log is None or not self.is_led:
+            return
+        safe = _safe_offset(log)
+        leader = self._leader
+        if leader is None:
+            self._commit_to(safe)
+            return
+        waiting = self._waiting_here
+        while waiting and waiting[0][0] <= safe:
+            waiting.popleft()[1].on_acknowledged(self)
+        now_ms = self._context.clock.now_ms()
+        current = log.high_watermark
+        self._commit_to(leader.high_watermark(current, safe, self.min_isr, log.end_offset, now_ms))
 
     def _commit_to(self, end_offset: int) -> None:
         log = self._log
@@ -165,9 +297,80 @@ class Partition:
         if self._watchers:
             for watcher in tuple(self._watchers):
                 watcher.on_commit(self)
-        waiting = self._waiting
+        self._settle(end_offset)
+
+    def _settle(self, end_offset: int) -> None:
+        waiting, leader = self._waiting, self._leader
         while waiting and waiting[0][0] <= end_offset:
-            waiting.popleft()[1].on_acknowledged(self)
+            waiter = waiting.popleft()[1]
+            if leader is None or leader.is_enough(self.min_isr):
+                waiter.on_acknowledged(self)
+            else:
+                error = ApiError(
+                    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND, _too_few(leader, self.min_isr)
+                )
+                waiter.on_unacknowledged(self, error)
+
+    # Followers
+
+    def on_replica_fetch(
+        self, replica_id: int, broker_epoch: int, fetch_offset: int, log_start_offset: int
+    ) -> None:
+        """A follower has everything before its fetch offset. ApiError if it is none of ours."""
+        leader = self._leader
+        if leader is None:
+            raise ApiError(ErrorCode.UNKNOWN_LEADER_EPOCH, f"{replica_id} is no replica here")
+        log = self._log or self.log
+        now_ms = self._context.clock.now_ms()
+        leader.on_fetch(
+            replica_id, broker_epoch, fetch_offset, log.end_offset, now_ms, log_start_offset
+        )
+        self.advance()
+        change = leader.expand(replica_id, log.high_watermark, self._context.broker_epoch())
+        if change is not None:
+            self._context.alter_isr(self, change)
+
+    def shrink_isr(self) -> None:
+        """Asks for a smaller in-sync set where followers have fallen behind."""
+        leader, context = self._leader, self._context
+        if leader is None or self._log is None:
+            return
+        change = leader.shrink(self._log.end_offset, context.broker_epoch(), context.clock.now_ms())
+        if change is not None:
+            context.alter_isr(self, change)
+
+    def on_isr_answer(
+        self, change: IsrChange, error_code: int, answer: IsrAnswer | None
+    ) -> Outcome:
+        leader = self._leader
+        if leader is None:
+            return Outcome.OUTDATED
+        outcome = leader.on_answer(change, error_code, answer)
+        if outcome in (Outcome.ADOPTED, Outcome.REVERTED):
+            self.advance()
+        return outcome
+
+    # Following
+
+    @property
+    def safe_offset(self) -> int:
+        """What this replica has, as safe as the topic asks."""
+        return _safe_offset(self._log or self.log)
+
+    def carry_out(self, action: Action) -> None:
+        """What the follower has decided to do with its log. ApiError for records that cannot be
+        used."""
+        log = self._log or self.log
+        seen = log.high_watermark
+        carry_out(log, action, self._context.clock.now_ms())
+        if log.config.flush_messages == 1:
+            if log.recovery_point < log.end_offset:
+                self._context.flush(log)
+        elif log.end_offset - log.recovery_point >= log.config.flush_messages:
+            self._context.flush(log)
+        if log.high_watermark != seen:
+            for watcher in tuple(self._watchers or ()):
+                watcher.on_commit(self)
 
     # Reading
 
@@ -188,6 +391,15 @@ class Partition:
         if self._watchers is not None:
             self._watchers.discard(watcher)
 
+    def watch_appends(self, watcher: AppendWatcher) -> None:
+        if self._append_watchers is None:
+            self._append_watchers = set()
+        self._append_watchers.add(watcher)
+
+    def unwatch_appends(self, watcher: AppendWatcher) -> None:
+        if self._append_watchers is not None:
+            self._append_watchers.discard(watcher)
+
     # The log's life
 
     def end(self, error: Exception | None = None) -> None:
@@ -200,12 +412,20 @@ class Partition:
             if isinstance(error, ApiError)
             else ApiError(ErrorCode.KAFKA_STORAGE_ERROR, f"offline: {error}")
         )
-        waiting, self._waiting = self._waiting, None
-        for _, waiter in waiting or ():
-            waiter.on_unacknowledged(self, error)
+        self.is_led = False
+        self._leader = None
+        self._dismiss(error)
+
+    def _dismiss(self, error: Exception) -> None:
+        """Everybody who waits for the leader: it is here no longer."""
+        for waiting in (self._waiting, self._waiting_here):
+            for _, waiter in waiting or ():
+                waiter.on_unacknowledged(self, error)
+        self._waiting = self._waiting_here = None
         for watcher in tuple(self._watchers or ()):
             watcher.on_commit(self)
-        self.is_led = False
+        for follower in tuple(self._append_watchers or ()):
+            follower.on_append(self)
         on_unled, self.on_unled = self.on_unled, None
         if on_unled is not None:
             on_unled(error)
@@ -214,3 +434,12 @@ class Partition:
 def _waits_for_disk(log: Log) -> bool:
     """`flush.messages=1`: every acknowledgement waits for the disk."""
     return log.config.flush_messages == 1
+
+
+def _safe_offset(log: Log) -> int:
+    """What this replica has, as safe as the topic asks."""
+    return log.recovery_point if log.config.flush_messages == 1 else log.end_offset
+
+
+def _too_few(leader: Leader, min_isr: int) -> str:
+    return f"The size of the current ISR {len(leader.isr)} is insufficient for {min_isr}"

@@ -78,7 +78,10 @@ class PartitionSet:
         return partition
 
     def refusal_by_name(self, topic: str, index: int) -> ApiError:
-        """Why it is not served here: it is led elsewhere, or it does not exist."""
+        """Why it is not served here: its disk failed, it is led elsewhere, it does not exist."""
+        partition = self.get(topic, index)
+        if partition is not None and partition.ended is not None:
+            return ApiError(partition.ended.code, partition.ended.message)
         if self._image.topics.partition(topic, index) is None:
             return ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         return ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Executor
 
 from penstock.model.error import StorageError
 from penstock.storage.damage import DamagedLog, is_of_one_file
@@ -19,13 +19,15 @@ Failure = tuple[Log, DamagedLog | OSError]
 """A log that could not be closed for reasons of its own."""
 
 
-def close_logs(disk: Disk, logs: Sequence[Log]) -> list[Failure]:
+def close_logs(
+    disk: Disk, logs: Sequence[Log], new_pool: Callable[[int, str], Executor]
+) -> list[Failure]:
     """Those that could not be, and why. StorageError if the disk is at fault."""
     failures: list[Failure] = []
     logs = _each(logs, Log.prepare_close, failures)
     if len(logs) > GROUP:
         disk.sync_hint()
-    with ThreadPoolExecutor(THREADS, "closing") as pool:
+    with new_pool(THREADS, "closing") as pool:
         for start in range(0, len(logs), GROUP):
             _close_group(disk, pool, logs[start : start + GROUP], failures)
     return failures
@@ -45,9 +47,7 @@ def _each(logs: Sequence[Log], step: Callable[[Log], object], failures: list[Fai
     return done
 
 
-def _close_group(
-    disk: Disk, pool: ThreadPoolExecutor, logs: Sequence[Log], failures: list[Failure]
-) -> None:
+def _close_group(disk: Disk, pool: Executor, logs: Sequence[Log], failures: list[Failure]) -> None:
     tickets: list[FlushTicket] = []
 
     def begin(log: Log) -> None:

@@ -41,6 +41,10 @@ class Disk(Protocol):
     def listdir(self, path: str, /) -> Iterable[str]: ...
     def stat(self, path: str, /) -> FileStat: ...
     def exists(self, path: str, /) -> bool: ...
+    def space(self, path: str, /) -> tuple[int, int]:
+        """Bytes of the file system that the path is on: in all, and free for us."""
+        ...
+
     def sync_hint(self) -> None:
         """Start writing everything out: many syncs right after this find little left to do."""
         ...
@@ -73,6 +77,11 @@ def _mkdir(path: str) -> None:
         Path(path).mkdir(parents=True, exist_ok=True)
 
 
+def _space(path: str) -> tuple[int, int]:
+    found = os.statvfs(path)
+    return found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize
+
+
 class RealDisk:
     """The machine's own file system."""
 
@@ -90,6 +99,7 @@ class RealDisk:
     listdir = staticmethod(os.listdir)
     stat = staticmethod(os.stat)
     exists = staticmethod(os.path.exists)
+    space = staticmethod(_space)
     # Reports no errors, so it never replaces syncing the files themselves.
     sync_hint = staticmethod(os.sync)
 
@@ -108,6 +118,26 @@ def read_whole(disk: Disk, path: str, bytes_max: int = WHOLE_BYTES_MAX) -> bytes
         return disk.pread(fd, size, 0)
     finally:
         disk.close(fd)
+
+
+class SequentialFile:
+    """A file that is read from its beginning, in pieces."""
+
+    def __init__(self, disk: Disk, path: str) -> None:
+        self._disk = disk
+        self._fd = disk.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        self._position = 0
+
+    def __enter__(self) -> SequentialFile:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._disk.close(self._fd)
+
+    def read(self, size: int) -> bytes:
+        data = self._disk.pread(self._fd, size, self._position)
+        self._position += len(data)
+        return data
 
 
 def write_fully(disk: Disk, fd: int, data: Buffer, offset: int) -> None:

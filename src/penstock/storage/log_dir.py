@@ -8,10 +8,9 @@ on nothing in it is served, and nothing written. A damaged log goes offline alon
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from uuid import uuid4
+from concurrent.futures import Executor, ThreadPoolExecutor
+from uuid import UUID, uuid4
 
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, InvariantError, StorageError
@@ -45,6 +44,8 @@ _logger = logging.getLogger(__name__)
 ConfigOf = Callable[[TopicPartition], LogConfig]
 Progress = Callable[[int, int], None]
 """(logs recovered, logs to recover)."""
+NewPool = Callable[[int, str], Executor]
+"""Threads, so many and of that name, for work that waits for the disk."""
 
 
 class LogDir:
@@ -56,12 +57,16 @@ class LogDir:
         *,
         disk: Disk | None = None,
         cache: FileCache | None = None,
+        new_pool: NewPool = ThreadPoolExecutor,
+        new_uuid: Callable[[], UUID] = uuid4,
     ) -> None:
         self.path = path.rstrip("/")
         self.clock = clock
         self.config_of = config_of
         self.disk: Disk = disk or RealDisk()
         self.cache = cache or FileCache(self.disk)
+        self._new_pool = new_pool
+        self._new_uuid = new_uuid
         self.trash = Trash(self.disk)
         self.logs: dict[TopicPartition, Log] = {}
         self.dirty: dict[Log, None] = {}
@@ -96,7 +101,7 @@ class LogDir:
         if self.was_clean:
             return 0
         partitions = sorted(self._known - self.logs.keys())
-        with ThreadPoolExecutor(max(threads, 1), "recovery") as pool:
+        with self._new_pool(max(threads, 1), "recovery") as pool:
             for done, log in enumerate(pool.map(self._recover_log, partitions), 1):
                 if log is not None:
                     self._adopt(log)
@@ -125,7 +130,7 @@ class LogDir:
 
     def _close_logs(self) -> None:
         """One that cannot be closed is recovered at the next start, and all the others with it."""
-        for log, error in close_logs(self.disk, list(self.logs.values())):
+        for log, error in close_logs(self.disk, list(self.logs.values()), self._new_pool):
             self.fail_log(log.partition, f"cannot be closed: {error}")
 
     def abandon(self) -> None:
@@ -196,9 +201,9 @@ class LogDir:
         log = self.logs.pop(partition, None)
         if log is not None:
             self.dirty.pop(log, None)
-            delete_log(log, uuid4())
+            delete_log(log, self._new_uuid())
         else:
-            target = f"{self.path}/{names.deleted_dir_name(partition, uuid4())}"
+            target = f"{self.path}/{names.deleted_dir_name(partition, self._new_uuid())}"
             due_ms = self.clock.now_ms() + self.config_of(partition).file_delete_delay_ms
             if self._rename(self._directory(partition), target):
                 self.trash.add_directory(target, due_ms)
@@ -258,7 +263,7 @@ class LogDir:
         if log is not None:
             log.close()
             self.dirty.pop(log, None)
-        target = f"{self.path}/{names.stray_dir_name(partition, uuid4())}"
+        target = f"{self.path}/{names.stray_dir_name(partition, self._new_uuid())}"
         self._rename(self._directory(partition), target)
         self._forget(partition)
         return target
@@ -289,8 +294,7 @@ class LogDir:
 
     def space(self) -> tuple[int, int]:
         """Bytes of the file system the directory is on: in all, and free for us."""
-        found = os.statvfs(self.path)
-        return found.f_blocks * found.f_frsize, found.f_bavail * found.f_frsize
+        return self.disk.space(self.path)
 
     # --- checkpoints ----------------------------------------------------------------------
 
@@ -326,7 +330,7 @@ class LogDir:
 
     def empty_trash(self, time_s: float = 1.0) -> int:
         """Blocks on the disk: for a thread."""
-        return self.trash.empty(self.clock.now_ms(), time_s)
+        return self.trash.empty(self.clock.now_ms(), time_s, self.clock.monotonic)
 
     def _adopt(self, log: Log) -> Log:
         self.logs[log.partition] = log

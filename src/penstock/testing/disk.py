@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 PAGE_BYTES = 4096
 SECTOR_BYTES = 512
+DISK_BYTES = 1 << 40
+"""Its size, as far as anybody asks."""
 
 Buffer = bytes | bytearray | memoryview
 
@@ -47,7 +49,11 @@ class _File:
         self.data.extend(bytes(length - len(self.data)))
 
     def sync(self) -> None:
-        self.durable = bytearray(self.data)
+        del self.durable[len(self.data) :]
+        self.durable.extend(bytes(len(self.data) - len(self.durable)))
+        for page in self.dirty:
+            start, end = page * PAGE_BYTES, (page + 1) * PAGE_BYTES
+            self.durable[start:end] = self.data[start:end]
         self.dirty.clear()
 
     def crash(self, random: Random) -> None:
@@ -263,6 +269,10 @@ class FaultyDisk:
         except OSError:
             return False
         return True
+
+    def space(self, path: str, /) -> tuple[int, int]:
+        self._directory(path)
+        return DISK_BYTES, DISK_BYTES if self.free_bytes is None else self.free_bytes
 
     def sync_hint(self) -> None:
         """Promises nothing, so it does nothing."""

@@ -7,6 +7,7 @@ from typing import TypeVar
 
 from penstock.controller import ControllerConfig, ControllerShard, SettingsSchema
 from penstock.controller.outcome import Outcome
+from penstock.machine.timers import Timers
 from penstock.metadata import ClusterImage, MetadataRecord
 from penstock.protocol.messages.broker_registration import BrokerRegistrationRequest, Feature
 from penstock.protocol.record_frame import decode_metadata_record, encode_metadata_record
@@ -17,15 +18,19 @@ T = TypeVar("T")
 
 class Controller:
     def __init__(self, brokers: int = 1, config: ControllerConfig | None = None) -> None:
-        settings = BrokerConfig()
+        self.config = config or ControllerConfig()
         self.drawn = 0
         self.log: list[bytes] = []
-        self.shard = ControllerShard(
-            config or ControllerConfig(), SettingsSchema(lambda: settings), self._draw
-        )
+        self.timers = Timers()
+        self.shard = self._new_shard(None)
         self.do(lambda shard: shard.decide_activate())
         for broker_id in range(1, brokers + 1):
             self.start_broker(broker_id)
+
+    def _new_shard(self, image: ClusterImage | None) -> ControllerShard:
+        settings = BrokerConfig()
+        schema = SettingsSchema(lambda: settings)
+        return ControllerShard(self.config, schema, self._draw, image)
 
     @property
     def image(self) -> ClusterImage:
@@ -36,25 +41,36 @@ class Controller:
         return (self.drawn * 0x9E3779B97F4A7C15 % (1 << 128)).to_bytes(16, "big")
 
     def start_broker(self, broker_id: int) -> None:
+        request = self.registration(broker_id)
+        epoch = self.do(lambda shard: shard.decide_register_broker(request)).broker_epoch
+        self.do(lambda shard: shard.decide_unfence_broker(broker_id, epoch))
+
+    def registration(self, broker_id: int) -> BrokerRegistrationRequest:
         features = [Feature(name=one, max_supported_version=99) for one in self.image.features]
-        request = BrokerRegistrationRequest(
+        return BrokerRegistrationRequest(
             broker_id=broker_id,
             incarnation_id=self._draw(),
             features=features,
             log_dirs=[(1000 + broker_id).to_bytes(16, "big")],
         )
-        epoch = self.do(lambda shard: shard.decide_register_broker(request)).broker_epoch
-        self.do(lambda shard: shard.decide_unfence_broker(broker_id, epoch))
 
     def do(self, decide: Callable[[ControllerShard], Outcome[T]]) -> T:
-        decision = decide(self.shard)
+        return self.take(decide(self.shard)).reply  # type: ignore[return-value]
+
+    def take(self, decision: Outcome[T]) -> Outcome[T]:
         for record in decision.records:
             self.shard.replay(record, len(self.log))
             self.log.append(encode_metadata_record(record))
-        return decision.reply  # type: ignore[return-value]
+        if decision.adopt is not None:
+            decision.adopt()
+        self.timers.apply(decision.timers)
+        return decision
+
+    def records(self) -> list[MetadataRecord]:
+        return [decode_metadata_record(data) for data in self.log]
 
     def reloaded(self) -> ClusterImage:
-        return replay([decode_metadata_record(data) for data in self.log])
+        return replay(self.records())
 
 
 def replay(records: list[MetadataRecord]) -> ClusterImage:

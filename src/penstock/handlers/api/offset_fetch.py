@@ -53,7 +53,7 @@ async def _ask(
     broker: Broker, group: OffsetFetchRequestGroup, require_stable: bool
 ) -> OffsetFetchResponseGroup:
     """About some of its partitions at a time, if there are many: until one is refused."""
-    pace = Pace()
+    pace = Pace(broker.clock.monotonic)
     found: OffsetFetchResponseGroup | None = None
     for piece in pieces(group, PARTITIONS):
         more = await _ask_once(broker, piece, require_stable)

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from penstock.handlers import transactional_produce as transactional
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
+from penstock.handlers.produce_answer import SafeAnswer, Waiting, turn_into_failure
 from penstock.handlers.topology import check_writable
 from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
 from penstock.network.later import Later, future_of
@@ -44,7 +45,6 @@ class UnacknowledgedFailure(ProtocolError):
     """A client that wants no answers can only be told of an error by hanging up."""
 
 
-Waiting = tuple[Partition, AppendResult, PartitionProduceResponse]
 Unchecked = tuple[TopicProduceData, PartitionProduceData, PartitionProduceResponse, Guard]
 """A batch that was too much to check at once, the place of its answer, and the log as it was."""
 Awaited = Callable[[], Coroutine[Any, Any, ProduceResponse | None]]
@@ -71,7 +71,7 @@ def handle(broker: Broker, request: ProduceRequest, call: Call) -> Answer:
     appends = append_all(broker, request, call, {})
     if appends.unchecked:
         return _park_unchecked(broker, request, call, appends)
-    return _answer(request, appends)
+    return _answer(broker, request, appends)
 
 
 def append_all(
@@ -80,6 +80,7 @@ def append_all(
     """The ordered part: what is not left unchecked is in the log when this returns, if not on
     disk."""
     now_ms = broker.clock.now_ms()
+    acks = request.acks
     waiting: list[Waiting] = []
     unchecked: list[Unchecked] = []
     response = ProduceResponse(
@@ -90,7 +91,7 @@ def append_all(
                 partition_responses=[
                     _failed(broker, data.index, refused[id(topic), data.index])
                     if refused and (id(topic), data.index) in refused
-                    else _append(broker, topic, data, call, now_ms, waiting, unchecked)
+                    else _append(broker, topic, data, call, acks, now_ms, waiting, unchecked)
                     for data in topic.partition_data
                 ],
             )
@@ -101,13 +102,13 @@ def append_all(
 
 
 def _answer(
-    request: ProduceRequest, appends: Appends
+    broker: Broker, request: ProduceRequest, appends: Appends
 ) -> ProduceResponse | Later[ProduceResponse] | None:
     if request.acks == 0:
         _hang_up_on_error(appends.response)
         return None
     if appends.waiting:
-        return SafeAnswer(appends.response, appends.waiting).later
+        return SafeAnswer(broker.loop, request, appends.response, appends.waiting).later
     return appends.response
 
 
@@ -116,6 +117,7 @@ def _append(
     topic: TopicProduceData,
     data: PartitionProduceData,
     call: Call,
+    acks: int,
     now_ms: int,
     waiting: list[Waiting],
     unchecked: list[Unchecked],
@@ -126,7 +128,7 @@ def _append(
         partition = _find(broker, topic, data, version)
         records = _checked(data.records, version)
         check_writable(partition.topic, call.client.client_id)
-        result = partition.append(records, now_ms, checked=checked)
+        result = partition.append(records, now_ms, checked=checked, acks=acks)
     except TooMuchToCheckError:
         answer = PartitionProduceResponse(index=data.index)
         unchecked.append((topic, data, answer, transactional.guard_of(partition)))
@@ -144,7 +146,7 @@ def _append(
         log_append_time_ms=result.append_time_ms,
         log_start_offset=result.log_start_offset,
     )
-    if not partition.is_acknowledged(result.last_offset + 1):
+    if acks and not partition.is_acknowledged(result.last_offset + 1, acks):
         waiting.append((partition, result, answer))
     return answer
 
@@ -177,7 +179,7 @@ def _park_unchecked(
     broker: Broker, request: ProduceRequest, call: Call, appends: Appends
 ) -> Answer:
     # From now on, so that no flush is missed while the rest is being checked.
-    safe = SafeAnswer(appends.response, appends.waiting, held=True)
+    safe = SafeAnswer(broker.loop, request, appends.response, appends.waiting, held=True)
     answered = future_of(safe.later)
     try:
         return broker.parked.park(
@@ -188,7 +190,7 @@ def _park_unchecked(
         )
     except ApiError as error:
         for _, _, answer, _ in appends.unchecked:
-            _turn_into_failure(answer, error)
+            turn_into_failure(answer, error)
         appends.unchecked.clear()
         safe.release()
         return _wait(request, appends, answered)
@@ -199,7 +201,7 @@ async def _produce_whole(broker: Broker, request: ProduceRequest, call: Call) ->
     if request.transactional_id is not None:
         refused = await transactional.join(broker, request, call.version)
     appends = append_all(broker, request, call, refused)
-    safe = SafeAnswer(appends.response, appends.waiting, held=True)
+    safe = SafeAnswer(broker.loop, request, appends.response, appends.waiting, held=True)
     answered = future_of(safe.later)
     return await _produce_unchecked(broker, request, call, appends, safe, answered)
 
@@ -217,7 +219,9 @@ async def _produce_unchecked(
     while unchecked:
         topic, data, place, guard = unchecked.pop(0)
         waiting: list[Waiting] = []
-        answer = await _check_and_append(broker, topic, data, guard, call, waiting, unchecked)
+        answer = await _check_and_append(
+            broker, topic, data, guard, call, request.acks, waiting, unchecked
+        )
         safe.add(waiting)
         _replace(response, place, answer)
     safe.release()
@@ -230,6 +234,7 @@ async def _check_and_append(
     data: PartitionProduceData,
     guard: Guard,
     call: Call,
+    acks: int,
     waiting: list[Waiting],
     unchecked: list[Unchecked],
 ) -> PartitionProduceResponse:
@@ -243,7 +248,7 @@ async def _check_and_append(
     except ApiError as error:
         return _failed(broker, data.index, error)
     now_ms = broker.clock.now_ms()
-    return _append(broker, topic, data, call, now_ms, waiting, unchecked, check)
+    return _append(broker, topic, data, call, acks, now_ms, waiting, unchecked, check)
 
 
 async def _wait(
@@ -309,51 +314,6 @@ def _measure(broker: Broker, records: memoryview, result: AppendResult) -> None:
     metrics.bytes_in += len(records)
     metrics.messages_in += result.last_offset - result.first_offset + 1
     metrics.produce_batches += 1
-
-
-class SafeAnswer:
-    """A response that goes out when all of it is as safe as was asked for, and nobody holds it."""
-
-    __slots__ = ("_left", "_response", "_waiting", "later")
-
-    def __init__(
-        self, response: ProduceResponse, waiting: list[Waiting], *, held: bool = False
-    ) -> None:
-        self.later: Later[ProduceResponse] = Later()
-        self._response = response
-        self._waiting: list[Waiting] = []
-        self._left = int(held)
-        self.add(waiting)
-
-    def add(self, waiting: list[Waiting]) -> None:
-        self._waiting += waiting
-        self._left += len(waiting)
-        for partition, result, _ in waiting:
-            partition.await_acknowledged(result.last_offset + 1, self)
-
-    def release(self) -> None:
-        self._left -= 1
-        if not self._left:
-            self.later.settle(self._response)
-
-    def on_acknowledged(self, partition: Partition) -> None:
-        self.release()
-
-    def on_unacknowledged(self, partition: Partition, error: Exception) -> None:
-        if not isinstance(error, ApiError):
-            error = ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
-        for waiting, _, answer in self._waiting:
-            if waiting is partition:
-                _turn_into_failure(answer, error)
-        self.release()
-
-
-def _turn_into_failure(answer: PartitionProduceResponse, error: ApiError) -> None:
-    answer.error_code = error.code
-    answer.error_message = error.message
-    answer.base_offset = -1
-    answer.log_append_time_ms = -1
-    answer.log_start_offset = -1
 
 
 def _hang_up_on_error(response: ProduceResponse) -> None:

@@ -30,6 +30,7 @@ FILES_AT_ONCE = 16
 CallSoon = Callable[[Callable[[], None]], object]
 _Task = tuple[Callable[[], None], SimpleQueue[BaseException | None]]
 Result = tuple[FlushTicket, Exception | None]
+RunLater = Callable[[Callable[[], None]], object]
 OnFailed = Callable[[Log, DamagedLog | StorageError], None]
 
 
@@ -48,8 +49,11 @@ class Flusher:
         on_failed: OnFailed,
         threads: int = 1,
         stopwatch: Stopwatch | None = None,
+        run_later: RunLater | None = None,
     ) -> None:
+        """Where `run_later` is given, it does the work in place of threads."""
         self._disk = disk
+        self._run_later = run_later
         self._stopwatch = stopwatch
         self._call_soon = call_soon_threadsafe
         self._on_failed = on_failed
@@ -59,7 +63,7 @@ class Flusher:
         self._wake: SimpleQueue[bool | None] = SimpleQueue()
         self._threads = [
             Thread(target=self._run, name=f"flusher-{number}", daemon=True)
-            for number in range(threads)
+            for number in range(threads if run_later is None else 0)
         ]
         self._crew = _Crew()
         self.sync_count = 0
@@ -84,7 +88,10 @@ class Flusher:
                 return
             idle = len(self._pending) == 1
         if idle:
-            self._wake.put(True)
+            if self._run_later is None:
+                self._wake.put(True)
+            else:
+                self._run_later(self._sync_pending)
 
     def close(self) -> None:
         """Sync what was asked for, then end the threads. Completions are still delivered."""
@@ -93,20 +100,25 @@ class Flusher:
         for thread in self._threads:
             if thread.is_alive():
                 thread.join()
+        if self._run_later is not None:
+            self._sync_pending()
         self._crew.close()
 
     def _run(self) -> None:
         while True:
             token = self._wake.get()
-            with self._lock:
-                tickets, self._pending = list(self._pending.values()), {}
-            if tickets:
-                try:
-                    self._sync(tickets)
-                except BaseException as error:
-                    self._call_soon(partial(self._fail_all, tickets, error))
+            self._sync_pending()
             if token is None:
                 return
+
+    def _sync_pending(self) -> None:
+        with self._lock:
+            tickets, self._pending = list(self._pending.values()), {}
+        if tickets:
+            try:
+                self._sync(tickets)
+            except BaseException as error:
+                self._call_soon(partial(self._fail_all, tickets, error))
 
     def _fail_all(self, tickets: list[FlushTicket], error: BaseException) -> None:
         _logger.error("the flush thread met something unexpected", exc_info=error)
@@ -116,7 +128,7 @@ class Flusher:
     def _sync(self, tickets: list[FlushTicket]) -> None:
         """Side by side: file systems make one journal commit of syncs that come together."""
         work, results = deque(tickets), list[Result]()
-        hands = min(len(tickets), FILES_AT_ONCE)
+        hands = min(len(tickets), FILES_AT_ONCE) if self._run_later is None else 1
         stopwatch = self._stopwatch
         started_s = stopwatch.now_s() if stopwatch is not None else 0.0
         self._crew.work(hands, lambda: self._sync_all(work, results))

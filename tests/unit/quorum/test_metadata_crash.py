@@ -12,7 +12,7 @@ from penstock.metadata import image_records
 from penstock.model.error import ApiError, StorageError
 from penstock.runtime import JournalError
 from penstock.testing.disk import FaultyDisk
-from tests.unit.runtime.journal_kit import Plane, play
+from tests.unit.quorum.journal_kit import Plane, play
 
 ROOT = Path("/data")
 

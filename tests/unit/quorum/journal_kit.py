@@ -16,7 +16,10 @@ from penstock.protocol.messages.broker_registration import (
     Listener,
 )
 from penstock.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
-from penstock.runtime import MetadataJournal, MetadataLogConfig, Runtime, StorageLogFile
+from penstock.quorum.log_config import MetadataLogConfig
+from penstock.quorum.metadata_journal import MetadataJournal
+from penstock.quorum.metadata_log import MetadataLog
+from penstock.runtime import Runtime
 from penstock.settings.config import BrokerConfig
 from penstock.storage.disk import Disk, RealDisk
 from penstock.storage.file_cache import FileCache
@@ -59,7 +62,7 @@ class Plane:
             clean=clean,
         )
         self.journal = MetadataJournal(
-            StorageLogFile(self.log), self.disk, path, FixedClock(), **journal_options
+            MetadataLog(self.log), self.disk, path, FixedClock(), **journal_options
         )
         config = BrokerConfig()
         self._ids = iter(range(1000, 1 << 40))

@@ -9,16 +9,14 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from penstock.metadata.record import MetadataRecord, RecordKind
 from penstock.metadata.version import METADATA_LEVEL, METADATA_VERSION
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, InvariantError, StorageError
 from penstock.protocol.messages.records.feature_level_record import FeatureLevelRecord
-from penstock.records.control import KRAFT_VERSION, KRAFT_VOTERS
-from penstock.records.header import Buffer
-from penstock.runtime.log_file import LogFile
-from penstock.runtime.metadata_batch import (
+from penstock.quorum.metadata_batch import (
     Control,
     encode_values,
     leader_change,
@@ -27,9 +25,13 @@ from penstock.runtime.metadata_batch import (
     read_controls,
     read_values,
 )
-from penstock.runtime.metadata_snapshot import Snapshot, SnapshotDirectory, SnapshotId
-from penstock.runtime.quorum_state import QuorumState, read_quorum_state, write_quorum_state
-from penstock.runtime.space_reserve import SpaceReserve
+from penstock.quorum.metadata_log import MetadataLog
+from penstock.quorum.metadata_snapshot import Snapshot
+from penstock.quorum.quorum_state import QuorumState, read_quorum_state, write_quorum_state
+from penstock.quorum.space_reserve import SpaceReserve
+from penstock.raft import SnapshotId
+from penstock.records.control import KRAFT_VERSION, KRAFT_VOTERS
+from penstock.records.header import Buffer
 from penstock.storage.disk import Disk
 
 _logger = logging.getLogger(__name__)
@@ -40,7 +42,7 @@ SNAPSHOT_BYTES = 20 << 20
 class MetadataJournal:
     def __init__(
         self,
-        log: LogFile,
+        log: MetadataLog,
         disk: Disk,
         directory: str,
         clock: Clock,
@@ -53,7 +55,7 @@ class MetadataJournal:
         self._disk = disk
         self._directory = directory
         self._clock = clock
-        self._snapshots = SnapshotDirectory(disk, directory)
+        self._snapshots = log.snapshots
         self._snapshot_bytes = snapshot_bytes
         self._bytes_since_snapshot = 0
         self._quorum_controls: dict[int, bytes] = {}
@@ -74,9 +76,9 @@ class MetadataJournal:
             # All of it happened somewhere before the snapshot's end; no record knows where.
             for record in snapshot.records:
                 self._note_level(record)
-                yield self.last_snapshot.offset - 1, record
-            offset = max(offset, self.last_snapshot.offset)
-        covered = found[0].offset if found is not None else 0
+                yield self.last_snapshot.end_offset - 1, record
+            offset = max(offset, self.last_snapshot.end_offset)
+        covered = found[0].end_offset if found is not None else 0
         if self._log.start_offset > covered:
             raise StorageError(
                 f"the metadata log in {self._directory} begins at offset "
@@ -86,7 +88,7 @@ class MetadataJournal:
         yield from self._load_log(offset)
 
     def _load_log(self, start: int) -> Iterator[tuple[int, MetadataRecord]]:
-        for header, batch in self._log.read(start):
+        for header, batch in self._log.batches(start, self._log.end_offset):
             self._bytes_since_snapshot += header.size
             if header.is_control:
                 self._keep_controls(read_controls(header, batch))
@@ -102,7 +104,7 @@ class MetadataJournal:
             self._level = record.feature_level
 
     def _newest_snapshot(self) -> tuple[SnapshotId, Snapshot] | None:
-        for snapshot_id in reversed(self._snapshots.list()):
+        for snapshot_id in reversed(self._snapshots.ids):
             try:
                 return snapshot_id, self._snapshots.read(snapshot_id)
             except StorageError as error:
@@ -119,12 +121,16 @@ class MetadataJournal:
 
     def begin_epoch(self, node_id: int) -> int:
         """Take the log over in an epoch of its own. Call once, after the load."""
-        state = read_quorum_state(self._disk, self._directory) or QuorumState(
+        state = read_quorum_state(self._disk, self._directory, replaceable=True) or QuorumState(
             data_version=1 if KRAFT_VOTERS in self._quorum_controls else 0
         )
         covered = self.last_snapshot.epoch if self.last_snapshot is not None else 0
-        epoch = 1 + max(state.leader_epoch, self._log.latest_epoch, covered, 0)
-        write_quorum_state(self._disk, self._directory, state.lead(node_id, epoch))
+        epoch = 1 + max(state.leader_epoch, self._log.last_epoch, covered, 0)
+        write_quorum_state(
+            self._disk,
+            self._directory,
+            replace(state, leader_id=node_id, leader_epoch=epoch, voters=(node_id,)),
+        )
         self.epoch = epoch
         now_ms = self._clock.now_ms()
         batch = pack_controls([leader_change(node_id)], self._log.end_offset, epoch, now_ms)
@@ -176,7 +182,8 @@ class MetadataJournal:
         return end_offset <= self._committed_offset
 
     async def wait_committed(self, end_offset: int) -> None:
-        await self._log.wait_flushed(end_offset)
+        await self._log.wait_flushed()
+        self._log.advance_high_watermark(end_offset)
         self._committed_offset = max(self._committed_offset, end_offset)
 
     # --- snapshots ---
@@ -196,12 +203,12 @@ class MetadataJournal:
         self._bytes_since_snapshot = 0
         controls = sorted(self._quorum_controls.items())
         now_ms = self._clock.now_ms()
-        await asyncio.to_thread(
-            self._snapshots.write, snapshot_id, records, controls, now_ms, self._level
+        size = await asyncio.to_thread(
+            self._snapshots.encode_and_write, snapshot_id, records, controls, now_ms, self._level
         )
+        self._snapshots.add(snapshot_id, size)
         self.last_snapshot = snapshot_id
-        self._log.drop_before(end_offset)
-        self._snapshots.remove_before(snapshot_id)
+        self._log.trim(0)
         return snapshot_id
 
 

@@ -12,10 +12,11 @@ from penstock.model.error import ApiError, InvariantError, StorageError
 from penstock.protocol.messages.records.config_record import ConfigRecord
 from penstock.protocol.messages.records.feature_level_record import FeatureLevelRecord
 from penstock.protocol.messages.records.no_op_record import NoOpRecord
+from penstock.quorum.metadata_batch import read_controls
+from penstock.quorum.metadata_snapshot import file_name
 from penstock.records.control import KRAFT_VOTERS, LEADER_CHANGE
 from penstock.records.record import iter_records
-from penstock.runtime.metadata_batch import read_controls
-from tests.unit.runtime.journal_kit import Plane, play
+from tests.unit.quorum.journal_kit import Plane, play
 
 METADATA = "__cluster_metadata-0"
 
@@ -52,7 +53,7 @@ def test_every_start_leads_in_an_epoch_of_its_own(tmp_path: Path) -> None:
     plane = Plane(tmp_path)
     leaders = [
         (header.partition_leader_epoch, kind)
-        for header, batch in plane.journal._log.read(0)
+        for header, batch in plane.journal._log.batches(0, plane.journal.end_offset)
         for kind, _ in read_controls(header, batch)
     ]
     assert leaders == [(1, LEADER_CHANGE), (2, LEADER_CHANGE), (3, LEADER_CHANGE)]
@@ -112,7 +113,7 @@ def test_a_torn_transaction_never_counts(tmp_path: Path) -> None:
 def test_a_transaction_of_several_batches_is_aborted_if_its_end_is_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.runtime.metadata_batch.BATCH_BYTES_MAX", 100_000)
+    monkeypatch.setattr("penstock.quorum.metadata_batch.BATCH_BYTES_MAX", 100_000)
 
     async def write() -> None:
         plane = Plane(tmp_path)
@@ -141,7 +142,7 @@ def test_a_transaction_of_several_batches_is_aborted_if_its_end_is_missing(
 def test_what_fits_no_batch_and_is_no_transaction_is_refused_whole(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("penstock.runtime.metadata_batch.BATCH_BYTES_MAX", 1000)
+    monkeypatch.setattr("penstock.quorum.metadata_batch.BATCH_BYTES_MAX", 1000)
     plane = Plane(tmp_path)
     plane.journal.begin_epoch(1)
     end = plane.journal.end_offset
@@ -161,7 +162,7 @@ def test_a_snapshot_replaces_the_log_before_it(tmp_path: Path) -> None:
         assert plane.journal.wants_snapshot
         end = plane.image.next_offset
         written = await plane.journal.write_snapshot(list(image_records(plane.image)), end)
-        assert written.file_name == f"{end:020d}-0000000001.checkpoint"
+        assert file_name(written) == f"{end:020d}-0000000001.checkpoint"
         assert not plane.journal.wants_snapshot
         assert plane.log.log_start_offset == end
         await plane.create("later")
@@ -230,7 +231,7 @@ def test_a_damaged_snapshot_that_is_needed_stops_the_start(tmp_path: Path) -> No
         written = await plane.journal.write_snapshot(records, plane.image.next_offset)
         await plane.create("later")
         plane.close()
-        return tmp_path / METADATA / written.file_name
+        return tmp_path / METADATA / file_name(written)
 
     path = play(story())
     data = bytearray(path.read_bytes())
@@ -275,7 +276,9 @@ def test_a_cluster_at_an_older_level_gets_records_it_can_go_back_with(tmp_path: 
     assert {topic.name for topic in plane.image.topics} == {"orders", "later"}
     versions = {
         (record.value[1], record.value[2])
-        for header, batch in plane.journal._log.read(plane.log.log_start_offset)
+        for header, batch in plane.journal._log.batches(
+            plane.log.log_start_offset, plane.journal.end_offset
+        )
         for record in iter_records(batch)
         if record.value is not None and not header.is_control
     }

@@ -13,9 +13,9 @@ import pytest
 
 from penstock.metadata import NO_LEADER, ResourceType, image_records
 from penstock.model.id import id_to_str
-from penstock.runtime import read_bootstrap
+from penstock.quorum.metadata_snapshot import read_bootstrap
 from penstock.storage.disk import RealDisk
-from tests.unit.runtime.journal_kit import Plane, play
+from tests.unit.quorum.journal_kit import Plane, play
 
 DATA = Path(__file__).parent / "data" / "kafka-4.3"
 NEWEST = "00000000000000000602-0000000002.checkpoint"
@@ -47,7 +47,7 @@ def test_its_image_is_what_kafka_had(directory: Path) -> None:
 
 def test_with_or_without_its_snapshot_the_image_is_the_same(directory: Path) -> None:
     plane = Plane(directory)
-    assert plane.journal.last_snapshot is not None and plane.journal.last_snapshot.offset == 602
+    assert plane.journal.last_snapshot is not None and plane.journal.last_snapshot.end_offset == 602
     plane.close()
     (directory / "__cluster_metadata-0" / NEWEST).unlink()
     from_log = Plane(directory)

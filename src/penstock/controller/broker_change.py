@@ -1,0 +1,133 @@
+"""What happens to partitions and to its registration as a broker comes, goes or stops.
+
+Each gives records for the caller's decision; whether it is time for it is not judged here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from penstock.controller.config import ControllerContext
+from penstock.controller.leader_rules import LeaderRules
+from penstock.controller.partition_change import PartitionChange
+from penstock.controller.partition_index import PartitionKey
+from penstock.metadata.broker import BrokerImage
+from penstock.metadata.record import MetadataRecord
+from penstock.metadata.topic import TopicImage
+from penstock.model.error import ApiError, ErrorCode
+from penstock.protocol.messages.records.broker_registration_change_record import (
+    BrokerRegistrationChangeRecord,
+)
+
+_UNFENCE, _FENCE = -1, 1
+_SHUTTING_DOWN = 1
+
+
+def check_epoch(context: ControllerContext, broker_id: int, broker_epoch: int) -> BrokerImage:
+    broker = context.image.brokers.get(broker_id)
+    if broker is None:
+        raise ApiError(
+            ErrorCode.STALE_BROKER_EPOCH, f"No broker registration found for broker id {broker_id}"
+        )
+    if broker.epoch != broker_epoch:
+        raise ApiError(
+            ErrorCode.STALE_BROKER_EPOCH,
+            f"Expected broker epoch {broker.epoch}, but got broker epoch {broker_epoch}",
+        )
+    return broker
+
+
+def fence(context: ControllerContext, broker: BrokerImage) -> list[MetadataRecord]:
+    """What the broker led goes to another in-sync replica, or waits for it as an eligible one."""
+    return [*leave_in_sync(context, broker.id), _change(broker, fenced=_FENCE)]
+
+
+def unfence(context: ControllerContext, broker: BrokerImage) -> list[MetadataRecord]:
+    """Partitions that stand without a leader, and that the broker may lead, get it. No others:
+    a broker that comes back is no reason to move what is led."""
+    rules = LeaderRules(context, back=broker.id)
+    records: list[MetadataRecord] = [_change(broker, fenced=_UNFENCE)]
+    for topic_id, index in context.index.leaderless():
+        topic = context.image.topics.require(topic_id)
+        partition = topic.partitions[index]
+        if broker.id in partition.replicas:
+            record = PartitionChange(rules, topic, index, partition).record()
+            records += [] if record is None else [record]
+    return records
+
+
+def begin_shutdown(context: ControllerContext, broker: BrokerImage) -> list[MetadataRecord]:
+    change = _change(broker, in_controlled_shutdown=_SHUTTING_DOWN)
+    return [change, *leave_in_sync(context, broker.id)]
+
+
+def stop_uncleanly(context: ControllerContext, broker_id: int) -> list[MetadataRecord]:
+    """It may have lost what it had acknowledged: neither in sync nor eligible (KIP-966)."""
+    keys = [*context.index.in_sync(broker_id), *context.index.eligible(broker_id)]
+    return _without(context, broker_id, keys, is_unclean=True)
+
+
+def leave_in_sync(context: ControllerContext, broker_id: int) -> list[MetadataRecord]:
+    return _without(context, broker_id, context.index.in_sync(broker_id))
+
+
+def lose_directories(
+    context: ControllerContext, broker: BrokerImage, lost: Collection[bytes]
+) -> list[MetadataRecord]:
+    keys = [
+        key
+        for key in context.index.in_sync(broker.id)
+        if _is_held_in(context.image.topics.require(key[0]), key[1], broker.id, lost)
+    ]
+    left = [one for one in broker.log_dirs if one not in lost]
+    return [*_without(context, broker.id, keys), _change(broker, log_dirs=left)]
+
+
+def cordon(broker: BrokerImage, directories: Collection[bytes]) -> MetadataRecord:
+    return _change(broker, cordoned_log_dirs=list(directories))
+
+
+def _is_held_in(topic: TopicImage, index: int, broker_id: int, lost: Collection[bytes]) -> bool:
+    partition = topic.partitions[index]
+    if not partition.directories or broker_id not in partition.replicas:
+        return False
+    return partition.directories[partition.replicas.index(broker_id)] in lost
+
+
+def _without(
+    context: ControllerContext,
+    broker_id: int,
+    keys: Iterable[PartitionKey],
+    is_unclean: bool = False,
+) -> list[MetadataRecord]:
+    rules = LeaderRules(context, gone=broker_id)
+    records: list[MetadataRecord] = []
+    for topic_id, index in keys:
+        topic = context.image.topics.require(topic_id)
+        partition = topic.partitions[index]
+        change = PartitionChange(rules, topic, index, partition)
+        change.isr = [one for one in partition.isr if one != broker_id]
+        if is_unclean and rules.keeps_eligible:
+            change.stopped_uncleanly = broker_id
+        record = change.record()
+        if record is not None:
+            records.append(record)
+    return records
+
+
+def _change(
+    broker: BrokerImage,
+    *,
+    fenced: int = 0,
+    in_controlled_shutdown: int = 0,
+    log_dirs: list[bytes] | None = None,
+    cordoned_log_dirs: list[bytes] | None = None,
+) -> BrokerRegistrationChangeRecord:
+    return BrokerRegistrationChangeRecord(
+        broker_id=broker.id,
+        broker_epoch=broker.epoch,
+        fenced=fenced,
+        in_controlled_shutdown=in_controlled_shutdown,
+        log_dirs=log_dirs or [],
+        cordoned_log_dirs=cordoned_log_dirs,
+    )

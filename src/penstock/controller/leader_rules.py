@@ -1,0 +1,91 @@
+"""What one decision knows of the cluster when it changes partitions: who may lead, what is enough.
+
+Owns nothing that lasts: it is made for a decision, with the brokers that come or go by it, and
+remembers what it was asked, since one decision may change ten thousand partitions.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from penstock.controller.config import ELIGIBLE_LEADERS, ControllerContext
+from penstock.controller.placement import UNASSIGNED_DIRECTORY, default_directory
+from penstock.metadata.broker import BrokerImage
+from penstock.metadata.partition import PartitionImage
+from penstock.metadata.topic import TopicImage
+
+MIN_ISR: Final = "min.insync.replicas"
+UNCLEAN_ELECTION: Final = "unclean.leader.election.enable"
+
+MIGRATING_DIRECTORY: Final = bytes(16)
+"""Of a replica whose directory was never told: it counts as there."""
+_UNTOLD: Final = (MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY)
+
+
+class LeaderRules:
+    """`gone` may not lead, whatever the image says; `back` may, though still fenced there."""
+
+    def __init__(
+        self, context: ControllerContext, *, gone: int | None = None, back: int | None = None
+    ) -> None:
+        image = context.image
+        self._context = context
+        self.keeps_eligible = bool(image.features.get(ELIGIBLE_LEADERS))
+        self._active = {
+            broker.id: broker.log_dirs
+            for broker in image.brokers.values()
+            if broker.id != gone and (broker.is_active or _comes_back(broker, back))
+        }
+        self._min_isr: dict[str, int] = {}
+        self._unclean: dict[str, bool] = {}
+
+    def may_lead(self, broker_id: int, partition: PartitionImage) -> bool:
+        """It is at work, and the directory that holds the replica is."""
+        online = self._active.get(broker_id)
+        if online is None:
+            return False
+        return not online or self._directory(broker_id, partition) in (*online, *_UNTOLD)
+
+    def _directory(self, broker_id: int, partition: PartitionImage) -> bytes:
+        held = partition.directories
+        if not held or broker_id not in partition.replicas:
+            return UNASSIGNED_DIRECTORY
+        return held[partition.replicas.index(broker_id)]
+
+    def min_isr(self, topic: TopicImage, replica_count: int) -> int:
+        """How many in-sync replicas are enough: below that nothing new is committed.
+
+        Never more than the leader counts with, who knows the replicas of its partition: whoever
+        is called eligible for too long could lead without what was committed meanwhile.
+        """
+        wanted = self._min_isr.get(topic.name)
+        if wanted is None:
+            wanted = self._min_isr[topic.name] = self._wanted_min_isr(topic)
+        return min(wanted, replica_count)
+
+    def _wanted_min_isr(self, topic: TopicImage) -> int:
+        text = self._setting(topic.name, MIN_ISR)
+        wanted = self._context.config.min_insync_replicas if text is None else int(text)
+        first = topic.partitions.get(0)
+        return wanted if first is None else min(wanted, len(first.replicas))
+
+    def allows_unclean(self, topic: TopicImage) -> bool:
+        allowed = self._unclean.get(topic.name)
+        if allowed is None:
+            text = self._setting(topic.name, UNCLEAN_ELECTION)
+            default = self._context.config.unclean_leader_election_enable
+            allowed = default if text is None else text.lower() == "true"
+            self._unclean[topic.name] = allowed
+        return allowed
+
+    def _setting(self, topic: str, key: str) -> str | None:
+        configs = self._context.image.configs
+        return configs.topic(topic).get(key) or configs.broker(None).get(key)
+
+    def new_directory(self, broker_id: int) -> bytes:
+        broker = self._context.image.brokers.get(broker_id)
+        return UNASSIGNED_DIRECTORY if broker is None else default_directory(broker)
+
+
+def _comes_back(broker: BrokerImage, back: int | None) -> bool:
+    return broker.id == back and not broker.in_controlled_shutdown

@@ -1,0 +1,106 @@
+"""The answer to a produce that has to wait: for the disk, for followers, or for its deadline."""
+
+from __future__ import annotations
+
+import asyncio
+
+from penstock.model.error import ApiError, ErrorCode
+from penstock.network.later import Later
+from penstock.protocol.messages.produce import (
+    PartitionProduceResponse,
+    ProduceRequest,
+    ProduceResponse,
+)
+from penstock.replication.partition import Partition
+from penstock.storage.log import AppendResult
+
+Waiting = tuple[Partition, AppendResult, PartitionProduceResponse]
+
+
+class SafeAnswer:
+    """A response that goes out when all of it is as safe as was asked for, and nobody holds it.
+
+    Followers may take longer than the producer wants to wait: then it is told so. The disk is
+    waited for however long it takes."""
+
+    __slots__ = (
+        "_acks",
+        "_held",
+        "_left",
+        "_loop",
+        "_response",
+        "_timeout_s",
+        "_timer",
+        "_waiting",
+        "later",
+    )
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        request: ProduceRequest,
+        response: ProduceResponse,
+        waiting: list[Waiting],
+        *,
+        held: bool = False,
+    ) -> None:
+        self.later: Later[ProduceResponse] = Later()
+        self._loop = loop
+        self._acks = request.acks
+        self._timeout_s = request.timeout_ms / 1000
+        self._timer: asyncio.TimerHandle | None = None
+        self._response = response
+        self._waiting: list[Waiting] = []
+        self._left = 0
+        self._held = held
+        self.add(waiting)
+
+    def add(self, waiting: list[Waiting]) -> None:
+        self._waiting += waiting
+        self._left += len(waiting)
+        for partition, result, _ in waiting:
+            if self._timer is None and partition.leader is not None:
+                self._timer = self._loop.call_later(self._timeout_s, self._on_timeout)
+            partition.await_acknowledged(result.last_offset + 1, self, self._acks)
+
+    def release(self) -> None:
+        self._held = False
+        if self._left <= 0:
+            self._settle()
+
+    def on_acknowledged(self, partition: Partition) -> None:
+        self._left -= 1
+        if not self._left and not self._held:
+            self._settle()
+
+    def on_unacknowledged(self, partition: Partition, error: Exception) -> None:
+        if not isinstance(error, ApiError):
+            error = ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
+        for waiting, _, answer in self._waiting:
+            if waiting is partition:
+                turn_into_failure(answer, error)
+        self.on_acknowledged(partition)
+
+    def _on_timeout(self) -> None:
+        """Who is acknowledged after this, is told to nobody: the count is below zero by then."""
+        self._left = 0
+        for partition, result, answer in self._waiting:
+            if answer.error_code or not partition.is_led:
+                continue
+            if not partition.is_acknowledged(result.last_offset + 1, self._acks):
+                turn_into_failure(answer, ApiError(ErrorCode.REQUEST_TIMED_OUT))
+        if not self._held:
+            self._settle()
+
+    def _settle(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        self.later.settle(self._response)
+
+
+def turn_into_failure(answer: PartitionProduceResponse, error: ApiError) -> None:
+    answer.error_code = error.code
+    answer.error_message = error.message
+    answer.base_offset = -1
+    answer.log_append_time_ms = -1
+    answer.log_start_offset = -1

@@ -1,0 +1,37 @@
+"""Raft's calls over connections to other nodes: fetches, which wait there, apart from the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from penstock.peer.dialer import Dialer
+from penstock.peer.error import PeerError, PeerUnsupported
+from penstock.peer.peers import Peers
+from penstock.protocol.entity import Entity
+from penstock.protocol.messages.fetch import FetchRequest
+from penstock.quorum.channel import ChannelError
+from penstock.raft import Endpoint
+
+
+class PeerChannel:
+    """A `quorum.channel.Channel`."""
+
+    def __init__(self, dialer: Dialer, node_id: int, random: Callable[[], float]) -> None:
+        client_id = f"raft-client-{node_id}"
+        self._fetches = Peers(dialer, client_id=client_id, random=random)
+        self._others = Peers(dialer, client_id=client_id, random=random)
+
+    async def call(
+        self, endpoint: Endpoint, request: Entity, *, version: int | None, timeout_s: float
+    ) -> Entity:
+        peers = self._fetches if isinstance(request, FetchRequest) else self._others
+        peer = peers.at(endpoint.host, endpoint.port)
+        try:
+            return await peer.call(request, version=version, timeout_s=timeout_s)
+        except PeerError as error:
+            unsupported = isinstance(error, PeerUnsupported)
+            raise ChannelError(str(error), unsupported=unsupported) from error
+
+    def close(self) -> None:
+        self._fetches.close()
+        self._others.close()

@@ -1,0 +1,79 @@
+"""What a metadata directory says at start: the newest whole snapshot, the voters, the last vote."""
+
+from __future__ import annotations
+
+import logging
+from typing import NamedTuple
+
+from penstock.model.error import StorageError
+from penstock.quorum.control_record import decode_entry, read_entries
+from penstock.quorum.metadata_batch import Control
+from penstock.quorum.metadata_log import MetadataLog
+from penstock.quorum.metadata_snapshot import Snapshot
+from penstock.quorum.quorum_state import NOBODY, QuorumState, read_quorum_state
+from penstock.raft import ControlEntry, ElectionState, ReplicaKey, SnapshotId, VoterHistory
+from penstock.raft.voter import VoterSet
+
+_logger = logging.getLogger(__name__)
+
+
+class Loaded(NamedTuple):
+    snapshot_id: SnapshotId | None
+    snapshot: Snapshot | None
+    history: VoterHistory
+
+
+def load(log: MetadataLog, configured: VoterSet) -> Loaded:
+    """StorageError if what the log begins behind is nowhere to be read."""
+    snapshot_id, snapshot = _newest_snapshot(log)
+    covered = 0 if snapshot_id is None else snapshot_id.end_offset
+    if log.start_offset > covered:
+        raise StorageError(
+            f"the metadata log in {log.log.directory} begins at offset {log.start_offset}, and no "
+            "snapshot (*.checkpoint) that can be read holds what was before: put a copy of the "
+            "snapshot back"
+        )
+    history = VoterHistory(configured)
+    if snapshot_id is not None and snapshot is not None:
+        history.add(snapshot_entries(snapshot_id, snapshot.controls))
+    for header, batch in log.batches(max(covered, log.start_offset), log.end_offset):
+        history.add(read_entries(header, batch))
+    return Loaded(snapshot_id, snapshot, history)
+
+
+def _newest_snapshot(log: MetadataLog) -> tuple[SnapshotId | None, Snapshot | None]:
+    for snapshot_id in reversed(log.snapshots.ids):
+        try:
+            return snapshot_id, log.snapshots.read(snapshot_id)
+        except StorageError as error:
+            _logger.warning("%s; looking for an older one", error)
+    return None, None
+
+
+def snapshot_entries(snapshot_id: SnapshotId, controls: list[Control]) -> list[ControlEntry]:
+    """All of it was said somewhere before the snapshot's end."""
+    entries = (decode_entry(snapshot_id.end_offset - 1, *control) for control in controls)
+    return [entry for entry in entries if entry is not None]
+
+
+def read_election(log: MetadataLog, *, replaceable: bool) -> ElectionState:
+    state = read_quorum_state(log.log.disk, log.log.directory, replaceable=replaceable)
+    if state is None:
+        return ElectionState()
+    leader_id = None if state.leader_id == NOBODY else state.leader_id
+    voted = None
+    if state.voted_id != NOBODY:
+        voted = ReplicaKey(state.voted_id, state.voted_directory_id)
+    return ElectionState(state.leader_epoch, leader_id, voted)
+
+
+def quorum_state_of(election: ElectionState, history: VoterHistory) -> QuorumState:
+    voted = election.voted or ReplicaKey(NOBODY)
+    return QuorumState(
+        leader_id=NOBODY if election.leader_id is None else election.leader_id,
+        leader_epoch=election.epoch,
+        voted_id=voted.id,
+        voted_directory_id=voted.directory_id,
+        voters=history.voters.ids,
+        data_version=1 if history.kraft_version > 0 else 0,
+    )

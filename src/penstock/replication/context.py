@@ -1,0 +1,30 @@
+"""What the replicas of a node share: who the node is, its clock, its logs, and whom to ask."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.metadata.broker import BrokerImage
+from penstock.model.clock import Clock
+from penstock.replication.isr_change import IsrChange
+from penstock.storage.log import Log
+
+if TYPE_CHECKING:
+    from penstock.replication.partition import Partition
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaContext:
+    node_id: int
+    clock: Clock
+    open_log: Callable[[Partition], Log]
+    """With the high watermark it had when it was last written down."""
+    flush: Callable[[Log], None]
+    """Has the log synced; the log is told when that has happened."""
+    broker: Callable[[int], BrokerImage | None]
+    broker_epoch: Callable[[], int]
+    lag_max_ms: Callable[[], int]
+    alter_isr: Callable[[Partition, IsrChange], None]
+    """Asks the controller; `Partition.on_isr_answer` is told what it said."""

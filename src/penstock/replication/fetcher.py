@@ -1,0 +1,287 @@
+"""Follows one leader broker: one request in flight, one session, all partitions led there.
+
+What an answer brings is appended as it came, and made as safe as its topic asks before the next
+request: a fetch offset says what this replica has. Flushes of one answer share one sync.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any, cast
+
+from penstock.model.clock import Clock
+from penstock.model.error import ApiError, ErrorCode, PenstockError
+from penstock.protocol.entity import Entity
+from penstock.protocol.messages.fetch import (
+    FetchRequest,
+    FetchResponse,
+    PartitionData,
+    ReplicaState,
+)
+from penstock.protocol.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from penstock.records.header import Buffer
+from penstock.replication.divergence import EpochEnd
+from penstock.replication.fetcher_session import FetcherSession, Key
+from penstock.replication.follower import AskOffset, FetchAnswer, FetchFrom, Follower
+from penstock.replication.partition import Partition
+from penstock.telemetry.log import get_logger
+
+RETRY_S = 0.05
+RETRY_S_MAX = 1.0
+_LOOK_AGAIN_MS = 1000
+
+log = get_logger("fetcher")
+
+Ask = Callable[[Entity], Awaitable[Any]]
+"""Sends a request to the leader and waits for its answer; PenstockError if none comes."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchLimits:
+    """Kafka's replica.fetch.* settings."""
+
+    wait_ms: int = 500
+    min_bytes: int = 1
+    answer_bytes: int = 10 << 20
+    partition_bytes: int = 1 << 20
+    backoff_ms: int = 1000
+
+
+class _Followed:
+    __slots__ = ("asked", "follower", "partition")
+
+    def __init__(self, partition: Partition, follower: Follower) -> None:
+        self.partition = partition
+        self.follower = follower
+        self.asked: FetchFrom | None = None
+
+
+class Fetcher:
+    def __init__(
+        self,
+        node_id: int,
+        leader_id: int,
+        ask: Ask,
+        clock: Clock,
+        broker_epoch: Callable[[], int],
+        limits: FetchLimits,
+    ) -> None:
+        self._node_id = node_id
+        self._leader_id = leader_id
+        self._ask = ask
+        self._clock = clock
+        self._broker_epoch = broker_epoch
+        self._limits = limits
+        self._session = FetcherSession(limits.partition_bytes)
+        self._followed: dict[Key, _Followed] = {}
+        self._unsafe: set[Partition] = set()
+        self._woken = asyncio.Event()
+        self._retry_s = RETRY_S
+        self._task: asyncio.Task[None] | None = None
+
+    def __len__(self) -> int:
+        return len(self._followed)
+
+    def add(self, partition: Partition) -> None:
+        """Anew for every leader epoch, also with the same leader (KAFKA-7164)."""
+        follower = Follower(
+            self._leader_id, partition.leader_epoch, partition.log, self._limits.backoff_ms
+        )
+        cut = follower.begin()
+        if cut is not None:
+            partition.carry_out(cut)
+        partition.on_safe = self._on_safe
+        if partition.safe_offset < partition.log.end_offset:
+            self._wait_safe(partition)
+        self._followed[_key(partition)] = _Followed(partition, follower)
+        self._woken.set()
+        if self._task is None:
+            self._task = asyncio.create_task(self._run(), name=f"fetcher-{self._leader_id}")
+
+    def remove(self, partition: Partition) -> None:
+        followed = self._followed.get(_key(partition))
+        if followed is not None and followed.partition is partition:
+            del self._followed[_key(partition)]
+            partition.on_safe = None
+            self._unsafe.discard(partition)
+            self._woken.set()
+
+    async def close(self) -> None:
+        self._followed.clear()
+        if self._task is not None:
+            self._task.cancel()
+            await asyncio.wait([self._task])
+
+    # --- the round ---
+
+    async def _run(self) -> None:
+        try:
+            while self._followed:
+                try:
+                    await self._round()
+                except PenstockError as error:
+                    await self._on_unanswered(error)
+        finally:
+            self._task = None
+
+    async def _round(self) -> None:
+        while self._unsafe:
+            await self._wait()
+        now_ms = self._clock.now_ms()
+        wanted, questions = self._wanted(now_ms)
+        for question, followed in questions:
+            await self._ask_offset(question, followed)
+        if questions:
+            return
+        if not wanted:
+            await self._wait(self._pause_ms(now_ms))
+            return
+        response = await self._ask(self._request(wanted))
+        self._retry_s = RETRY_S
+        if response.error_code:
+            log.info(
+                "fetch session begins anew",
+                leader=self._leader_id,
+                error=ErrorCode(response.error_code).name,
+            )
+            self._session.reset()
+            return
+        self._session.on_answer(response.session_id)
+        self._apply(response)
+
+    def _wanted(
+        self, now_ms: int
+    ) -> tuple[dict[Key, FetchFrom], list[tuple[AskOffset, _Followed]]]:
+        wanted: dict[Key, FetchFrom] = {}
+        questions: list[tuple[AskOffset, _Followed]] = []
+        for key, followed in self._followed.items():
+            partition = followed.partition
+            asked = followed.follower.next_request(partition.safe_offset, now_ms)
+            if isinstance(asked, AskOffset):
+                questions.append((asked, followed))
+            elif asked is not None:
+                wanted[key] = asked
+            followed.asked = asked if isinstance(asked, FetchFrom) else None
+        return wanted, questions
+
+    def _request(self, wanted: dict[Key, FetchFrom]) -> FetchRequest:
+        session = self._session
+        topics, forgotten = session.tell(wanted)
+        return FetchRequest(
+            replica_state=ReplicaState(
+                replica_id=self._node_id, replica_epoch=self._broker_epoch()
+            ),
+            max_wait_ms=self._limits.wait_ms,
+            min_bytes=self._limits.min_bytes,
+            max_bytes=self._limits.answer_bytes,
+            session_id=session.id,
+            session_epoch=session.epoch,
+            topics=topics,
+            forgotten_topics_data=forgotten,
+        )
+
+    def _apply(self, response: FetchResponse) -> None:
+        now_ms = self._clock.now_ms()
+        for topic in response.responses:
+            for data in topic.partitions:
+                followed = self._followed.get((topic.topic_id, data.partition_index))
+                if followed is not None and followed.asked is not None:
+                    self._apply_one(followed, followed.asked, data, now_ms)
+
+    def _apply_one(
+        self, followed: _Followed, asked: FetchFrom, data: PartitionData, now_ms: int
+    ) -> None:
+        partition, follower = followed.partition, followed.follower
+        try:
+            action = follower.on_answer(asked, _answer_of(data), now_ms)
+            if action is not None:
+                partition.carry_out(action)
+        except ApiError as error:
+            log.warning(
+                "fetched records not appended",
+                partition=f"{partition.topic}-{partition.index}",
+                leader=self._leader_id,
+                reason=str(error),
+            )
+            follower.back_off(now_ms)
+            return
+        if partition.is_open and partition.safe_offset < partition.log.end_offset:
+            self._wait_safe(partition)
+
+    async def _ask_offset(self, question: AskOffset, followed: _Followed) -> None:
+        """The leader's own ends of the log, after it said that what was asked for is out of it."""
+        partition, follower = followed.partition, followed.follower
+        asked = ListOffsetsPartition(
+            partition_index=partition.index,
+            current_leader_epoch=follower.leader_epoch,
+            timestamp=question.value,
+        )
+        topic = ListOffsetsTopic(name=partition.topic, partitions=[asked])
+        response = await self._ask(ListOffsetsRequest(replica_id=self._node_id, topics=[topic]))
+        (answer,) = response.topics[0].partitions
+        if self._followed.get(_key(partition)) is not followed:
+            return
+        action = follower.on_offset(
+            question,
+            follower.leader_epoch,
+            answer.error_code,
+            answer.offset,
+            self._clock.now_ms(),
+        )
+        if action is not None:
+            log.warning(
+                "log cut to where its leader's is",
+                partition=f"{partition.topic}-{partition.index}",
+                action=str(action),
+            )
+            partition.carry_out(action)
+
+    # --- waiting ---
+
+    def _wait_safe(self, partition: Partition) -> None:
+        self._unsafe.add(partition)
+
+    def _on_safe(self, partition: Partition) -> None:
+        if partition.safe_offset >= partition.log.end_offset:
+            self._unsafe.discard(partition)
+            if not self._unsafe:
+                self._woken.set()
+
+    def _pause_ms(self, now_ms: int) -> int:
+        waits = [one.follower.wait_until_ms - now_ms for one in self._followed.values()]
+        return min(max(min(waits, default=_LOOK_AGAIN_MS), 1), _LOOK_AGAIN_MS)
+
+    async def _wait(self, timeout_ms: int | None = None) -> None:
+        self._woken.clear()
+        try:
+            async with asyncio.timeout(None if timeout_ms is None else timeout_ms / 1000):
+                await self._woken.wait()
+        except TimeoutError:
+            pass
+
+    async def _on_unanswered(self, error: PenstockError) -> None:
+        """The leader is away; if it is gone for good, metadata names another."""
+        log.info("leader does not answer", leader=self._leader_id, reason=str(error))
+        self._session.reset()
+        await asyncio.sleep(self._retry_s)
+        self._retry_s = min(2 * self._retry_s, RETRY_S_MAX)
+
+
+def _key(partition: Partition) -> Key:
+    return partition.topic_id, partition.index
+
+
+def _answer_of(data: PartitionData) -> FetchAnswer:
+    diverging = data.diverging_epoch
+    parted: EpochEnd | None = None
+    if diverging is not None and diverging.end_offset >= 0:
+        parted = EpochEnd(diverging.epoch, diverging.end_offset)
+    # Records are views of the memory into which they were received.
+    records = cast(Buffer, b"" if data.records is None else data.records)
+    return FetchAnswer(data.error_code, records, data.high_watermark, data.log_start_offset, parted)

@@ -1,0 +1,103 @@
+"""Our quorum as an observer of an Apache Kafka controller: the committed records, and an image."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from penstock.metadata import MetadataRecord
+from penstock.metadata.image import ClusterImage
+from penstock.model.id import TopicPartition
+from penstock.node.raft_channel import PeerChannel
+from penstock.peer.dialer import SocketDialer
+from penstock.quorum.config import QuorumConfig
+from penstock.quorum.host import Quorum
+from penstock.quorum.log_config import MetadataLogConfig
+from penstock.quorum.metadata_log import MetadataLog
+from penstock.raft import Endpoint, Node, RaftConfig
+from penstock.storage.disk import RealDisk
+from penstock.storage.file_cache import FileCache
+from penstock.storage.recovery.loader import open_log
+from penstock.storage.trash import Trash
+from penstock.telemetry.clock import SystemClock
+
+LISTENER = "CONTROLLER"
+PARTITION = TopicPartition("__cluster_metadata", 0)
+WAIT_S = 60.0
+
+
+class Observer:
+    def __init__(
+        self, directory: Path, node_id: int, controller_servers: str, cluster_id: str
+    ) -> None:
+        host, _, port = controller_servers.rpartition(":")
+        bootstrap = (Node(-2, (Endpoint(LISTENER, host, int(port)),)),)
+        raft = RaftConfig(node_id, bytes([node_id]) * 16, can_vote=False, bootstrap=bootstrap)
+        self.image = ClusterImage()
+        self.records: list[tuple[int, MetadataRecord]] = []
+        self.snapshots: list[int] = []
+        self.leaders: list[tuple[int | None, int]] = []
+        self.node_id = node_id
+        self._channel = PeerChannel(SocketDialer(), node_id, random.random)
+        self.log = _open(directory)
+        self.quorum = Quorum(
+            QuorumConfig(cluster_id, raft),
+            self.log,
+            SystemClock(),
+            self,
+            random.random,
+            channel=self._channel,
+        )
+
+    async def __aenter__(self) -> Observer:
+        self.quorum.start()
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.quorum.close()
+        self._channel.close()
+        self.log.log.close()
+
+    def on_committed(self, records: Sequence[tuple[int, MetadataRecord]]) -> None:
+        self.records += records
+        for offset, record in records:
+            self.image.replay(record, offset)
+
+    def on_snapshot(self, records: Sequence[MetadataRecord], end_offset: int) -> None:
+        self.snapshots.append(end_offset)
+        self.records.clear()
+        self.image = ClusterImage()
+        for record in records:
+            self.image.replay(record, end_offset - 1)
+
+    def on_leader(self, epoch: int) -> None:
+        raise AssertionError("an observer never leads")
+
+    def on_follower(self, leader_id: int | None, epoch: int) -> None:
+        self.leaders.append((leader_id, epoch))
+
+    async def until(self, condition: Callable[[], object]) -> None:
+        async with asyncio.timeout(WAIT_S):
+            while not condition():
+                if self.quorum.failure is not None:
+                    raise self.quorum.failure
+                await asyncio.sleep(0.01)
+
+    async def caught_up_with(self, topic: str) -> None:
+        await self.until(lambda: topic in self.image.topics)
+
+
+def _open(directory: Path) -> MetadataLog:
+    disk = RealDisk()
+    log = open_log(
+        str(directory / str(PARTITION)),
+        PARTITION,
+        MetadataLogConfig(),
+        FileCache(disk, 16),
+        SystemClock(),
+        Trash(disk),
+        clean=False,
+    )
+    return MetadataLog(log, synced=False)
