@@ -104,6 +104,22 @@ class RealDisk:
     sync_hint = staticmethod(os.sync)
 
 
+def make_directory(disk: Disk, path: str) -> None:
+    """A directory that is there after a power failure, too, and those above it that were missing.
+    Whatever is synced inside it is lost with a name that was not."""
+    made, above = [], path
+    while above and not disk.exists(above):
+        made.append(above)
+        above = above.rpartition("/")[0]
+    disk.mkdir(path)
+    for one in made:
+        parent, slash, _ = one.rpartition("/")
+        try:
+            disk.fsync_dir(parent or slash or ".")
+        except PermissionError:
+            return  # a directory that we may not read; then its owner has to know
+
+
 WHOLE_BYTES_MAX = 1 << 28
 
 

@@ -29,7 +29,7 @@ from penstock.storage.damage import (
     read_small,
 )
 from penstock.storage.dir_lock import DirectoryLock
-from penstock.storage.disk import Disk, FileStat, RealDisk, replace_file
+from penstock.storage.disk import Disk, FileStat, RealDisk, make_directory, replace_file
 from penstock.storage.failure import failure_of, is_full, shortage
 from penstock.storage.file_cache import FileCache
 from penstock.storage.log import Log
@@ -86,7 +86,7 @@ class LogDir:
     def open(self) -> None:
         """Lock the directory and look through it; recovers nothing yet."""
         try:
-            self.disk.mkdir(self.path)
+            make_directory(self.disk, self.path)
             if isinstance(self.disk, RealDisk):
                 self._lock = DirectoryLock(self.path)
             self._scan()
