@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from penstock.coordinator.gathering_journal import GatheringJournal
 from penstock.coordinator.group_codec import decode_entries, encode_commits, encode_entries
 from penstock.coordinator.group_topic import ImageTopics, changed_topics
-from penstock.coordinator.host import CoordinatorHost, RunAside, TopicMaker
+from penstock.coordinator.host import CoordinatorHost, TopicMaker
 from penstock.coordinator.leadership import Leadership
 from penstock.coordinator.topic import (
     CONSUMER_OFFSETS,
@@ -55,9 +55,8 @@ class GroupHost(CoordinatorHost[GroupShard, GroupEntry]):
         metrics: BrokerMetrics,
         new_uuid: Callable[[], str],
         held: HeldWrites,
-        run_aside: RunAside = asyncio.to_thread,
     ) -> None:
-        super().__init__(node_id, image, partitions, controller, metrics, run_aside)
+        super().__init__(node_id, image, partitions, controller, metrics)
         self._config = config
         self._clock = clock
         self._new_uuid = new_uuid

@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Awaitable, Callable, Container
+from collections.abc import Container
 from typing import Any, Generic, Protocol, TypeVar
 
 from penstock.coordinator.journal import PartitionJournal
@@ -36,9 +36,6 @@ LOAD_WAIT_S = 2.0
 MachineT = TypeVar("MachineT", bound=StateMachine[Any])
 RecordT = TypeVar("RecordT")
 
-RunAside = Callable[[Callable[[], int]], Awaitable[int]]
-"""Does the reading of a load while the loop goes on."""
-
 log = get_logger("coordinator")
 
 
@@ -58,14 +55,12 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
         partitions: PartitionSet,
         controller: TopicMaker,
         metrics: BrokerMetrics,
-        run_aside: RunAside = asyncio.to_thread,
     ) -> None:
         self._node_id = node_id
         self._image = image
         self._metrics = metrics
         self._partitions = partitions
         self._controller = controller
-        self._run_aside = run_aside
         self._loaded: dict[int, Runtime[MachineT, RecordT]] = {}
         self._led: dict[int, Leadership[MachineT, RecordT]] = {}
         self._loads: set[asyncio.Task[None]] = set()
@@ -289,7 +284,7 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
     ) -> int:
         """The number of records; -1 if it has to be tried again."""
         try:
-            count = await self._run_aside(lambda: runtime.load(journal.passed.replayed))
+            count = await asyncio.to_thread(runtime.load, journal.passed.replayed)
         except OSError as error:
             if led.is_over:
                 raise ApiError(ErrorCode.NOT_COORDINATOR) from error

@@ -5,11 +5,10 @@ Carries out what they decide: a transaction that is to end gets its markers (`en
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Container, Sequence
 
 from penstock.coordinator.ending import Endings
-from penstock.coordinator.host import CoordinatorHost, RunAside, TopicMaker
+from penstock.coordinator.host import CoordinatorHost, TopicMaker
 from penstock.coordinator.journal import PartitionJournal
 from penstock.coordinator.leadership import Leadership
 from penstock.coordinator.marker_sender import MarkerSender
@@ -52,9 +51,8 @@ class TransactionHost(CoordinatorHost[TransactionShard, TransactionRecord]):
         metrics: BrokerMetrics,
         producer_ids: ProducerIds,
         markers: MarkerSender,
-        run_aside: RunAside = asyncio.to_thread,
     ) -> None:
-        super().__init__(node_id, image, partitions, controller, metrics, run_aside)
+        super().__init__(node_id, image, partitions, controller, metrics)
         self._config = config
         self._clock = clock
         self._producer_ids = producer_ids

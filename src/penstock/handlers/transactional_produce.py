@@ -104,7 +104,8 @@ async def _join(
     refused: dict[Key, ApiError] = {}
     for (key, partition, _), name, guard in zip(unknown, names, guards, strict=True):
         error = _refusal(result[name], version) if result[name] else None
-        error = error or lapsed(partition, producer_id, guard)
+        if error is None:
+            error = lapsed(partition, producer_id, guard, addition.verify_only)
         if error is not None:
             refused[key] = error
     return refused
@@ -126,11 +127,16 @@ def guard_of(partition: Partition) -> Guard:
     return Guard(partition.leader_epoch, partition.log.end_offset)
 
 
-def lapsed(partition: Partition, producer_id: int, guard: Guard) -> ApiError | None:
+def lapsed(
+    partition: Partition, producer_id: int, guard: Guard, verify_only: bool
+) -> ApiError | None:
     """Why the answer says nothing any more: the transaction may have ended while it was on its
-    way, and then nothing would ever end what is written now."""
+    way, and then nothing would ever end what is written now. Not so where partitions are added:
+    in version 2 every end raises the epoch, and what comes behind it is refused for that."""
     if not partition.is_led:
         return ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    if not verify_only:
+        return None
     ended = partition.log.producers.has_ended_since(producer_id, guard.end_offset)
     if ended or partition.leader_epoch != guard.leader_epoch:
         return ApiError(
@@ -140,11 +146,12 @@ def lapsed(partition: Partition, producer_id: int, guard: Guard) -> ApiError | N
     return None
 
 
-def check_open(partition: Partition, records: memoryview, guard: Guard) -> None:
+def check_open(partition: Partition, records: memoryview, guard: Guard, version: int) -> None:
     """For a batch that was looked at elsewhere since it was found to be part of a transaction."""
     header = parse_header(records)
     if header.is_transactional:
-        error = lapsed(partition, header.producer_id, guard)
+        verify_only = version < IMPLICIT_ADD_FROM
+        error = lapsed(partition, header.producer_id, guard, verify_only)
         if error is not None:
             raise error
 

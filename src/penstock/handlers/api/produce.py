@@ -244,7 +244,7 @@ async def _check_and_append(
         records = _checked(data.records, call.version)
         check = partition.log.append_check.begin(records, broker.clock.now_ms())
         await broker.parked.check(check)
-        transactional.check_open(partition, records, guard)
+        transactional.check_open(partition, records, guard, call.version)
     except ApiError as error:
         return _failed(broker, data.index, error)
     now_ms = broker.clock.now_ms()

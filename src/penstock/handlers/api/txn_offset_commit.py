@@ -63,7 +63,9 @@ async def _join(broker: Broker, request: TxnOffsetCommitRequest, version: int) -
         verify_only=version < IMPLICIT_ADD_FROM,
     )
     code = _refusal((await join_transaction(broker, addition))[name], version)
-    late = None if code else lapsed(partition, request.producer_id, guard)
+    if code:
+        return code
+    late = lapsed(partition, request.producer_id, guard, addition.verify_only)
     if late is not None:
         ended = late.code is ErrorCode.INVALID_TXN_STATE
         return late.code if ended else ErrorCode.NOT_COORDINATOR
