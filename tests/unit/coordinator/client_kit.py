@@ -7,6 +7,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any
 
+from penstock.handlers.call import ClientState
 from penstock.model.error import RETRIABLE, ErrorCode
 from penstock.model.id import TopicPartition
 from penstock.protocol.messages.add_partitions_to_txn import (
@@ -79,6 +80,7 @@ class TxnProducer:
         self.is_new = version == 2
         self.producer_id = self.epoch = -1
         self.sequences: dict[TopicPartition, int] = {}
+        self.connections: dict[int, ClientState] = {}
 
     async def coordinator(self) -> KitNode:
         return await coordinator(self.cluster, TRANSACTION, self.name)
@@ -142,7 +144,8 @@ class TxnProducer:
                 )
             ],
         )
-        answer = await node.ask(request, 12 if self.is_new else 11)
+        connection = self.connections.setdefault(node.id, ClientState("127.0.0.1:2"))
+        answer = await node.ask(request, 12 if self.is_new else 11, connection)
         return int(answer.responses[0].partition_responses[0].error_code)
 
     async def commit_offset(self, group: str, offset: int) -> ErrorCode:
