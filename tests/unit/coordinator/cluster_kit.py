@@ -228,11 +228,17 @@ class KitCluster:
             self._begin()
             replicating = asyncio.create_task(self._replicate())
             try:
-                return await asyncio.wait_for(story(self), TIMEOUT_S)
+                result = await asyncio.wait_for(story(self), TIMEOUT_S)
+            except BaseException:
+                # What waits for a commit would wait for ever.
+                for node in self.nodes.values():
+                    node.log_dir.abandon()
+                raise
             finally:
                 replicating.cancel()
-                for node in self.nodes.values():
-                    await node.close()
+            for node in self.nodes.values():
+                await node.close()
+            return result
 
         result: T = self.loop.run_until_complete(whole())
         assert self.loop.unexpected == []

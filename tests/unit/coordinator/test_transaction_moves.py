@@ -239,6 +239,39 @@ def test_markers_of_an_old_coordinator_come_late(cluster: KitCluster, version: i
     cluster.run(story)
 
 
+def test_a_coordinator_whose_markers_are_fenced_completes_nothing(cluster: KitCluster) -> None:
+    """It has not heard that it is one no longer, and reaches the partition after its successor."""
+
+    async def story(cluster: KitCluster) -> None:
+        late = asyncio.Event()
+
+        async def delay(node_id: int, request: Entity) -> None:
+            is_marker = isinstance(request, WriteTxnMarkersRequest)
+            if is_marker and request.markers[0].coordinator_epoch == 0:
+                await late.wait()
+
+        producer = await open_transaction(cluster, version=1)
+        cluster.before_call = delay
+        assert await producer.end() == 0
+        old = cluster.nodes[1]
+        runtime = old.broker.transactions.loaded_of(producer.name)
+        assert runtime is not None
+        old.is_deaf = True
+        cluster.move(TRANSACTION_STATE, 3, isr=[2, 3])
+        cluster.move(DATA, 2, isr=[2, 3])
+        await check_ended(cluster, producer)
+        end_offset = old.partition(TRANSACTION_STATE).log.end_offset
+        late.set()
+        await asyncio.sleep(5)
+        assert old.partition(TRANSACTION_STATE).log.end_offset == end_offset
+        transaction = runtime.machine.register.find(producer.name)
+        assert transaction is not None and transaction.is_completing
+        data = leader_of(cluster, DATA).partition(DATA)
+        assert [marker.coordinator_epoch for marker in markers(data)] == [1]
+
+    cluster.run(story)
+
+
 def test_a_producer_asks_on_through_many_moves(cluster: KitCluster) -> None:
     async def story(cluster: KitCluster) -> None:
         async def wander() -> None:
