@@ -6,6 +6,7 @@ READY  := $(VENV)/.ready
 # What setup.py compiles: an old copy would win over the source.
 COMPILED := src/penstock/records/walk.py src/penstock/records/walk.pxd
 TARGET ?= penstock
+SEEDS ?= 1-200
 # Tests wait more than they compute: more processes than cores. PYTEST_ARGS="-n 0" runs them in one.
 WORKERS ?= 3
 export PENSTOCK_JAR_CACHE ?= $(CURDIR)/.cache/jars
@@ -65,6 +66,9 @@ bench: $(READY) ## measure beside Apache Kafka 4.3; writes docs/benchmarks.md (l
 bench-pipelines: $(READY) ## measure pipelines on Penstock and on Apache Kafka; writes docs/benchmarks.md (20 minutes)
 	@$(BIN)/python -m bench.pipelines $(BENCH_ARGS)
 
+simulate: $(READY) ## whole nodes in virtual time, with crashes and cuts from seeds; SEEDS=1-1000, or one to see it again
+	@SEEDS=$(SEEDS) $(BIN)/python -m pytest -n $(WORKERS) tests/simulation/test_node.py $(PYTEST_ARGS)
+
 crash: $(READY) ## kill a loaded broker many times and look for lost records (long)
 	@$(BIN)/python -m tools.crash $(CRASH_ARGS)
 
@@ -82,4 +86,4 @@ clean: ## remove what the other targets made
 	find src -name '*.so' -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help setup demo test check format generate conformance conformance-table hostile bench bench-pipelines crash eos sink-kill fraud-kill clean
+.PHONY: help setup demo test check format generate conformance conformance-table hostile bench bench-pipelines simulate crash eos sink-kill fraud-kill clean

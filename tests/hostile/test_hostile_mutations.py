@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from penstock.handlers.table import MODULES
+from penstock.handlers.table import BROKER_MODULES
 from tests.hostile.request_maker import RequestMaker
 from tests.hostile.target import Target
 
@@ -25,7 +25,7 @@ def request_count(request: pytest.FixtureRequest) -> int:
 @pytest.mark.parametrize("seed", [1, 2])
 def test_whatever_is_sent(target: Target, request_count: int, seed: int) -> None:
     target.create_topic("t", 2)
-    maker = RequestMaker(seed, sorted(MODULES))
+    maker = RequestMaker(seed, sorted(BROKER_MODULES))
     with target.watched(f"{request_count:,} requests of every kind, seed {seed}"):
         for _ in range(0, request_count, AHEAD):
             send(target, b"".join(maker.frame() for _ in range(AHEAD)))
@@ -46,5 +46,5 @@ def is_unwelcome(line: str) -> bool:
 
 
 def test_the_same_seed_makes_the_same_requests() -> None:
-    first, second = (RequestMaker(7, sorted(MODULES)) for _ in range(2))
+    first, second = (RequestMaker(7, sorted(BROKER_MODULES)) for _ in range(2))
     assert [first.frame() for _ in range(50)] == [second.frame() for _ in range(50)]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from penstock.handlers.table import MODULES
+from penstock.handlers.table import BROKER_MODULES
 from penstock.model.error import ErrorCode
 from penstock.protocol.entity import Entity
 from penstock.protocol.frame import API_BY_KEY, decode_response, encode_request
@@ -469,7 +469,7 @@ def topic_id(penstock: Any) -> bytes:
 
 def test_every_advertised_version_is_answered(penstock: Any, topic_id: bytes) -> None:
     advertised = call(penstock.bootstrap_servers, ApiVersionsRequest(), 0).api_keys
-    assert {api.api_key for api in advertised} == set(MODULES)
+    assert {api.api_key for api in advertised} == set(BROKER_MODULES)
     for api in advertised:
         first = max(api.min_version, API_BY_KEY[api.api_key].min_version)
         for version in range(first, api.max_version + 1):

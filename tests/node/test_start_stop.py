@@ -130,12 +130,19 @@ def test_files_of_a_larger_cluster_are_refused(tmp_path: Path, text: str, named:
     assert not (tmp_path / "data").exists()
 
 
+NODE = (
+    "node.id=1",
+    "controller.listener.names=CONTROLLER",
+    "listeners=PLAINTEXT://127.0.0.1:0,CONTROLLER://127.0.0.1:9093",
+)
+
+
 @pytest.mark.parametrize(
     ("settings", "named"),
     [
-        (["controller.quorum.voters=1@localhost:9093,2@other:9093"], "names 2@other:9093"),
-        (["controller.quorum.voters=7@localhost:9093"], "names 7@localhost:9093"),
-        (["controller.quorum.bootstrap.servers=other:9093"], "names other:9093"),
+        ([*NODE, "controller.quorum.voters=1@localhost:9093,2@other:9093"], "names 2@other:9093"),
+        ([*NODE, "controller.quorum.voters=7@localhost:9093"], "names 7@localhost:9093"),
+        ([*NODE, "controller.quorum.bootstrap.servers=other:9093"], "names other:9093"),
         (["process.roles=broker"], "process.roles=broker: "),
         (["offsets.topic.replication.factor=3"], "offsets.topic.replication.factor=3: "),
         (["metadata.log.dir=/elsewhere"], "metadata.log.dir=/elsewhere: "),
@@ -218,8 +225,10 @@ def test_settings_that_ask_for_more_than_is_served_are_refused(tmp_path: Path) -
     assert "asks for SASL_SSL" in refused(
         *data, *mapped, "listener.security.protocol.map=INSIDE:SASL_SSL"
     )
-    several = ("--set", "listeners=PLAINTEXT://127.0.0.1:0,OTHER://127.0.0.1:0")
-    assert "PLAINTEXT, OTHER" in refused(*data, *several)
+    several = ("--set", "listeners=PLAINTEXT://127.0.0.1:0,OTHER://127.0.0.1:0", "--set")
+    assert "PLAINTEXT, OTHER" in refused(
+        *data, *several, "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,OTHER:PLAINTEXT"
+    )
     assert "none for clients" in refused(*data, "--set", "listeners=CONTROLLER://:0")
     assert "log.dirs" in refused(*ANYWHERE, "--set", f"log.dirs={tmp_path}/a,{tmp_path}/b")
 

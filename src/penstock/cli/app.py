@@ -19,6 +19,7 @@ from penstock.cli import (
     pipeline_command,
     produce_command,
     profile_command,
+    storage_command,
     topic_command,
 )
 from penstock.cli.argument import PROFILE_IN_USE, quiet_app
@@ -37,6 +38,7 @@ _ORDER = (
     "configs",
     "cluster",
     "log-dirs",
+    "storage",
     "pipeline",
     "dlq",
     "fraud",
@@ -83,6 +85,7 @@ app.command("consume", cls=consume_command.ConsumeCommand)(consume_command.consu
 app.add_typer(config_command.app, name="configs")
 app.add_typer(cluster_command.app, name="cluster")
 app.command("log-dirs")(log_dir_command.log_dirs)
+app.add_typer(storage_command.app, name="storage")
 app.add_typer(pipeline_command.app, name="pipeline")
 app.add_typer(dlq_command.app, name="dlq")
 app.add_typer(fraud_command.app, name="fraud")

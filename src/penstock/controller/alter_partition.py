@@ -92,14 +92,15 @@ class _Alteration:
         error = _epoch_fault(partition, wanted, self._sender_id)
         if error == ErrorCode.NONE:
             error = _set_fault(partition, wanted, [one for one, _ in isr])
-        if error == ErrorCode.NONE and not all(self._is_eligible(*one) for one in isr):
+        if error == ErrorCode.NONE and not all(self._is_eligible(partition, *one) for one in isr):
             error = ErrorCode.INELIGIBLE_REPLICA
         return error
 
-    def _is_eligible(self, broker_id: int, epoch: int) -> bool:
-        """At work, and in the life in which the leader saw it catch up (KIP-841, KIP-903)."""
+    def _is_eligible(self, partition: PartitionImage, broker_id: int, epoch: int) -> bool:
+        """At work, in the life in which the leader saw it catch up (KIP-841, KIP-903), and on a
+        directory that has not failed: nobody could lead a set of such."""
         broker = self._context.image.brokers.get(broker_id)
-        if broker is None or not broker.is_active:
+        if broker is None or not self._rules.may_lead(broker_id, partition):
             return False
         return epoch in (_UNCHECKED_EPOCH, broker.epoch)
 

@@ -51,7 +51,10 @@ def decide_heartbeat(
         raise ApiError(ErrorCode.REQUEST_TIMED_OUT, "The controller was busy for too long.")
     state = _state_of(broker)
     lost = [one for one in request.offline_log_dirs if one in broker.log_dirs]
-    if lost:
+    if lost and len(lost) == len(broker.log_dirs):
+        after = BrokerState.SHUT_DOWN_NOW if request.want_shut_down else BrokerState.FENCED
+        records = _enter(context, broker, state, after)
+    elif lost:
         # One thing at a time: nobody is let in, or leads, on a directory that has just gone.
         after, records = state, lose_directories(context, broker, lost)
     else:

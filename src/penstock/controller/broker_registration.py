@@ -54,6 +54,8 @@ def decide_register_broker(
         record.broker_epoch = existing.epoch
         record.fenced = existing.fenced
         record.in_controlled_shutdown = existing.in_controlled_shutdown
+        if existing.cordoned_log_dirs is not None:
+            record.cordoned_log_dirs = list(existing.cordoned_log_dirs)
     else:
         record.broker_epoch = _next_epoch(context)
         if version is not None:
@@ -144,7 +146,7 @@ def decide_unregister_broker(
             ErrorCode.BROKER_ID_NOT_REGISTERED,
             f"Broker ID {request.broker_id} is not currently registered",
         )
-    if broker.is_active:
+    if not broker.fenced:
         raise ApiError(
             ErrorCode.INVALID_REQUEST, f"Broker ID {broker.id} is running: stop it first"
         )

@@ -78,20 +78,20 @@ class PeriodicWork:
             return outcome._replace(adopt=lambda: self._running.discard(key))
         if key == ControllerTimer.SESSIONS:
             return self._expire_sessions(now_ms)
-        if key == ControllerTimer.NO_OP:
-            return self._again(key, now_ms, [NoOpRecord()])
-        if key == ControllerTimer.PREFERRED_LEADERS:
-            return self._again(key, now_ms, self._preferred_elections())
-        return self._again(key, now_ms, self._unclean_elections())
-
-    def _again(
-        self, key: ControllerTimer, now_ms: int, records: list[MetadataRecord]
-    ) -> Outcome[None]:
         wait_ms = self._periods()[key]
+        if key == ControllerTimer.NO_OP:
+            return self._again(key, now_ms + wait_ms, [NoOpRecord()])
+        is_preferred = key == ControllerTimer.PREFERRED_LEADERS
+        records = self._preferred_elections() if is_preferred else self._unclean_elections()
         if len(records) >= self._context.config.elections_per_round_max:
             wait_ms = _NEXT_SOON_MS
+        return self._again(key, now_ms + wait_ms, records)
+
+    def _again(
+        self, key: ControllerTimer, next_ms: int, records: list[MetadataRecord]
+    ) -> Outcome[None]:
         outcome: Outcome[None] = conclude(self._context.config, records, None)
-        return outcome._replace(timers=[TimerSet(key, now_ms + wait_ms)])
+        return outcome._replace(timers=[TimerSet(key, next_ms)])
 
     # --- brokers that are silent ---
 

@@ -37,7 +37,8 @@ def _is_usable(broker: BrokerImage) -> bool:
     is_cordoned = bool(broker.log_dirs) and set(broker.log_dirs).issubset(
         broker.cordoned_log_dirs or ()
     )
-    return not broker.in_controlled_shutdown and not is_cordoned
+    is_leaving = broker.in_controlled_shutdown and not broker.fenced
+    return not is_leaving and not is_cordoned
 
 
 def _check_placeable(replication_factor: int, broker_count: int, active_count: int) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -23,16 +23,12 @@ if TYPE_CHECKING:
     from penstock.coordinator.marker_writer import MarkerWriter
     from penstock.coordinator.producer_id import ProducerIds
     from penstock.coordinator.transaction_host import TransactionHost
+    from penstock.handlers.call import ClientState
     from penstock.handlers.controller_link import ControllerLink
     from penstock.metadata.delta import MetadataDelta
     from penstock.metadata.image import ClusterImage
+    from penstock.quorum.host import Quorum
     from penstock.storage.log_dir import LogDir
-
-
-@dataclass(slots=True)
-class Endpoint:
-    host: str
-    port: int
 
 
 @dataclass(slots=True)
@@ -51,7 +47,10 @@ class Broker:
     fetch_sessions: FetchSessions
     metrics: BrokerMetrics
     log_dir: LogDir
-    endpoint: Endpoint
+    quorum: Quorum
+    controller_listeners: frozenset[str]
+    answer_embedded: Callable[[ClientState, bytes], Awaitable[bytes]]
+    """Of a request that another broker sent on."""
     markers: MarkerWriter
     marker_sender: MarkerSender
     additions: AdditionSender

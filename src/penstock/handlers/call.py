@@ -14,16 +14,24 @@ class ClientState:
 
     __slots__ = (
         "address",
+        "broker",
         "client_id",
         "host",
+        "is_forwarded",
+        "listener",
         "parked_produces",
         "produce_gate",
         "software_name",
         "software_version",
     )
 
-    def __init__(self, address: str) -> None:
+    def __init__(self, address: str, listener: str = "PLAINTEXT") -> None:
         self.address = address
+        self.listener = listener
+        self.broker: tuple[int, int] | None = None
+        """Id and epoch of a broker that sends its heartbeats on this connection."""
+        self.is_forwarded = False
+        """Whether a broker asks in the name of a client that is connected there."""
         self.host = "/" + address.rpartition(":")[0]
         """As Kafka writes it in group descriptions: `/127.0.0.1`."""
         self.client_id: str | None = None

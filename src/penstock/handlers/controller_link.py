@@ -1,77 +1,120 @@
 """The controller as handlers see it: ask, and get the answer when it is committed.
 
-In a cluster of one the controller runs in this process. With more, this is where a request is
-sent on to the one that leads.
+Where this node is the active controller, its machine is asked. Elsewhere a client's request is sent
+on in an envelope, and what this broker itself wants is asked for directly.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any
 
-from penstock.controller.outcome import Outcome
+from penstock.controller.dispatch import Asked, decide
 from penstock.controller.shard import ControllerShard
 from penstock.controller.topic_name import check_topic_name
 from penstock.coordinator.topic import COORDINATOR_TOPICS, CoordinatorTopic
-from penstock.machine.decision import Decision
+from penstock.handlers.call import Call
+from penstock.handlers.envelope import Principal, pack, unpack_answer
+from penstock.metadata.image import ClusterImage
 from penstock.metadata.record import MetadataRecord
-from penstock.model.error import ApiError, ErrorCode, StorageError
-from penstock.network.later import Later
+from penstock.model.clock import Clock
+from penstock.model.error import ApiError, ErrorCode, PenstockError
+from penstock.network.later import Later, future_of
 from penstock.protocol.entity import Entity
+from penstock.protocol.frame import API_BY_KEY
 from penstock.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
-from penstock.protocol.messages.alter_client_quotas import AlterClientQuotasRequest
-from penstock.protocol.messages.alter_configs import AlterConfigsRequest
-from penstock.protocol.messages.alter_partition_reassignments import (
-    AlterPartitionReassignmentsRequest,
-)
-from penstock.protocol.messages.alter_user_scram_credentials import (
-    AlterUserScramCredentialsRequest,
-)
-from penstock.protocol.messages.create_partitions import CreatePartitionsRequest
 from penstock.protocol.messages.create_topics import (
     CreatableTopic,
     CreatableTopicConfig,
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
-from penstock.protocol.messages.delete_topics import DeleteTopicsRequest
-from penstock.protocol.messages.elect_leaders import ElectLeadersRequest
-from penstock.protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest
-from penstock.protocol.messages.list_partition_reassignments import (
-    ListPartitionReassignmentsRequest,
-)
-from penstock.protocol.messages.unregister_broker import UnregisterBrokerRequest
-from penstock.protocol.messages.update_features import UpdateFeaturesRequest
+from penstock.raft import QuorumView
 from penstock.runtime.driver import Runtime
 from penstock.settings.config import BrokerConfig
 from penstock.telemetry.log import get_logger
 
-ReplyT = TypeVar("ReplyT")
-
 log = get_logger("controller")
 
-
-@dataclass(frozen=True, slots=True)
-class QuorumView:
-    epoch: int
-    end_offset: int
-    committed_offset: int
-    directory_id: bytes
+ControllerRuntime = Runtime[ControllerShard, MetadataRecord]
+AskRemote = Callable[[Entity], Awaitable[Any]]
+"""Sends a request to the active controller on another node; PenstockError if none answers."""
 
 
 class ControllerLink:
     def __init__(
         self,
-        runtime: Runtime[ControllerShard, MetadataRecord],
         node_id: int,
-        quorum: Callable[[], QuorumView],
+        clock: Clock,
+        image: ClusterImage,
+        active: Callable[[], ControllerRuntime | None],
+        ask_remote: AskRemote,
+        quorum: Callable[[], QuorumView | ErrorCode],
         config: Callable[[], BrokerConfig],
     ) -> None:
-        self._config = config
-        self._runtime = runtime
         self._node_id = node_id
+        self._clock = clock
+        self._image = image
+        self._active = active
+        self._ask_remote = ask_remote
+        self._config = config
+        self._making: set[asyncio.Task[None]] = set()
         self.quorum = quorum
+
+    @property
+    def is_active(self) -> bool:
+        """Whether this node is the controller."""
+        return self._active() is not None
+
+    async def ask(self, request: Entity, call: Call) -> Any:
+        """For a client. The answer is the controller's, wherever it is."""
+        runtime = self._active()
+        if runtime is not None:
+            receiver_id = None if call.client.is_forwarded else self._node_id
+            asked = Asked(call.version, self._node_id, receiver_id, self._clock.now_ms())
+            return await runtime.submit(lambda shard: decide(shard, request, asked))
+        return await self.forward(request, call)
+
+    async def forward(self, request: Entity, call: Call) -> Any:
+        """To the controller on another node, in the client's name."""
+        if call.client.is_forwarded:
+            raise ApiError(ErrorCode.NOT_CONTROLLER)
+        client = call.client
+        envelope = pack(request, call.version, client.client_id, client.host, Principal())
+        try:
+            answer = await self._ask_remote(envelope)
+        except PenstockError as error:
+            raise ApiError(ErrorCode.REQUEST_TIMED_OUT, str(error)) from error
+        return unpack_answer(request, call.version, answer)
+
+    def note_contact(self, broker_id: int, broker_epoch: int) -> None:
+        """A heartbeat has come, and may have to wait for its turn."""
+        runtime = self._active()
+        if runtime is not None:
+            runtime.machine.note_contact(broker_id, broker_epoch, self._clock.now_ms())
+
+    async def fence(self, broker_id: int, broker_epoch: int) -> None:
+        runtime = self._active()
+        if runtime is None:
+            raise ApiError(ErrorCode.NOT_CONTROLLER)
+        await runtime.submit(lambda shard: shard.decide_fence_broker(broker_id, broker_epoch))
+
+    def ask_here(self, request: Entity) -> Awaitable[Any]:
+        """For this broker itself, where this node is the controller. It is decided at once."""
+        runtime = self._active()
+        if runtime is None:
+            raise ApiError(ErrorCode.NOT_CONTROLLER)
+        assert request.API_KEY is not None
+        version = API_BY_KEY[request.API_KEY].max_version
+        asked = Asked(version, self._node_id, self._node_id, self._clock.now_ms())
+        answer = runtime.ask(lambda shard: decide(shard, request, asked))
+        return future_of(answer) if isinstance(answer, Later) else _now(answer)
+
+    def _ask_anywhere(self, request: Entity) -> Awaitable[Any]:
+        return self.ask_here(request) if self.is_active else self._ask_remote(request)
+
+    # What a broker asks for on its own account
 
     def name_error(self, name: str) -> ErrorCode | None:
         """Why no topic can have this name, if so."""
@@ -81,40 +124,28 @@ class ControllerLink:
             return error.code
         return None
 
-    def when_settled(self, answer: Callable[[], ReplyT]) -> ReplyT | Awaitable[ReplyT]:
-        """Answer once all that the image shows is committed and its partitions are there: who is
-        told of a topic may write to it at once."""
-        return self._wait_settled(answer) if self._runtime.pending_count else answer()
-
-    async def _wait_settled(self, answer: Callable[[], ReplyT]) -> ReplyT:
-        await self._runtime.submit(lambda _: Decision((), None))
-        return answer()
-
     def create_missing_topics(self, names: Sequence[str]) -> None:
         """Begin to create topics that were used before they were made; nobody waits for it.
 
         As in Kafka, who asked is told that the topic is unknown and asks again: a test that deletes
         a topic and looks whether it is gone must not be shown the one that its look has made.
         """
-
-        def failed(error: Exception) -> None:
-            log.warning("topics not created", count=len(names), first=names[0], reason=str(error))
-
         request = CreateTopicsRequest(topics=[self._as_used(name) for name in dict.fromkeys(names)])
-        try:
-            answer = self._runtime.ask(lambda shard: shard.decide_create_topics(request))
-        except (ApiError, StorageError) as error:
-            failed(error)
-        else:
-            if isinstance(answer, Later):
-                answer.listen(_log_uncreated, failed)
-            else:
-                _log_uncreated(answer)
+        # Begun at once where the controller is here: who asks again finds it under way.
+        making = self._ask_anywhere(request)
+        task = asyncio.create_task(_report_uncreated(making, names))
+        self._making.add(task)
+        task.add_done_callback(self._making.discard)
 
     async def create_internal_topic(self, topic: CoordinatorTopic) -> None:
         """What fails is found out by who looks for the topic afterwards."""
         request = CreateTopicsRequest(topics=[self._fitted(topic)])
-        await self._runtime.submit(lambda shard: shard.decide_create_topics(request))
+        try:
+            _log_uncreated(await self._ask_anywhere(request))
+        except ApiError:
+            raise
+        except PenstockError as error:
+            raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE, str(error)) from error
 
     def _as_used(self, name: str) -> CreatableTopic:
         """A topic that somebody used before it was made: with the broker's defaults, or as its
@@ -125,7 +156,7 @@ class ControllerLink:
         return self._fitted(build(self._config()))
 
     def _fitted(self, topic: CoordinatorTopic) -> CreatableTopic:
-        fitted = topic.fitted(len(self._runtime.machine.image.active_brokers))
+        fitted = topic.fitted(len(self._image.active_brokers))
         return CreatableTopic(
             name=fitted.name,
             num_partitions=fitted.partition_count,
@@ -138,64 +169,27 @@ class ControllerLink:
 
     async def allocate_producer_ids(self, broker_epoch: int) -> range:
         request = AllocateProducerIdsRequest(broker_id=self._node_id, broker_epoch=broker_epoch)
-        response = await self._runtime.submit(
-            lambda shard: shard.decide_allocate_producer_ids(request)
-        )
+        try:
+            response = await self._ask_anywhere(request)
+        except ApiError:
+            raise
+        except PenstockError as error:
+            raise ApiError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, str(error)) from error
         if response.error_code:
             raise ApiError(ErrorCode(response.error_code), "no producer ids from the controller")
         start = response.producer_id_start
         return range(start, start + response.producer_id_len)
 
-    def create_topics(self, request: CreateTopicsRequest) -> Awaitable[Entity]:
-        return self._submit(lambda shard: shard.decide_create_topics(request))
 
-    def delete_topics(self, request: DeleteTopicsRequest) -> Awaitable[Entity]:
-        return self._submit(lambda shard: shard.decide_delete_topics(request))
+async def _now(answer: Any) -> Any:
+    return answer
 
-    def create_partitions(self, request: CreatePartitionsRequest) -> Awaitable[Entity]:
-        return self._submit(lambda shard: shard.decide_create_partitions(request))
 
-    def alter_configs(self, request: AlterConfigsRequest) -> Awaitable[Entity]:
-        return self._submit(lambda shard: shard.decide_alter_configs(request, self._node_id))
-
-    def incremental_alter_configs(
-        self, request: IncrementalAlterConfigsRequest
-    ) -> Awaitable[Entity]:
-        return self._submit(
-            lambda shard: shard.decide_incremental_alter_configs(request, self._node_id)
-        )
-
-    def elect_leaders(self, request: ElectLeadersRequest) -> Awaitable[Entity]:
-        return self._submit(lambda shard: shard.decide_elect_leaders(request))
-
-    def alter_partition_reassignments(
-        self, request: AlterPartitionReassignmentsRequest
-    ) -> Awaitable[Entity]:
-        return self._submit(lambda shard: shard.decide_alter_reassignments(request))
-
-    def list_partition_reassignments(
-        self, request: ListPartitionReassignmentsRequest
-    ) -> Awaitable[Entity]:
-        return self._submit(lambda shard: shard.decide_list_reassignments(request))
-
-    def alter_user_scram_credentials(
-        self, request: AlterUserScramCredentialsRequest
-    ) -> Awaitable[Entity]:
-        return self._submit(lambda shard: shard.decide_alter_scram(request))
-
-    def alter_client_quotas(self, request: AlterClientQuotasRequest) -> Awaitable[Entity]:
-        return self._submit(lambda shard: shard.decide_alter_quotas(request))
-
-    def update_features(self, request: UpdateFeaturesRequest, version: int) -> Awaitable[Entity]:
-        return self._submit(
-            lambda shard: shard.decide_update_features(request, version, self._node_id)
-        )
-
-    def unregister_broker(self, request: UnregisterBrokerRequest) -> Awaitable[Entity]:
-        return self._submit(lambda shard: shard.decide_unregister_broker(request))
-
-    def _submit(self, decide: Callable[[ControllerShard], Outcome[ReplyT]]) -> Awaitable[ReplyT]:
-        return self._runtime.submit(decide)
+async def _report_uncreated(making: Awaitable[CreateTopicsResponse], names: Sequence[str]) -> None:
+    try:
+        _log_uncreated(await making)
+    except PenstockError as error:
+        log.warning("topics not created", count=len(names), first=names[0], reason=str(error))
 
 
 def _log_uncreated(response: CreateTopicsResponse) -> None:

@@ -7,6 +7,8 @@ from collections.abc import Iterable
 from typing import cast
 
 from penstock.handlers.broker import Broker
+from penstock.handlers.call import Call
+from penstock.handlers.current_leader import MOVED, CurrentLeader, addresses_of, leader_of
 from penstock.handlers.fetch_session import FetchContext, FetchTarget
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.network.later import Later
@@ -16,13 +18,19 @@ from penstock.protocol.messages.fetch import (
     FetchableTopicResponse,
     FetchRequest,
     FetchResponse,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
     PartitionData,
 )
+from penstock.replication.leader import Leader
 from penstock.replication.partition import READ_COMMITTED, Partition
+from penstock.replication.replica_selector import nearest_replica
 from penstock.storage.lookup import aborted_txns, end_offset_for_epoch, last_stable_offset
 
 ZSTD_FROM = 10
 FOLLOWERS_SERVE_FROM = 11
+LEADER_TOLD_FROM = 16
+RACK_AWARE = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 
 Outcome = tuple[FetchTarget, PartitionData]
 
@@ -36,9 +44,11 @@ class Fetch:
         "_context",
         "_isolation",
         "_later",
+        "_listener",
         "_max_bytes",
         "_min_bytes",
         "_outcomes",
+        "_rack",
         "_timer",
         "_version",
         "_watched",
@@ -47,10 +57,12 @@ class Fetch:
     )
 
     def __init__(
-        self, broker: Broker, request: FetchRequest, version: int, context: FetchContext
+        self, broker: Broker, request: FetchRequest, call: Call, context: FetchContext
     ) -> None:
         self._broker = broker
-        self._version = version
+        self._version = call.version
+        self._listener = call.client.listener
+        self._rack = request.rack_id
         self._context = context
         self._isolation = request.isolation_level
         self._max_bytes = min(request.max_bytes, broker.config.fetch_bytes_max)
@@ -74,7 +86,11 @@ class Fetch:
             if data is None:
                 continue
             self._outcomes.append((target, data))
-            if data.error_code or data.diverging_epoch is not None:
+            if (
+                data.error_code
+                or data.diverging_epoch is not None
+                or data.preferred_read_replica >= 0
+            ):
                 answerable = True
         self.is_answerable = answerable or self._bytes >= self._min_bytes
 
@@ -87,6 +103,10 @@ class Fetch:
                 diverging = self._diverging(partition, target)
                 if diverging is not None:
                     return diverging
+            if self._rack and partition.leader is not None:
+                nearer = self._nearer(partition, partition.leader, target)
+                if nearer is not None:
+                    return nearer
             bound = self._bound(partition, target)
             if target.offset == bound:
                 return None
@@ -120,6 +140,26 @@ class Fetch:
         if self._version < ZSTD_FROM and partition.log.config.compression_type == "zstd":
             raise ApiError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
         return partition
+
+    def _nearer(
+        self, partition: Partition, leader: Leader, target: FetchTarget
+    ) -> PartitionData | None:
+        """Sends a consumer to a replica in its own rack, if there is one in sync (KIP-392)."""
+        broker = self._broker
+        if broker.config.get("replica.selector.class") != RACK_AWARE:
+            return None
+        brokers = broker.image.brokers
+
+        def rack_of(broker_id: int) -> str | None:
+            image = brokers.get(broker_id)
+            return None if image is None else image.rack
+
+        nearest = nearest_replica(leader, brokers.get, rack_of, self._rack, target.offset)
+        if nearest == broker.node_id:
+            return None
+        data = _described(partition, target, self._isolation)
+        data.preferred_read_replica = nearest
+        return data
 
     def _diverging(self, partition: Partition, target: FetchTarget) -> PartitionData | None:
         """Tells a client whose history is not ours where the two parted (KIP-595)."""
@@ -245,7 +285,27 @@ class Fetch:
                 target.told_log_start_offset = data.log_start_offset
                 if data.records:
                     session.move_to_end(target)
-        return FetchResponse(session_id=context.session_id, responses=_by_topic(outcomes))
+        response = FetchResponse(session_id=context.session_id, responses=_by_topic(outcomes))
+        if self._version >= LEADER_TOLD_FROM:
+            self._tell_leaders(response, outcomes)
+        return response
+
+    def _tell_leaders(self, response: FetchResponse, outcomes: Iterable[Outcome]) -> None:
+        leaders: list[CurrentLeader] = []
+        for target, data in outcomes:
+            if data.error_code not in MOVED:
+                continue
+            leader = leader_of(self._broker, target.topic, target.topic_id, target.index)
+            if leader is not None:
+                leaders.append(leader)
+                data.current_leader = LeaderIdAndEpoch(
+                    leader_id=leader.broker_id, leader_epoch=leader.epoch
+                )
+        if leaders:
+            response.node_endpoints = [
+                NodeEndpoint(node_id=one.broker_id, host=one.host, port=one.port, rack=one.rack)
+                for one in addresses_of(self._broker, leaders, self._listener)
+            ]
 
     def _complete(self) -> list[Outcome]:
         found = {id(target): data for target, data in self._outcomes}
@@ -292,6 +352,13 @@ def _described(partition: Partition, target: FetchTarget, isolation: int) -> Par
         log_start_offset=log.log_start_offset,
         aborted_transactions=[] if isolation == READ_COMMITTED else None,
         records=b"",
+    )
+
+
+def _has_news(data: PartitionData) -> bool:
+    """Something other than records, which the client is to hear of at once."""
+    return bool(
+        data.error_code or data.diverging_epoch is not None or data.preferred_read_replica >= 0
     )
 
 

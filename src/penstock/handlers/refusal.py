@@ -11,6 +11,7 @@ from typing import Any
 
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.protocol.entity import Entity
+from penstock.protocol.frame import API_BY_KEY
 from penstock.protocol.messages.alter_client_quotas import (
     AlterClientQuotasResponse,
     ResponseEntityData,
@@ -41,6 +42,9 @@ Refusal = Callable[[Any, ErrorCode, str | None], Entity]
 def refuse(api_key: int, request: Entity, error: ApiError | StorageError) -> Entity | None:
     """The answer to a request that failed; None where this API has none."""
     refusal = _REFUSALS.get(api_key)
+    if refusal is None and api_key in _AS_A_WHOLE:
+        code = error.code if isinstance(error, ApiError) else ErrorCode.KAFKA_STORAGE_ERROR
+        return API_BY_KEY[api_key].response_class()(error_code=code)  # type: ignore[call-arg]
     if refusal is None:
         return None
     if isinstance(error, ApiError):
@@ -151,6 +155,9 @@ def _alter_client_quotas(request: Any, code: ErrorCode, message: str | None) -> 
         ]
     )
 
+
+_AS_A_WHOLE = frozenset({45, 46, 55, 56, 62, 63, 67, 70, 73, 80, 81})
+"""One error code stands for the request: reassignments, the quorum, and what brokers ask."""
 
 _REFUSALS: dict[int, Refusal] = {
     19: _create_topics,

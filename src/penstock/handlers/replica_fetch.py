@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from penstock.handlers.broker import Broker
+from penstock.handlers.call import Call
 from penstock.handlers.fetch import Fetch
 from penstock.handlers.fetch_session import FetchContext, FetchTarget
 from penstock.protocol.messages.fetch import FetchRequest
@@ -38,11 +39,12 @@ class ReplicaFetch(Fetch):
         self,
         broker: Broker,
         request: FetchRequest,
-        version: int,
+        call: Call,
         context: FetchContext,
         replica: Replica,
     ) -> None:
-        super().__init__(broker, request, version, context)
+        super().__init__(broker, request, call, context)
+        self._rack = ""
         self._replica = replica
         self._is_noted = False
 

@@ -21,7 +21,7 @@ from penstock.handlers.pieces import (
     pieces,
     slices,
 )
-from penstock.handlers.table import HOT, MODULES, Handler, load
+from penstock.handlers.table import CHANGES_METADATA, HOT, Handler, Modules, load
 from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
 from penstock.network.later import Later, future_of
 from penstock.network.part import Exclusive, Part, Reply, Served
@@ -95,15 +95,20 @@ class Route:
 
 
 class Router:
-    def __init__(self, broker: Broker, turn: Turn) -> None:
+    """Of one listener, or of several that serve the same."""
+
+    def __init__(self, broker: Broker, turn: Turn, modules: Modules) -> None:
         self._broker = broker
         self._turn = turn
+        self._modules = modules
         self._monotonic = broker.clock.monotonic
         self._routes: dict[tuple[int, int], Route] = {}
 
     def warm_up(self) -> None:
         """Loads what every client asks for first, so that the first one does not wait for it."""
         for key in HOT:
+            if key not in self._modules:
+                continue
             self._new_route(key, API_BY_KEY[key].max_version)
 
     def serve(self, client: ClientState, frame: memoryview) -> Served:
@@ -129,12 +134,27 @@ class Router:
                 lambda settled: self._respond(settled, correlation_id, route, started)
             )
         if type(answer) is CoroutineType:
-            return self._finish(answer, request, correlation_id, route, started)
+            finish = self._finish(answer, request, correlation_id, route, started)
+            return Exclusive(finish) if key in CHANGES_METADATA else finish
         return self._respond(answer, correlation_id, route, started)
 
     def _respond(self, answer: Any, correlation_id: int, route: Route, started: float) -> Reply:
         route.latency_s.observe(self._monotonic() - started)
         return None if answer is None else route.respond(correlation_id, answer)
+
+    async def answer_embedded(self, client: ClientState, data: bytes) -> bytes:
+        """A request without its size, from an envelope; the whole frame of the answer."""
+        key, version, correlation_id, size = decode_request_start(data)
+        route = self._routes.get((key, version)) or self._route_of(memoryview(data))
+        client.client_id, pos = decode_client_id(data, size, route.flexible)
+        request, _ = route.decode(data, pos)
+        try:
+            answer = await _settled(route.handle(self._broker, request, Call(client, version)))
+        except (ApiError, StorageError) as error:
+            if isinstance(error, ApiError) and error.code == ErrorCode.NOT_CONTROLLER:
+                raise
+            answer = self._refuse(key, request, error)
+        return b"".join(cast(list[bytes], route.respond(correlation_id, answer)))
 
     # A request over many elements
 
@@ -234,11 +254,11 @@ class Router:
 
     def _new_route(self, api_key: int, version: int) -> Route:
         spec = API_BY_KEY[api_key]
-        if api_key not in MODULES:
+        if api_key not in self._modules:
             raise ProtocolError(f"API {spec.name} is not served")
         latency_s = self._broker.metrics.latency_of(spec.name)
         limit = self._broker.config.request_elements_max
-        route = Route(spec, version, load(api_key), latency_s, limit)
+        route = Route(spec, version, load(self._modules[api_key]), latency_s, limit)
         self._routes[api_key, version] = route
         return route
 
@@ -249,7 +269,7 @@ class Router:
             raise error
         from penstock.handlers.api.api_versions import unsupported
 
-        answer = unsupported(self._broker)
+        answer = unsupported(self._broker, self._modules)
         respond = cast(Respond, response_encoder(API_BY_KEY[API_VERSIONS], 0))
         return respond(error.header.correlation_id, answer)
 

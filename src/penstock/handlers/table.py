@@ -1,4 +1,4 @@
-"""Which APIs this node serves: the one list that routing and ApiVersions both read.
+"""Which APIs this node serves on which listener: the one list that routing and ApiVersions read.
 
 A module is imported when its API is first asked for, so that starting costs nothing for what
 nobody uses. An API that is not here is not advertised.
@@ -6,14 +6,17 @@ nobody uses. An API that is not here is not advertised.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
 Handler = Callable[[Any, Any, Any], Any]
 """(broker, request, call) -> Answer"""
 
-MODULES: dict[int, str] = {
+Modules = Mapping[int, str]
+"""The module in `handlers/api` by the number of the API."""
+
+BROKER_MODULES: Modules = {
     0: "produce",
     1: "fetch",
     2: "list_offsets",
@@ -29,8 +32,8 @@ MODULES: dict[int, str] = {
     16: "list_groups",
     17: "security_off",
     18: "api_versions",
-    19: "create_topics",
-    20: "delete_topics",
+    19: "controller_request",
+    20: "controller_request",
     21: "delete_records",
     22: "init_producer_id",
     23: "offset_for_leader_epoch",
@@ -43,30 +46,30 @@ MODULES: dict[int, str] = {
     30: "security_off",
     31: "security_off",
     32: "describe_configs",
-    33: "alter_configs",
+    33: "controller_request",
     34: "alter_replica_log_dirs",
     35: "describe_log_dirs",
     36: "security_off",
-    37: "create_partitions",
+    37: "controller_request",
     38: "security_off",
     39: "security_off",
     40: "security_off",
     41: "security_off",
     42: "delete_groups",
-    43: "elect_leaders",
-    44: "incremental_alter_configs",
-    45: "alter_partition_reassignments",
-    46: "list_partition_reassignments",
+    43: "controller_request",
+    44: "controller_request",
+    45: "controller_request",
+    46: "controller_request",
     47: "offset_delete",
     48: "describe_client_quotas",
-    49: "alter_client_quotas",
+    49: "controller_request",
     50: "describe_user_scram_credentials",
-    51: "alter_user_scram_credentials",
+    51: "controller_request",
     55: "describe_quorum",
-    57: "update_features",
+    57: "controller_request",
     60: "describe_cluster",
     61: "describe_producers",
-    64: "unregister_broker",
+    64: "controller_request",
     65: "describe_transactions",
     66: "list_transactions",
     68: "consumer_group_heartbeat",
@@ -91,11 +94,29 @@ MODULES: dict[int, str] = {
     92: "share_and_streams_off",
 }
 
+_QUORUM = dict.fromkeys((1, 52, 53, 54, 59, 80, 81, 82), "quorum_request")
+_CONTROLLER = dict.fromkeys((56, 62, 63, 67, 70, 73), "controller_request")
+_OF_BOTH = (
+    *(17, 18, 19, 20, 29, 30, 31, 32, 33, 36, 37, 38, 39, 40, 41, 43, 44, 45, 46, 49, 50, 51, 55),
+    *(57, 60, 64),
+)
+
+CONTROLLER_MODULES: Modules = {
+    **{key: BROKER_MODULES[key] for key in _OF_BOTH},
+    **_QUORUM,
+    **_CONTROLLER,
+    58: "envelope",
+}
+"""On listeners of controllers: what brokers and other controllers ask, and clients through them."""
+
+CHANGES_METADATA = frozenset((19, 20, 33, 37, 43, 44, 45, 49, 51, 57, 64))
+"""Whatever comes behind one of these on its connection shows its effect: it is not begun before."""
+
 HOT = (0, 1, 2, 3, 18, 22)
 """Loaded at start, after the listener is open: what every client asks for first."""
 
 
-def load(api_key: int) -> Handler:
-    module = import_module(f"penstock.handlers.api.{MODULES[api_key]}")
+def load(name: str) -> Handler:
+    module = import_module(f"penstock.handlers.api.{name}")
     handler: Handler = module.handle
     return handler

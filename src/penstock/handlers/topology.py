@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from penstock.handlers.broker import Broker
-from penstock.metadata.broker import BrokerImage
 from penstock.model.error import ApiError, ErrorCode
 
 INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
@@ -20,26 +19,20 @@ def check_writable(topic: str, client_id: str | None) -> None:
 
 
 def endpoints(
-    broker: Broker, with_fenced: bool = False
+    broker: Broker, listener: str, with_fenced: bool = False
 ) -> Iterator[tuple[int, str, int, str | None, bool]]:
-    """(id, host, port, rack, fenced) of every broker a client may be sent to."""
+    """(id, host, port, rack, fenced) of every broker that a client of this listener may be sent
+    to."""
     for image in broker.image.brokers.values():
         if image.fenced and not with_fenced:
             continue
-        address = _address(broker, image)
-        if address is not None:
-            yield image.id, *address, image.rack, image.fenced
+        endpoint = image.endpoint(listener)
+        if endpoint is not None:
+            yield image.id, endpoint.host, endpoint.port, image.rack, image.fenced
 
 
-def address_of(broker: Broker, node_id: int) -> tuple[str, int] | None:
-    """Where clients find a broker; None of one that is not there, or not let in."""
+def address_of(broker: Broker, node_id: int, listener: str) -> tuple[str, int] | None:
+    """Where clients of this listener find a broker; None of one that is not there, or fenced."""
     image = broker.image.brokers.get(node_id)
-    return None if image is None or image.fenced else _address(broker, image)
-
-
-def _address(broker: Broker, image: BrokerImage) -> tuple[str, int] | None:
-    if image.id == broker.node_id:
-        return broker.endpoint.host, broker.endpoint.port
-    if not image.endpoints:
-        return None
-    return image.endpoints[0].host, image.endpoints[0].port
+    endpoint = None if image is None or image.fenced else image.endpoint(listener)
+    return None if endpoint is None else (endpoint.host, endpoint.port)

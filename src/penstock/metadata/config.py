@@ -43,6 +43,10 @@ class ConfigImage:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def replace(self, other: ConfigImage) -> None:
+        """Hold what the other holds, in containers of its own."""
+        self._by_resource = {resource: dict(values) for resource, values in other}
+
     def of(self, resource_type: int, name: str) -> Mapping[str, str]:
         return self._by_resource.get(ConfigResource(resource_type, name), _NOTHING)
 

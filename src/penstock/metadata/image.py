@@ -7,11 +7,12 @@ it never changes it.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from penstock.metadata.broker import BrokerImage
 from penstock.metadata.config import ConfigImage, ConfigResource, ResourceType
 from penstock.metadata.delta import MetadataDelta
+from penstock.metadata.difference import note_difference
 from penstock.metadata.partition import PartitionImage
 from penstock.metadata.record import MetadataRecord, RecordKind
 from penstock.metadata.security import SecurityImage
@@ -39,6 +40,9 @@ if TYPE_CHECKING:
     from penstock.protocol.messages.records.topic_record import TopicRecord
     from penstock.protocol.messages.records.unfence_broker_record import UnfenceBrokerRecord
     from penstock.protocol.messages.records.unregister_broker_record import UnregisterBrokerRecord
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 PartitionWatcher = Callable[[TopicId, int, PartitionImage | None, PartitionImage | None], None]
@@ -90,6 +94,30 @@ class ClusterImage:
         self.next_offset = offset + 1
         if not self._transaction.hold(record, offset):
             self._apply(record)
+
+    def copy(self) -> ClusterImage:
+        """Another image of the same cluster, that goes its own way from here."""
+        other = ClusterImage()
+        other._take_over(self)
+        return other
+
+    def replace(self, other: ClusterImage) -> None:
+        """Show another image's cluster from now on, as after a snapshot. What differs is in the
+        next delta; whoever holds this image goes on with it."""
+        note_difference(self._delta, self, other)
+        self._take_over(other)
+
+    def _take_over(self, other: ClusterImage) -> None:
+        self.next_offset = other.next_offset
+        # In place: others look things up in them directly.
+        _refill(self.brokers, other.brokers)
+        _refill(self.controllers, other.controllers)
+        _refill(self.features, other.features)
+        self.topics.replace(other.topics)
+        self.configs.replace(other.configs)
+        self.next_producer_id = other.next_producer_id
+        self.security.replace(other.security)
+        self._transaction.replace(other._transaction)
 
     def take_delta(self) -> MetadataDelta:
         """What changed since the last time this was asked."""
@@ -149,6 +177,7 @@ class ClusterImage:
             for index, partition in topic.partitions.items():
                 if partition.elr or partition.last_known_elr:
                     topic.partitions[index] = cleared = partition.without_elr()
+                    self._delta.note_partition(topic.id, index, is_new=False)
                     if self.partition_watcher is not None:
                         self.partition_watcher(topic.id, index, partition, cleared)
 
@@ -212,6 +241,11 @@ class ClusterImage:
 
     def _abort_transaction(self, _record: MetadataRecord) -> None:
         self._transaction.finish()
+
+
+def _refill(mine: dict[K, V], theirs: dict[K, V]) -> None:
+    mine.clear()
+    mine.update(theirs)
 
 
 def _ignore(_image: ClusterImage, _record: MetadataRecord) -> None:

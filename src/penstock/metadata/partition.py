@@ -143,9 +143,11 @@ class PartitionImage:
         )
 
     def without_elr(self) -> PartitionImage:
-        """What clearing eligible leaders leaves; it is no change of the partition's own epoch."""
+        """What clearing eligible leaders leaves. As in Kafka the partition's epoch grows by it: one
+        that kept the old epoch could never again agree with a controller that did not."""
         values = {name: getattr(self, name) for name in self.__slots__}
-        return PartitionImage(**{**values, "elr": (), "last_known_elr": ()})
+        values.update(elr=(), last_known_elr=(), partition_epoch=self.partition_epoch + 1)
+        return PartitionImage(**values)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, PartitionImage):

@@ -48,6 +48,11 @@ class SecurityImage:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def replace(self, other: SecurityImage) -> None:
+        """Hold what the other holds, in containers of its own."""
+        for name in self.__slots__:
+            setattr(self, name, dict(getattr(other, name)))
+
     def put_quota(self, record: ClientQuotaRecord) -> None:
         entity = frozenset((part.entity_type, part.entity_name) for part in record.entity)
         key = (entity, record.key)

@@ -27,6 +27,11 @@ class TopicImage:
 
     __hash__ = None  # type: ignore[assignment]
 
+    def copy(self) -> TopicImage:
+        other = TopicImage(self.name, self.id)
+        other.partitions = dict(self.partitions)
+        return other
+
     def __repr__(self) -> str:
         return f"TopicImage({self.name!r}, {id_to_str(self.id)}, {self.partitions!r})"
 
@@ -55,6 +60,12 @@ class TopicsImage:
         return isinstance(other, TopicsImage) and self._by_name == other._by_name
 
     __hash__ = None  # type: ignore[assignment]
+
+    def replace(self, other: TopicsImage) -> None:
+        """Hold what the other holds, in containers of its own."""
+        self._by_name = {topic.name: topic.copy() for topic in other}
+        self._by_id = {topic.id: topic for topic in self}
+        self._colliding = {key: set(names) for key, names in other._colliding.items()}
 
     @property
     def by_name(self) -> Mapping[str, TopicImage]:

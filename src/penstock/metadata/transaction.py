@@ -19,6 +19,9 @@ class TransactionBuffer:
     def is_open(self) -> bool:
         return self._held is not None
 
+    def replace(self, other: TransactionBuffer) -> None:
+        self._held = None if other._held is None else list(other._held)
+
     def begin(self) -> None:
         if self._held is not None:
             raise InvariantError("metadata log begins a transaction inside another")

@@ -10,6 +10,8 @@ TopicId = bytes
 
 ZERO_ID: TopicId = bytes(16)
 
+NODE_ID_MAX = (1 << 31) - 1
+
 
 class TopicPartition(NamedTuple):
     topic: str

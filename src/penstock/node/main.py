@@ -10,13 +10,14 @@ import signal
 import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
+from socket import gethostname
 from typing import Any, NoReturn
 
 from penstock.node.address import EVERY_INTERFACE, Address, AddressError, parse_address
+from penstock.node.cluster_config import ClusterConfig, cluster_config
 from penstock.node.descriptor import raise_limit
-from penstock.node.endpoint import advertised_of, check_metadata_dir, data_dir_of, listener_of
 from penstock.node.node import Node, NodeOptions
-from penstock.node.quorum import check_alone
+from penstock.node.quorum import QuorumError, check_place
 from penstock.settings.config import BrokerConfig
 from penstock.telemetry.clock import SystemClock
 from penstock.telemetry.log import configure, get_logger, json_line
@@ -133,18 +134,42 @@ def settled_options(
 ) -> NodeOptions:
     """The command line wins, but excuses nothing: a file that asks for what is not there is refused
     all the same."""
-    check_alone(config)
-    configured, told = listener_of(config), advertised_of(config)
+    cluster = cluster_config(config)
+    check_place(cluster, config, data_dir)
+    if data_dir is None and (config.is_set("log.dirs") or config.is_set("log.dir")):
+        data_dir = cluster.data_dirs[0]
+    data_dir = data_dir or DEFAULT_DATA_DIR
+    scraped = None if metrics is None else parse_address(metrics, "--metrics")
+    if cluster.names_quorum or len(cluster.roles) == 1:
+        for option, value in (("--listen", listen), ("--advertise", advertise)):
+            if value is not None:
+                raise QuorumError(
+                    f"{option} is for a node alone: a node of a cluster has its listeners in its "
+                    "settings"
+                )
+        bound = cluster.listeners[0].bind_address
+        return NodeOptions(bound, None, data_dir, scraped, cluster)
+    configured, told = _client_addresses(cluster, config)
     listen = listen or configured or DEFAULT_LISTEN
     advertise = advertise or told
-    data_dir = data_dir or data_dir_of(config) or DEFAULT_DATA_DIR
-    check_metadata_dir(config, data_dir)
     return NodeOptions(
         listen=parse_address(listen, "--listen"),
         advertise=None if advertise is None else _advertised(advertise),
         data_dir=data_dir,
-        metrics=None if metrics is None else parse_address(metrics, "--metrics"),
+        metrics=scraped,
     )
+
+
+def _client_addresses(
+    cluster: ClusterConfig, config: BrokerConfig
+) -> tuple[str | None, str | None]:
+    """Where the settings have this node listen for clients, and what they have it tell them."""
+    (bound,) = cluster.of_brokers(cluster.listeners)
+    (told,) = cluster.of_brokers(cluster.advertised)
+    listen = str(bound.bind_address) if config.is_set("listeners") else None
+    if not config.is_set("advertised.listeners"):
+        return listen, None
+    return listen, str(told.told_address(gethostname(), 0))
 
 
 def _advertised(text: str) -> Address:

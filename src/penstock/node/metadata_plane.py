@@ -1,32 +1,32 @@
-"""The cluster's metadata on this node: its log, the controller over it, and the runtime between.
+"""The cluster's metadata on this node: the quorum, the image of what is committed, the controller.
 
-A node alone is a cluster of one: the same log, records and machine as with many.
+Two images: the node's own, which handlers and partitions go by, is fed with committed records
+only; the active controller decides on one of its own, which runs ahead of it. A node alone is a
+cluster of one: the same log, records and machine as with many.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from penstock.controller import SettingsSchema, controller_config
-from penstock.controller.config import SUPPORTED_FEATURES
 from penstock.controller.shard import ControllerShard
-from penstock.handlers.controller_link import ControllerLink, QuorumView
+from penstock.handlers.controller_link import AskRemote, ControllerLink
 from penstock.metadata.delta import MetadataDelta
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.record import MetadataRecord
 from penstock.metadata.snapshot import image_records
 from penstock.metadata.version import METADATA_VERSION
 from penstock.model.clock import Clock
-from penstock.model.error import ApiError, StorageError
+from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
+from penstock.node.controller_channel import ControllerEndpoint
 from penstock.node.identity import Identity
-from penstock.protocol.messages.broker_registration import (
-    BrokerRegistrationRequest,
-    Feature,
-    Listener,
-)
-from penstock.quorum.metadata_journal import MetadataJournal
+from penstock.protocol.messages.broker_registration import BrokerRegistrationRequest
+from penstock.quorum.channel import Channel
+from penstock.quorum.config import QuorumConfig
+from penstock.quorum.host import Quorum
 from penstock.quorum.metadata_log import MetadataLog
 from penstock.quorum.metadata_snapshot import read_bootstrap
 from penstock.quorum.space_reserve import SpaceReserve
@@ -38,9 +38,10 @@ from penstock.telemetry.log import get_logger
 
 METADATA_PARTITION = TopicPartition("__cluster_metadata", 0)
 METADATA_TOPIC_ID = bytes(15) + b"\x01"
-PLAINTEXT = 0
 
 log = get_logger("metadata")
+
+ControllerRuntime = Runtime[ControllerShard, MetadataRecord]
 
 
 class MetadataPlane:
@@ -55,115 +56,180 @@ class MetadataPlane:
         config: Callable[[], BrokerConfig],
         new_id: Callable[[], bytes],
         on_delta: Callable[[MetadataDelta], None],
+        random: Callable[[], float],
+        quorum: QuorumConfig,
+        channel: Channel | None,
+        ask_remote: AskRemote,
     ) -> None:
         self.image = image
         self.broker_epoch = -1
+        """Of a node alone; elsewhere the controller gives it (`membership`)."""
+        self._activating: asyncio.Task[None] | None = None
+        self._is_alone = quorum.alone
         self._log_dir = log_dir
+        self._clock = clock
         self._identity = identity
         self._on_delta = on_delta
         self._config = config
         self._new_id = new_id
-        storage_log = _open_log(log_dir)
+        self._is_live = False
+        self.on_active: Callable[[], None] = lambda: None
+        """Told when this node has become the controller of a cluster."""
+        self._runtime: ControllerRuntime | None = None
         self.reserve = SpaceReserve(log_dir.disk, log_dir.path, lambda: log_dir.space()[1])
-        self._journal = MetadataJournal(
-            MetadataLog(storage_log),
-            log_dir.disk,
-            storage_log.directory,
+        self.quorum = Quorum(
+            quorum,
+            MetadataLog(_open_log(log_dir)),
             clock,
+            self,
+            random,
+            channel=channel,
             reserve=self.reserve,
         )
-        shard = ControllerShard(
-            controller_config(config()), SettingsSchema(config), new_id, self.image
+        self.controller = ControllerLink(
+            identity.node_id,
+            clock,
+            image,
+            self.active,
+            ask_remote,
+            self.quorum.describe,
+            config,
         )
-        self._runtime: Runtime[ControllerShard, MetadataRecord] = Runtime(
-            shard, self._journal, clock, self._committed
-        )
-        self.controller = ControllerLink(self._runtime, identity.node_id, self._quorum, config)
 
-    def load(self) -> int:
-        """Replays the metadata log; whatever it says is then in the image."""
+    def active(self) -> ControllerRuntime | None:
+        """The controller, if it is here."""
+        return self._runtime
+
+    async def start(self) -> None:
+        """Takes part in the quorum. A node alone leads when this returns, and whatever the metadata
+        log says is in the image."""
         try:
-            count = self._runtime.load()
+            self.quorum.start()
+            if self._is_alone:
+                await self.quorum.wait_leading()
+                self.go_live()
         except StorageError:
             raise
         except Exception as error:
             raise StorageError(_unreadable(self._log_dir, error)) from error
-        self.image.take_delta()
-        return count
 
-    async def join(self, host: str, port: int) -> None:
-        """Takes over the metadata log and lets this broker in."""
-        self._journal.begin_epoch(self._identity.node_id)
-        # Only an empty cluster is told what to begin with.
-        is_new = METADATA_VERSION not in self.image.features
-        bootstrap = read_bootstrap(self._log_dir.disk, self._log_dir.path) if is_new else None
-        await self._runtime.submit(lambda shard: shard.decide_activate(bootstrap))
+    def go_live(self) -> None:
+        """From now on what is committed is acted upon."""
+        self.image.take_delta()
+        self._is_live = True
+
+    def find_controller(self) -> ControllerEndpoint | None:
+        """Who leads the quorum, as far as this node knows, and where."""
+        leader = self.quorum.leader
+        return None if leader is None else ControllerEndpoint(*leader)
+
+    async def let_in(self, request: BrokerRegistrationRequest) -> None:
+        """This broker, by the controller that it is itself."""
+        runtime = self._runtime
+        assert runtime is not None
+        bootstrap = self._bootstrap()
+        await runtime.submit(lambda shard: shard.decide_activate(bootstrap))
         if not self._log_dir.was_clean:
-            await self._end_last_life()
-        request = self._registration(host, port)
-        response = await self._runtime.submit(lambda shard: shard.decide_register_broker(request))
+            await self._end_last_life(runtime)
+        response = await runtime.submit(lambda shard: shard.decide_register_broker(request))
         self.broker_epoch = response.broker_epoch
-        await self._runtime.submit(
+        await runtime.submit(
             lambda shard: shard.decide_unfence_broker(self._identity.node_id, self.broker_epoch)
         )
 
-    async def _end_last_life(self) -> None:
+    async def _end_last_life(self, runtime: ControllerRuntime) -> None:
         """After a crash leadership begins anew: what is written now and what the crash may have
         cut off at the same offsets must not share a leader epoch."""
         broker = self.image.brokers.get(self._identity.node_id)
         if broker is not None and not broker.fenced:
             epoch = broker.epoch
-            await self._runtime.submit(
+            await runtime.submit(
                 lambda shard: shard.decide_fence_broker(self._identity.node_id, epoch)
             )
 
     async def keep_up(self) -> None:
         """Writes a snapshot when it is time, and keeps the reserve. StorageError if nothing can be
         changed any more: a node that only looks alive is of no use to anybody."""
-        failure = self._runtime.failure
+        failure: BaseException | None = self.quorum.failure
+        if failure is None and self._runtime is not None and self._is_alone:
+            failure = self._runtime.failure
         if failure is not None:
             raise StorageError(f"the metadata log is no longer written: {failure}") from failure
         if not self.reserve.is_whole:
             await asyncio.to_thread(self.reserve.refill)
-        if self._journal.wants_snapshot and not self.image.has_open_transaction:
-            if self._journal.committed_offset < self.image.next_offset:
-                return
-            written = await self._journal.write_snapshot(
-                list(image_records(self.image)), self.image.next_offset
+        if self.quorum.wants_snapshot and not self.image.has_open_transaction:
+            written = await self.quorum.write_snapshot(
+                list(image_records(self.image)), self.quorum.committed_offset
             )
-            log.info("metadata snapshot written", offset=written.end_offset, epoch=written.epoch)
+            if written is not None:
+                offset, epoch = written
+                log.info("metadata snapshot written", offset=offset, epoch=epoch)
 
     async def close(self) -> None:
-        await self._runtime.close()
+        if self._runtime is not None and self._is_alone:
+            await self._runtime.close()
+        await self.quorum.close()
 
-    def _registration(self, host: str, port: int) -> BrokerRegistrationRequest:
-        return BrokerRegistrationRequest(
-            broker_id=self._identity.node_id,
-            cluster_id=self._identity.cluster_id,
-            incarnation_id=self._new_id(),
-            listeners=[
-                Listener(name="PLAINTEXT", host=host, port=port, security_protocol=PLAINTEXT)
-            ],
-            features=[
-                Feature(name=name, min_supported_version=low, max_supported_version=high)
-                for name, (low, high) in SUPPORTED_FEATURES.items()
-            ],
-            rack=self._config().rack,
-            log_dirs=[self._identity.directory_id],
+    # What the quorum tells
+
+    def on_snapshot(self, records: Sequence[MetadataRecord], end_offset: int) -> None:
+        image = ClusterImage()
+        for record in records:
+            # All of it happened somewhere before the snapshot's end; no record knows where.
+            image.replay(record, end_offset - 1)
+        image.next_offset = end_offset
+        self.image.replace(image)
+        self._act()
+
+    def on_committed(self, records: Sequence[tuple[int, MetadataRecord]]) -> None:
+        replay = self.image.replay
+        for offset, record in records:
+            replay(record, offset)
+        self._act()
+
+    def _act(self) -> None:
+        if self._is_live:
+            delta = self.image.take_delta()
+            if delta:
+                self._on_delta(delta)
+
+    def on_leader(self, epoch: int) -> None:
+        """The controller begins with what is committed, and nothing else is in the log."""
+        assert self.quorum.journal is not None
+        shard = ControllerShard(
+            controller_config(self._config()),
+            SettingsSchema(self._config),
+            self._new_id,
+            self.image.copy(),
         )
+        shard.quorum.voter_ids = frozenset(self.quorum.voter_ids)
+        runtime = self._runtime = Runtime(shard, self.quorum.journal, self._clock)
+        if not self._is_alone:
+            self._activating = asyncio.create_task(self._activate(runtime), name="activation")
 
-    def _committed(self, records: object, base_offset: int) -> None:
-        delta = self.image.take_delta()
-        if delta:
-            self._on_delta(delta)
+    async def _activate(self, runtime: ControllerRuntime) -> None:
+        bootstrap = self._bootstrap()
+        try:
+            await runtime.submit(
+                lambda shard: shard.decide_activate(bootstrap, self._clock.now_ms())
+            )
+            self.on_active()
+        except ApiError:
+            return  # another one leads already
+        except Exception as error:
+            log.error("the controller cannot begin", exc_info=error)
+            self.quorum.resign()
 
-    def _quorum(self) -> QuorumView:
-        return QuorumView(
-            self._journal.epoch,
-            self._journal.end_offset,
-            self._journal.committed_offset,
-            self._identity.directory_id,
-        )
+    def _bootstrap(self) -> list[MetadataRecord] | None:
+        """Only an empty cluster is told what to begin with."""
+        if METADATA_VERSION in self.image.features:
+            return None
+        return read_bootstrap(self._log_dir.disk, self._log_dir.path)
+
+    def on_follower(self, leader_id: int | None, epoch: int) -> None:
+        runtime, self._runtime = self._runtime, None
+        if runtime is not None:
+            runtime.fail(ApiError(ErrorCode.NOT_CONTROLLER))
 
 
 def _open_log(log_dir: LogDir) -> Log:

@@ -7,39 +7,51 @@ import gc
 import os
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from socket import gethostname
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from penstock.coordinator.addition_sender import AdditionSender
-from penstock.coordinator.brokers import NoBrokers
 from penstock.coordinator.marker_sender import MarkerSender
 from penstock.coordinator.marker_writer import MarkerWriter
+from penstock.coordinator.peer_brokers import PeerBrokers
 from penstock.coordinator.producer_id import ProducerIds
 from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE
-from penstock.handlers.broker import Broker, Endpoint
+from penstock.handlers.broker import Broker
 from penstock.handlers.call import ClientState
 from penstock.handlers.fetch_session import FetchSessions
 from penstock.handlers.parked_produce import ParkedProduces
 from penstock.handlers.router import Router
+from penstock.handlers.table import BROKER_MODULES, CONTROLLER_MODULES
 from penstock.metadata.config import ResourceType
 from penstock.metadata.delta import MetadataDelta
 from penstock.metadata.image import ClusterImage
 from penstock.model.clock import Clock
-from penstock.model.error import PenstockError, StorageError
+from penstock.model.error import StorageError
 from penstock.model.id import ZERO_ID, TopicPartition
-from penstock.network.listener import Limits, Listener
+from penstock.network.listener import Limits
 from penstock.node import descriptor
-from penstock.node.address import EVERY_INTERFACE, Address
+from penstock.node.address import Address
+from penstock.node.broker_peers import BrokerPeers
+from penstock.node.broker_watch import BrokerWatch
+from penstock.node.cluster_config import ClusterConfig
+from penstock.node.controller_channel import ControllerChannel
 from penstock.node.gauge import gauges
 from penstock.node.identity import Identity, establish
+from penstock.node.listener_config import ListenerEndpoint
+from penstock.node.listeners import BoundListener, Listeners
+from penstock.node.membership import ControllerRegistration, Membership, registration_of
 from penstock.node.metadata_plane import MetadataPlane
 from penstock.node.metrics_server import MetricsServer
 from penstock.node.partition_keeper import PartitionKeeper
+from penstock.node.quorum_setup import alone, among_others
+from penstock.node.raft_channel import PeerChannel
 from penstock.node.replica_link import ReplicaLink
 from penstock.node.stopping import Stopping
 from penstock.node.system import System
 from penstock.node.upkeep import Upkeep
+from penstock.protocol.entity import Entity
+from penstock.protocol.messages.broker_registration import BrokerRegistrationRequest
+from penstock.quorum.config import QuorumConfig
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
 from penstock.storage.config import LogConfig
@@ -60,6 +72,7 @@ STOP_TIMEOUT_S = 5.0
 FLUSH_TIMEOUT_S = 30.0
 """A slow disk is no reason to recover everything at the next start."""
 RECOVERY_REPORT_EVERY = 1000
+CONTROLLER_TIMEOUT_S = 60.0
 GC_THRESHOLD = 50_000
 
 log = get_logger("node")
@@ -71,6 +84,9 @@ class NodeOptions:
     advertise: Address | None
     data_dir: str
     metrics: Address | None = None
+    cluster: ClusterConfig | None = None
+    """Its place among others; None for a cluster of one that nobody joins. Listeners are then the
+    ones that it names."""
 
 
 class Node:
@@ -102,6 +118,7 @@ class Node:
         self._tasks: set[asyncio.Task[Any]] = set()
         self._descriptors = descriptor.plan(config.open_files_max, self._system.descriptors)
         self._mentioned: set[str] = set()
+        self._membership: Membership | None = None
         self.log_dir = LogDir(
             options.data_dir,
             clock,
@@ -131,44 +148,106 @@ class Node:
 
     async def _start(self, loop: asyncio.AbstractEventLoop) -> None:
         loop.set_exception_handler(self._on_unexpected)
-        self.identity = establish(self.log_dir, self._config, self._new_id)
-        self._listener = Listener(
-            loop,
-            self._limits(),
-            ClientState,
-            lambda _: None,
-            self._system.sockets,
-            self._clock.monotonic,
+        cluster = self.options.cluster
+        self.identity = establish(
+            self.log_dir, self._config, self._new_id, must_exist=cluster is not None
         )
-        self.listen_address = Address(*self._listener.bind(*self.options.listen))
-        advertised = self._advertised()
-        self._config = self._config.with_static(self._settled(advertised))
+        self._bind(loop)
+        self._config = self._config.with_static(self._settled())
         self._build_storage(loop)
-        self._metadata.load()
-        self._refresh_config()
-        await self._recover()
-        await self._metadata.join(advertised.host, advertised.port)
-        self._keeper.adopt_image()
-        self._build_broker(loop, advertised)
+        self._build_broker(loop)
+        await self._metadata.start()
+        controllers = self._broker.controller_listeners
+        self._listeners.start(controllers, lambda _: self._controller_router.serve)
+        if cluster is not None and cluster.is_controller:
+            self._spawn(self._register_controller(cluster))
+        if cluster is None or cluster.is_broker:
+            await self._start_broker(cluster is None)
+        else:
+            self._metadata.go_live()
         await self._open_metrics()
         self._upkeep.start()
-        self._router.warm_up()
         if self._system.tunes_memory:
             _settle_memory()
         self.log_dir.on_offline = self._on_offline
-        self._listener.start(self._router.serve)
+
+    def _bind(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._listeners = Listeners(
+            loop,
+            self._limits(),
+            self._system.sockets,
+            self._clock.monotonic,
+            self._on_connection_ended,
+        )
+        cluster = self.options.cluster
+        if cluster is None:
+            wanted = ListenerEndpoint("PLAINTEXT", "PLAINTEXT", *self.options.listen)
+            told = self.options.advertise or self.options.listen
+            # Under a port that is free, clients are told the one that was taken.
+            self._listeners.bind([wanted], [wanted._replace(host=told.host, port=told.port)])
+        else:
+            self._listeners.bind(cluster.listeners, cluster.advertised)
+        self.listen_address = self._client_listeners()[0].address
+
+    def _client_listeners(self) -> list[BoundListener]:
+        """Of a controller that is no broker: its own."""
+        cluster = self.options.cluster
+        controllers = cluster.controller_listeners if cluster is not None else ()
+        of_clients = [each for each in self._listeners if each.name not in controllers]
+        return of_clients or list(self._listeners)
+
+    async def _start_broker(self, is_alone: bool) -> None:
+        """Lets clients in, once this node knows what they will ask for."""
+        self._refresh_config()
+        await self._recover()
+        if is_alone:
+            await self._metadata.let_in(self._registration())
+        else:
+            self._membership = self._new_membership()
+            await self._membership.register()
+            self._metadata.go_live()
+            self._refresh_config()
+        self._keeper.adopt_image()
+        self._router.warm_up()
+        names = [each.name for each in self._client_listeners()]
+        self._listeners.start(names, lambda _: self._router.serve)
+        if self._membership is not None:
+            await self._membership.unfence()
         self._load_coordinators()
 
-    def _settled(self, advertised: Address) -> dict[str, str]:
+    def _new_membership(self) -> Membership:
+        return Membership(
+            self._registration(), self._metadata, self._heartbeat_channel, self._current_config
+        )
+
+    def _registration(self) -> BrokerRegistrationRequest:
+        return registration_of(
+            self.identity,
+            [each.endpoint for each in self._client_listeners()],
+            self._config.rack,
+            self._new_id(),
+            self.log_dir.last_broker_epoch,
+        )
+
+    async def _register_controller(self, cluster: ClusterConfig) -> None:
+        registration = ControllerRegistration(
+            self.identity,
+            [each.endpoint for each in self._listeners.of(cluster.controller_listeners)],
+            self._new_id(),
+            self._metadata,
+            self._controller_channel,
+        )
+        await registration.run()
+
+    def _settled(self) -> dict[str, str]:
         """Settings decided by the command line or the directory, told to clients like any other."""
         node_id = str(self.identity.node_id)
-        return {
-            "node.id": node_id,
-            "broker.id": node_id,
-            "listeners": f"PLAINTEXT://{self.listen_address}",
-            "advertised.listeners": f"PLAINTEXT://{advertised}",
-            "log.dirs": str(self.log_dir.path),
-        }
+        settled = {"node.id": node_id, "broker.id": node_id, "log.dirs": str(self.log_dir.path)}
+        if self.options.cluster is None:
+            (bound,) = self._listeners
+            settled["listeners"] = f"PLAINTEXT://{bound.address}"
+            settled["advertised.listeners"] = f"PLAINTEXT://{bound.told}"
+        return settled
 
     def _build_storage(self, loop: asyncio.AbstractEventLoop) -> None:
         self._flusher = Flusher(
@@ -179,14 +258,7 @@ class Node:
             run_later=self._system.flush_later,
         )
         self._flusher.start()
-        self._replica_link = ReplicaLink(
-            lambda: self.identity.node_id,
-            self._clock,
-            self._current_config,
-            lambda: self._metadata.broker_epoch,
-            _nobody,
-            _nobody,
-        )
+        self._build_links()
         self._keeper = PartitionKeeper(
             self.identity.node_id,
             self._image,
@@ -205,7 +277,18 @@ class Node:
             self._current_config,
             self._new_id,
             self._on_delta,
+            self._system.random,
+            self._quorum_config(),
+            self._raft_channel,
+            self._ask_controller,
         )
+        self._broker_watch = BrokerWatch(
+            self.identity.node_id,
+            self._image,
+            self._replica_peers.is_gone,
+            self._metadata.controller.fence,
+        )
+        self._metadata.on_active = self._broker_watch.look_at_all
         self._upkeep = Upkeep(
             self._current_config,
             self._clock,
@@ -216,8 +299,52 @@ class Node:
             self._system.run_compaction,
         )
 
-    def _build_broker(self, loop: asyncio.AbstractEventLoop, advertised: Address) -> None:
-        brokers = NoBrokers()
+    def _build_links(self) -> None:
+        """To other nodes, each purpose with connections of its own."""
+        cluster = self.options.cluster
+        dialer, random = self._system.dialer, self._system.random
+        node_id = self.identity.node_id
+        inter_broker = "PLAINTEXT" if cluster is None else cluster.inter_broker_listener
+        self._raft_channel = None if cluster is None else PeerChannel(dialer, node_id, random)
+        self._replica_peers, self._coordinator_peers = (
+            BrokerPeers(node_id, self._image, inter_broker, dialer, random) for _ in range(2)
+        )
+        self._controller_channel, self._heartbeat_channel = (
+            ControllerChannel(
+                node_id,
+                dialer,
+                random,
+                lambda: self._metadata.find_controller(),
+                lambda request: self._metadata.controller.ask_here(request),
+            )
+            for _ in range(2)
+        )
+        self._replica_link = ReplicaLink(
+            node_id,
+            self._clock,
+            self._current_config,
+            self._broker_epoch,
+            self._replica_peers.call,
+            self._ask_controller,
+        )
+
+    def _quorum_config(self) -> QuorumConfig:
+        cluster = self.options.cluster
+        if cluster is None:
+            return alone(self.identity)
+        own = [each.endpoint for each in self._listeners.of(cluster.controller_listeners)]
+        return among_others(self.identity, cluster, own, self._config)
+
+    async def _ask_controller(self, request: Entity) -> Any:
+        return await self._controller_channel.call(request, CONTROLLER_TIMEOUT_S)
+
+    def _broker_epoch(self) -> int:
+        membership = self._membership
+        return self._metadata.broker_epoch if membership is None else membership.broker_epoch
+
+    def _build_broker(self, loop: asyncio.AbstractEventLoop) -> None:
+        cluster = self.options.cluster
+        brokers = PeerBrokers(self._coordinator_peers.peer)
         markers = MarkerWriter(self._clock, self._partitions, lambda: self._broker.groups)
         self._broker = Broker(
             node_id=self.identity.node_id,
@@ -242,9 +369,15 @@ class Node:
             log_dir=self.log_dir,
             parked=ParkedProduces(2 * self._config.request_memory_bytes),
             slow_reading=asyncio.Lock(),
-            endpoint=Endpoint(advertised.host, advertised.port),
+            quorum=self._metadata.quorum,
+            controller_listeners=frozenset(cluster.controller_listeners if cluster else ()),
+            answer_embedded=lambda client, data: self._controller_router.answer_embedded(
+                client, data
+            ),
         )
-        self._router = Router(self._broker, self._listener.turn)
+        turn = self._client_listeners()[0].listener.turn
+        self._router = Router(self._broker, turn, BROKER_MODULES)
+        self._controller_router = Router(self._broker, turn, CONTROLLER_MODULES)
 
     def _build_groups(self) -> GroupHost:
         from penstock.coordinator.group_host import GroupHost
@@ -258,7 +391,7 @@ class Node:
             self._metadata.controller,
             self.metrics,
             lambda: str(self._new_uuid()),
-            self._listener.held,
+            self._client_listeners()[0].listener.held,
         )
 
     def _build_transactions(self) -> TransactionHost:
@@ -294,7 +427,12 @@ class Node:
         self._metrics_server = None
         if self.options.metrics is None:
             return
-        told = gauges(self._listener, self._partitions, self.log_dir, self._upkeep.failures)
+        told = gauges(
+            self._client_listeners()[0].listener,
+            self._partitions,
+            self.log_dir,
+            self._upkeep.failures,
+        )
         exporter = Exporter(self.metrics, *told)
         self._metrics_server = MetricsServer(exporter.render)
         self.metrics_address = Address(*await self._metrics_server.open(*self.options.metrics))
@@ -305,11 +443,15 @@ class Node:
         if any(resource.type == ResourceType.BROKER for resource in delta.configs_changed):
             self._refresh_config()
         self._keeper.apply(delta)
-        if hasattr(self, "_broker"):
-            self._broker.tell_coordinators(delta)
+        self._broker.tell_coordinators(delta)
         changed = delta.topics_created or delta.topics_deleted or delta.partitions_created
         if changed and CONSUMER_OFFSETS in self._image.topics:
             self._spawn(self._broker.groups.apply(delta))
+
+    def _on_connection_ended(self, client: ClientState) -> None:
+        """Of a broker that spoke to the controller here: it may have ended altogether."""
+        if client.broker is not None and self._metadata.controller.is_active:
+            self._broker_watch.on_lost(*client.broker)
 
     def _load_coordinators(self) -> None:
         """Timeouts run and transactions that were ending end, whether anybody asks or not."""
@@ -363,15 +505,16 @@ class Node:
                 log.warning(event, settings=",".join(new))
 
     async def _allocate_producer_ids(self) -> range:
-        return await self._metadata.controller.allocate_producer_ids(self._metadata.broker_epoch)
+        return await self._metadata.controller.allocate_producer_ids(self._broker_epoch())
 
     # Stop
 
     async def stop(self) -> bool:
         """Answers what was asked, makes everything safe, and leaves nothing to recover. False if
         some part did not end: then all is as after a crash, and the process has to be ended."""
-        self._listener.stop_accepting()
-        await self._listener.drain(DRAIN_TIMEOUT_S)
+        if self._membership is not None:
+            await self._membership.leave()
+        await self._listeners.drain(DRAIN_TIMEOUT_S)
         for task in list(self._tasks):
             task.cancel()
         stopping = Stopping()
@@ -379,16 +522,28 @@ class Node:
         if self._metrics_server is not None:
             await stopping.end("metrics", self._metrics_server.close(), STOP_TIMEOUT_S)
         await stopping.end("replicas", self._replica_link.close(), STOP_TIMEOUT_S)
+        if self._membership is not None:
+            await stopping.end("heartbeats", self._membership.close(), STOP_TIMEOUT_S)
         await stopping.end("coordinators", self._broker.close(), STOP_TIMEOUT_S)
         await stopping.end("metadata log", self._metadata.close(), STOP_TIMEOUT_S)
         await stopping.end("flusher", asyncio.to_thread(self._flusher.close), FLUSH_TIMEOUT_S)
+        self._close_links()
         # The last completions come back to this loop; nothing may be closed before they have.
         await asyncio.sleep(0)
         if stopping.unended:
             self.log_dir.abandon()
             return False
-        self.log_dir.close(broker_epoch=self._metadata.broker_epoch)
+        self.log_dir.close(broker_epoch=self._broker_epoch())
         return True
+
+    def _close_links(self) -> None:
+        self._broker_watch.close()
+        self._replica_peers.close()
+        self._coordinator_peers.close()
+        self._controller_channel.close()
+        self._heartbeat_channel.close()
+        if self._raft_channel is not None:
+            self._raft_channel.close()
 
     # Settings
 
@@ -408,26 +563,9 @@ class Node:
             descriptors_max=self._descriptors.connections_below,
         )
 
-    def _advertised(self) -> Address:
-        advertised = self.options.advertise
-        if advertised is None:
-            if self.listen_address.host not in EVERY_INTERFACE:
-                return self.listen_address
-            advertised = Address(gethostname(), 0)
-            log.info(
-                "listening on every interface; clients are told this host's name, "
-                "--advertise tells them another",
-                advertised=advertised.host,
-            )
-        return Address(advertised.host, advertised.port or self.listen_address.port)
-
 
 def _settle_memory() -> None:
     """What is there now stays: keep the garbage collector from looking at it again and again."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(GC_THRESHOLD, 20, 50)
-
-
-async def _nobody(*_: object) -> NoReturn:
-    raise PenstockError("this node is a cluster of one")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from penstock.peer.dialer import Dialer
-from penstock.peer.error import PeerError, PeerUnsupported
+from penstock.peer.error import PeerError, PeerGone, PeerUnsupported
 from penstock.peer.peers import Peers
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.fetch import FetchRequest
@@ -29,8 +29,11 @@ class PeerChannel:
         try:
             return await peer.call(request, version=version, timeout_s=timeout_s)
         except PeerError as error:
-            unsupported = isinstance(error, PeerUnsupported)
-            raise ChannelError(str(error), unsupported=unsupported) from error
+            raise ChannelError(
+                str(error),
+                unsupported=isinstance(error, PeerUnsupported),
+                refused=isinstance(error, PeerGone) and error.refused,
+            ) from error
 
     def close(self) -> None:
         self._fetches.close()

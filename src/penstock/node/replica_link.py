@@ -30,7 +30,7 @@ class ReplicaLink:
 
     def __init__(
         self,
-        node_id: Callable[[], int],
+        node_id: int,
         clock: Clock,
         config: Callable[[], BrokerConfig],
         broker_epoch: Callable[[], int],
@@ -59,7 +59,7 @@ class ReplicaLink:
         if self._isr_changes is None:
             from penstock.replication.isr_changes import IsrChanges
 
-            self._isr_changes = IsrChanges(self._node_id(), self.broker_epoch, self._ask_controller)
+            self._isr_changes = IsrChanges(self._node_id, self.broker_epoch, self._ask_controller)
         self._isr_changes.add(partition, change)
 
     async def close(self) -> None:
@@ -74,7 +74,7 @@ class ReplicaLink:
         def link(leader_id: int) -> Callable[[Entity], Awaitable[Any]]:
             return lambda request: self._ask_broker(leader_id, request)
 
-        return Fetchers(self._node_id(), link, self._clock, self.broker_epoch, self._limits)
+        return Fetchers(self._node_id, link, self._clock, self.broker_epoch, self._limits)
 
     def _limits(self) -> FetchLimits:
         from penstock.replication.fetcher import FetchLimits

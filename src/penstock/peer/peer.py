@@ -22,8 +22,9 @@ from penstock.protocol.entity import Entity
 from penstock.protocol.frame import API_BY_KEY
 from penstock.protocol.messages.api_versions import ApiVersionsResponse
 
-CONNECT_TIMEOUT_S = 10.0
-"""For the connection and the first answer on it; Kafka's socket.connection.setup.timeout.ms."""
+CONNECT_TIMEOUT_S = 3.0
+"""For the connection and the first answer on it. The system asks again after one second and after
+three: a node that was off then is found sooner by another try."""
 IN_FLIGHT_MAX = 128
 PROBE_TIMEOUT_S = 1.0
 
@@ -52,7 +53,7 @@ class Peer:
         self._connection: PeerConnection | None = None
         self._spoken: Spoken | None = None
         self._connecting: asyncio.Task[PeerConnection] | None = None
-        self._last_failure = PeerGone("")
+        self._last_failure: PeerGone | PeerTimeout = PeerGone("")
         # Whether anything was answered on this connection, and not only accepted.
         self._is_proven = False
         self._slots = asyncio.Semaphore(IN_FLIGHT_MAX)
@@ -178,7 +179,7 @@ class Peer:
             return await self._within(asyncio.shield(connecting), timeout_at, "no connection")
         except asyncio.CancelledError:
             if connecting.cancelled() and not _is_cancelled():
-                raise PeerGone(str(self._last_failure)) from None
+                raise _again(self._last_failure) from None
             raise
 
     async def _wait_out(self, timeout_at: float) -> None:
@@ -188,7 +189,7 @@ class Peer:
             left_s = timeout_at - loop.time()
             await asyncio.sleep(min(pause_s, max(left_s, 0.0)))
             if pause_s > left_s:
-                raise PeerGone(str(self._last_failure), refused=self._last_failure.refused)
+                raise _again(self._last_failure)
 
     async def _connect(self) -> PeerConnection:
         loop = asyncio.get_running_loop()
@@ -204,7 +205,7 @@ class Peer:
         except (OSError, PeerError) as error:
             failure = self._failure(error)
             if connection is not None:
-                connection.close(failure)
+                connection.close(PeerGone(str(failure)))
             self._backoff.fail(loop.time())
             self._last_failure = failure
             raise failure from error
@@ -217,11 +218,11 @@ class Peer:
         self._connection, self._spoken, self._is_proven = connection, spoken, False
         return connection
 
-    def _failure(self, error: OSError | PeerError) -> PeerGone:
+    def _failure(self, error: OSError | PeerError) -> PeerGone | PeerTimeout:
         if isinstance(error, PeerGone):
             return error
         if isinstance(error, TimeoutError | PeerTimeout):
-            return PeerGone(f"{self.name}: no connection within {CONNECT_TIMEOUT_S:g} s")
+            return PeerTimeout(f"{self.name}: no connection within {CONNECT_TIMEOUT_S:g} s")
         reason = getattr(error, "strerror", None) or str(error)
         refused = isinstance(error, ConnectionRefusedError)
         return PeerGone(f"{self.name}: {reason}", refused=refused)
@@ -255,3 +256,10 @@ def _is_cancelled() -> bool:
     """Whether it is the caller who is to end, and not what it waits for."""
     task = asyncio.current_task()
     return task is not None and task.cancelling() > 0
+
+
+def _again(failure: PeerGone | PeerTimeout) -> PeerGone | PeerTimeout:
+    """An error of its own for everyone who is told of it."""
+    if isinstance(failure, PeerGone):
+        return PeerGone(str(failure), refused=failure.refused)
+    return PeerTimeout(str(failure))

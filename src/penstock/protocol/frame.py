@@ -196,6 +196,8 @@ def encode_response(correlation_id: int, api_key: int, version: int, message: En
 
 # The client's side
 
+_carries_records: dict[type[Entity], bool] = {}
+
 
 def encode_request(
     correlation_id: int,
@@ -216,7 +218,10 @@ def encode_request_parts(
     client_id: str | None = None,
 ) -> list[Any]:
     """The same with records as parts of their own, untouched; without records a single part."""
-    if not has_records(type(message)):
+    carries_records = _carries_records.get(type(message))
+    if carries_records is None:
+        carries_records = _carries_records[type(message)] = has_records(type(message))
+    if not carries_records:
         return [encode_request(correlation_id, version, message, client_id)]
     header = _request_header(correlation_id, version, message, client_id)
     parts: list[Any] = list(parts_encoder(type(message), version)(message))

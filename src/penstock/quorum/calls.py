@@ -32,7 +32,7 @@ class OutgoingCalls:
         config: QuorumConfig,
         channel: Channel,
         on_answer: Callable[[int, Received], None],
-        on_failure: Callable[[int, bool], None],
+        on_failure: Callable[[int, bool, bool], None],
     ) -> None:
         self._config = config
         self._channel = channel
@@ -53,7 +53,8 @@ class OutgoingCalls:
                 isinstance(error, ApiError) and error.code == ErrorCode.UNSUPPORTED_VERSION
             )
             log.debug("no answer", to=sent.node.id, reason=str(error))
-            self._on_failure(sent.request_id, unsupported)
+            refused = isinstance(error, ChannelError) and error.refused
+            self._on_failure(sent.request_id, unsupported, refused)
         else:
             self._on_answer(sent.request_id, received)
 

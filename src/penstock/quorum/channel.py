@@ -11,11 +11,12 @@ from penstock.raft import Endpoint
 
 class ChannelError(PenstockError):
     """No answer will come. `unsupported`: the other node does not speak the request, or not in the
-    version it has to go out in."""
+    version it has to go out in. `refused`: nobody listens there, the process has ended."""
 
-    def __init__(self, message: str, *, unsupported: bool = False) -> None:
+    def __init__(self, message: str, *, unsupported: bool = False, refused: bool = False) -> None:
         super().__init__(message)
         self.unsupported = unsupported
+        self.refused = refused
 
 
 class Channel(Protocol):

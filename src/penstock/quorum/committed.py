@@ -13,6 +13,7 @@ from typing import NamedTuple, Protocol
 
 from penstock.metadata.record import MetadataRecord
 from penstock.metadata.version import METADATA_LEVEL, METADATA_VERSION
+from penstock.model.error import InvariantError
 from penstock.protocol.messages.records.feature_level_record import FeatureLevelRecord
 from penstock.quorum.metadata_batch import read_values
 from penstock.quorum.metadata_log import MetadataLog
@@ -91,7 +92,8 @@ class CommittedRecords:
                 self._tell(values)
             self.bytes_told += header.size
             self.next_offset = header.next_offset
-        self.next_offset = max(self.next_offset, end_offset)
+        if self.next_offset < end_offset:
+            raise InvariantError(f"metadata is committed up to {end_offset}, inside a batch")
 
     def _tell(self, records: Sequence[OffsetAndRecord]) -> None:
         for _, record in records:

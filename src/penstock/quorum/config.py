@@ -13,6 +13,8 @@ class QuorumConfig:
     raft: RaftConfig
     voters: VoterSet = field(default_factory=VoterSet)
     """As configured; they count until the log names others."""
+    alone: bool = False
+    """Whether this node is the whole quorum: a log that names other voters is refused."""
     listener: str = "CONTROLLER"
     """Whose endpoint of another node is called."""
     fetch_bytes_max: int = 1 << 20

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Protocol
 
 from penstock.metadata.record import MetadataRecord
@@ -23,7 +24,7 @@ from penstock.quorum.channel import Channel, NoChannel
 from penstock.quorum.committed import CommittedRecords, RecordListener
 from penstock.quorum.config import QuorumConfig
 from penstock.quorum.leader_journal import LeaderJournal
-from penstock.quorum.loading import load, quorum_state_of, read_election
+from penstock.quorum.loading import load, quorum_state_of, read_election, sole_voter
 from penstock.quorum.log_work import LogWorker, is_passing
 from penstock.quorum.metadata_log import MetadataLog
 from penstock.quorum.quorum_state import write_quorum_state
@@ -103,6 +104,8 @@ class Quorum:
         self._installing: asyncio.Task[None] | None = None
         self._alarm: asyncio.TimerHandle | None = None
         self._received: tuple[int, Buffer] = (-1, b"")
+        # Set and cleared at once: wakes whoever waits for a change of role.
+        self._turned = asyncio.Event()
 
     # --- its life ---
 
@@ -113,17 +116,22 @@ class Quorum:
         if loaded.snapshot_id is not None and loaded.snapshot is not None:
             end_offset = loaded.snapshot_id.end_offset
             self._committed.tell_snapshot(loaded.snapshot.records, end_offset)
-        never_votes_twice = not self._config.raft.can_vote or len(loaded.history.voters) <= 1
+        raft, history = self._config.raft, loaded.history
+        if self._config.alone:
+            key = sole_voter(self.log, history, raft.key)
+            raft = replace(raft, directory_id=key.directory_id)
+        never_votes_twice = not raft.can_vote or len(history.voters) <= 1
         election = read_election(self.log, replaceable=never_votes_twice)
-        self._machine = RaftMachine(
-            self._config.raft,
-            self.log,
-            election,
-            loaded.history,
-            self._random,
-            self._now_ms(),
-        )
+        self._machine = RaftMachine(raft, self.log, election, history, self._random, self._now_ms())
         self._feed(self._machine.tick)
+
+    async def wait_leading(self) -> None:
+        """Parks until this node leads, and all before is committed and told; raises if that can
+        never be."""
+        while self.journal is None:
+            if self.failure is not None:
+                raise self.failure
+            await self._turned.wait()
 
     async def close(self) -> None:
         """A leader hands over, if that can be done quickly."""
@@ -264,9 +272,11 @@ class Quorum:
 
         self._feed(step)
 
-    def _take_failure(self, request_id: int, unsupported: bool) -> None:
+    def _take_failure(self, request_id: int, unsupported: bool, refused: bool) -> None:
         self._feed(
-            lambda now_ms: self._machine.request_failed(request_id, now_ms, unsupported=unsupported)
+            lambda now_ms: self._machine.request_failed(
+                request_id, now_ms, unsupported=unsupported, refused=refused
+            )
         )
 
     async def answer(self, request: Entity, listener: str) -> Entity:
@@ -320,12 +330,34 @@ class Quorum:
             self._reserve,
             lambda: self._feed(self._machine.log_appended),
         )
-        log.info("quorum", role=Role.LEADER.value, epoch=epoch)
+        if not self._config.alone:
+            log.info("quorum", role=Role.LEADER.value, epoch=epoch)
         self._listener.on_leader(epoch)
+        self._wake()
+
+    def _wake(self) -> None:
+        self._turned.set()
+        self._turned.clear()
 
     @property
     def view(self) -> RoleView:
         return self._machine.view
+
+    @property
+    def voter_ids(self) -> tuple[int, ...]:
+        return self._machine.history.voters.ids
+
+    @property
+    def leader(self) -> tuple[int, str, int] | None:
+        """Id, host and port, where this node would call it."""
+        leader_id = self._machine.view.leader_id
+        if leader_id is None:
+            return None
+        endpoints = self._machine.history.voters.endpoints_of(leader_id)
+        for each in endpoints:
+            if each.listener == self._config.listener:
+                return leader_id, each.host, each.port
+        return (leader_id, "", 0) if leader_id == self._config.raft.node_id else None
 
     @property
     def committed_offset(self) -> int:
@@ -404,6 +436,7 @@ class Quorum:
         if self.journal is not None:
             self.journal.end(error)
         self._requests.fail(ApiError(ErrorCode.BROKER_NOT_AVAILABLE))
+        self._wake()
 
 
 def _on_wall(replica: ReplicaView, ahead_ms: int) -> ReplicaView:

@@ -6,10 +6,11 @@ import logging
 from typing import NamedTuple
 
 from penstock.model.error import StorageError
+from penstock.model.id import ZERO_ID
 from penstock.quorum.control_record import decode_entry, read_entries
 from penstock.quorum.metadata_batch import Control
 from penstock.quorum.metadata_log import MetadataLog
-from penstock.quorum.metadata_snapshot import Snapshot
+from penstock.quorum.metadata_snapshot import BOOTSTRAP_ID, Snapshot
 from penstock.quorum.quorum_state import NOBODY, QuorumState, read_quorum_state
 from penstock.raft import ControlEntry, ElectionState, ReplicaKey, SnapshotId, VoterHistory
 from penstock.raft.voter import VoterSet
@@ -26,15 +27,12 @@ class Loaded(NamedTuple):
 def load(log: MetadataLog, configured: VoterSet) -> Loaded:
     """StorageError if what the log begins behind is nowhere to be read."""
     snapshot_id, snapshot = _newest_snapshot(log)
-    covered = 0 if snapshot_id is None else snapshot_id.end_offset
-    if log.start_offset > covered:
-        raise StorageError(
-            f"the metadata log in {log.log.directory} begins at offset {log.start_offset}, and no "
-            "snapshot (*.checkpoint) that can be read holds what was before: put a copy of the "
-            "snapshot back"
-        )
     history = VoterHistory(configured)
+    covered = 0
     if snapshot_id is not None and snapshot is not None:
+        covered = snapshot_id.end_offset
+        if snapshot_id != BOOTSTRAP_ID:
+            log.open_behind(snapshot_id)
         history.add(snapshot_entries(snapshot_id, snapshot.controls))
     for header, batch in log.batches(max(covered, log.start_offset), log.end_offset):
         history.add(read_entries(header, batch))
@@ -42,12 +40,41 @@ def load(log: MetadataLog, configured: VoterSet) -> Loaded:
 
 
 def _newest_snapshot(log: MetadataLog) -> tuple[SnapshotId | None, Snapshot | None]:
+    """One that is damaged is done without, as long as the log still has what it held."""
+    snapshot_id, snapshot = None, None
+    damaged: list[tuple[SnapshotId, StorageError]] = []
     for snapshot_id in reversed(log.snapshots.ids):
         try:
-            return snapshot_id, log.snapshots.read(snapshot_id)
+            snapshot = log.snapshots.read(snapshot_id)
+            break
         except StorageError as error:
-            _logger.warning("%s; looking for an older one", error)
-    return None, None
+            damaged.append((snapshot_id, error))
+    covered = 0 if snapshot is None or snapshot_id is None else snapshot_id.end_offset
+    if log.start_offset > covered:
+        raise StorageError(
+            f"the metadata log in {log.log.directory} begins at offset {log.start_offset}, and no "
+            "snapshot (*.checkpoint) that can be read holds what was before: put a copy of the "
+            f"snapshot back{''.join(f' ({why})' for _, why in damaged)}"
+        )
+    for unread, why in damaged:
+        kept = log.snapshots.put_aside(unread)
+        _logger.warning("%s: kept as %s, and done without", why, kept)
+    return (None, None) if snapshot is None else (snapshot_id, snapshot)
+
+
+def sole_voter(log: MetadataLog, history: VoterHistory, key: ReplicaKey) -> ReplicaKey:
+    """As which voter a node that is alone leads. Its directory may have been given a new id since
+    the log named it: there is nobody else whom it could be mistaken for."""
+    voters = history.voters.voters
+    if [voter.key.id for voter in voters] != [key.id]:
+        named = ", ".join(str(voter.key.id) for voter in voters)
+        raise StorageError(
+            f"the metadata log in {log.log.directory} has the voters {named}, and this node is "
+            f"{key.id}: it cannot lead alone. Start it as a node of that cluster, or with another "
+            "data directory"
+        )
+    named_key = voters[0].key
+    return named_key if named_key.directory_id != ZERO_ID else key
 
 
 def snapshot_entries(snapshot_id: SnapshotId, controls: list[Control]) -> list[ControlEntry]:

@@ -45,16 +45,6 @@ class MetadataLog:
         self.snapshots = SnapshotDirectory(log.disk, log.directory)
         self.snapshots.remove_partial()
         self._flush: asyncio.Task[None] | None = None
-        self._drop_what_a_snapshot_replaced()
-
-    def _drop_what_a_snapshot_replaced(self) -> None:
-        """A snapshot was received, and the process ended before the log before it was dropped."""
-        latest = self.latest_snapshot
-        if latest is None:
-            return
-        if (latest.epoch, latest.end_offset) > (self.log.epochs.latest, self.log.end_offset):
-            self._restart_at(latest.end_offset)
-        self.log.advance_high_watermark(latest.end_offset)
 
     # --- where it stands ---
 
@@ -214,11 +204,16 @@ class MetadataLog:
 
     def restart_behind(self, snapshot_id: SnapshotId) -> None:
         """A snapshot replaces all of the log, and the log goes on where it ends."""
-        self._restart_at(snapshot_id.end_offset)
+        truncate_fully(self.log, snapshot_id.end_offset)
         self.log.advance_high_watermark(snapshot_id.end_offset)
 
-    def _restart_at(self, offset: int) -> None:
-        truncate_fully(self.log, offset)
+    def open_behind(self, snapshot_id: SnapshotId) -> None:
+        """At start: what a whole snapshot holds is committed. A log that ends before it is what a
+        process left that ended between receiving the snapshot and dropping the log."""
+        end, epoch = snapshot_id
+        if (epoch, end) > (self.log.epochs.latest, self.end_offset):
+            self.restart_behind(snapshot_id)
+        self.log.advance_high_watermark(end)
 
     def trim(self, bytes_max: int) -> None:
         """Drops log behind snapshots, and snapshots behind newer ones, the oldest first, until

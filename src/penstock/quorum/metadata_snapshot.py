@@ -82,9 +82,13 @@ def encode_snapshot(
     epoch: int,
     timestamp_ms: int,
     level: int,
+    *,
+    last_timestamp_ms: int | None = None,
 ) -> bytes:
-    """Offsets count from zero inside a snapshot: they say nothing about the log's."""
-    first = [snapshot_header(timestamp_ms), *controls]
+    """Offsets count from zero inside a snapshot: they say nothing about the log's. The last record
+    that it covers is taken to be as old as the snapshot where nothing else is said."""
+    last_ms = timestamp_ms if last_timestamp_ms is None else last_timestamp_ms
+    first = [snapshot_header(last_ms), *controls]
     parts = [pack_controls(first, 0, epoch, timestamp_ms)]
     values = encode_values(records, level)
     parts += pack_batches(values, len(first), epoch, timestamp_ms)

@@ -24,6 +24,7 @@ from penstock.quorum.metadata_snapshot import (
 )
 from penstock.raft import SnapshotId
 from penstock.records.header import Buffer
+from penstock.storage.damage import put_aside
 from penstock.storage.disk import Disk, replace_file, write_fully
 from penstock.storage.failure import failure_of
 from penstock.storage.trash import remove_file
@@ -126,6 +127,11 @@ class SnapshotDirectory:
             if older < snapshot_id:
                 remove_file(self._disk, self.path(older))
                 del self._sizes[older]
+
+    def put_aside(self, snapshot_id: SnapshotId) -> str:
+        """Damaged: nobody is given it, and it is kept for whoever wants to look at it."""
+        del self._sizes[snapshot_id]
+        return put_aside(self._disk, self.path(snapshot_id))
 
     def remove_partial(self) -> None:
         """What a process that ended was receiving or writing."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from penstock.raft.voter import VoterSet
+from penstock.raft.voter import ReplicaKey, VoterSet
 
 
 class Ballot:
@@ -10,10 +10,10 @@ class Ballot:
 
     __slots__ = ("_majority", "granting", "rejecting", "voters")
 
-    def __init__(self, voters: VoterSet, own_id: int) -> None:
+    def __init__(self, voters: VoterSet, own: ReplicaKey) -> None:
         self.voters = voters
         self._majority = voters.majority
-        self.granting: set[int] = {own_id}
+        self.granting: set[int] = {own.id} if voters.includes(own) else set()
         self.rejecting: set[int] = set()
 
     def record(self, voter_id: int, granted: bool) -> None:

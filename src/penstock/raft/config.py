@@ -22,7 +22,7 @@ class RaftConfig:
     """Of its own controller listeners; the first is the default one. Brokers have none."""
     kraft_versions: VersionRange = KRAFT_VERSIONS
     bootstrap: tuple[Node, ...] = ()
-    """Where to ask for the leader while it is not known; the voters, if empty."""
+    """Where to ask for the leader while it is not known, besides the voters."""
     auto_join: bool = False
     election_timeout_ms: int = 1000
     fetch_timeout_ms: int = 2000

@@ -28,6 +28,9 @@ from penstock.raft.role import (
 from penstock.raft.voter import Endpoints, ReplicaKey, Voter, VoterSet
 from penstock.raft.voter_history import VoterHistory
 
+LEADERLESS_SHARE = 0.05
+"""Of the election timeout: long enough for one of several to be first."""
+
 
 class Core:
     def __init__(
@@ -40,6 +43,7 @@ class Core:
         now_ms: int,
     ) -> None:
         self.config = config
+        self.key = config.key
         self.log = log
         self.history = history
         self.random = random
@@ -61,12 +65,12 @@ class Core:
             self.election = ElectionState(self.log.last_epoch)
         elif state.leader_id == self.config.node_id:
             return Resigned(self.election_deadline_ms())
-        elif self.is_voter and state.voted is not None and state.voted.id == self.config.node_id:
-            return Candidate(self.election_deadline_ms(), self._ballot())
         elif state.leader_id is not None:
             endpoints = self.voters.endpoints_of(state.leader_id)
             if endpoints:
                 return Follower(state.leader_id, endpoints, self.fetch_deadline_ms())
+        elif self.may_stand and state.voted is not None and state.voted.id == self.config.node_id:
+            return Candidate(self.election_deadline_ms(), self._ballot())
         return Unattached(self.election_deadline_ms())
 
     @property
@@ -83,7 +87,21 @@ class Core:
 
     @property
     def is_voter(self) -> bool:
-        return self.config.can_vote and self.voters.includes(self.config.key)
+        return self.config.can_vote and self.voters.includes(self.key)
+
+    @property
+    def may_stand(self) -> bool:
+        """Also a voter whose removal may not be committed: its log can be the longest, and then the
+        others cannot elect one of them without first getting that record from it."""
+        if self.is_shutting_down:
+            return False
+        return self.is_voter or self._is_removal_open()
+
+    def _is_removal_open(self) -> bool:
+        offset = self.history.voters_offset
+        if not self.config.can_vote or offset < (self.high_watermark or 0):
+            return False
+        return self.history.voters_before(offset).includes(self.key)
 
     @property
     def is_only_voter(self) -> bool:
@@ -94,8 +112,9 @@ class Core:
         return RoleView(self.role.kind, self.epoch, self.election.leader_id)
 
     def current_leader(self) -> CurrentLeader:
-        leader_id = self.election.leader_id
-        return CurrentLeader(leader_id, self.epoch, self.leader_endpoints())
+        """For answers. A leader without a known address is not named: a Kafka node would stop."""
+        endpoints = self.leader_endpoints()
+        return CurrentLeader(self.election.leader_id if endpoints else None, self.epoch, endpoints)
 
     def leader_endpoints(self) -> Endpoints:
         if self.election.leader_id is None:
@@ -130,6 +149,12 @@ class Core:
             self.election = self.election._replace(leader_id=leader_id)
         self._become(Unattached(deadline_ms))
 
+    def to_leaderless(self) -> None:
+        """The leader's process has ended: there is nothing to wait for but the others, who find it
+        out about now as well. Whoever is first asks them before it costs an epoch (pre-vote)."""
+        soon_ms = int(self.config.election_timeout_ms * LEADERLESS_SHARE)
+        self._become(Unattached(self.now_ms + soon_ms + int(self.random() * soon_ms)))
+
     def vote_for(self, candidate: ReplicaKey) -> None:
         """The election timeout begins anew: the candidate has at least as good a chance."""
         self.election = self.election._replace(voted=candidate)
@@ -149,7 +174,7 @@ class Core:
     def _to_own_past(self, epoch: int) -> None:
         """Others know this node as leader, it does not itself: its disk was lost. It must neither
         lead nor vote in that epoch."""
-        self.election = ElectionState(epoch, self.config.node_id, self.config.key)
+        self.election = ElectionState(epoch, self.config.node_id, self.key)
         self._become(Resigned(self.election_deadline_ms()))
 
     def to_prospective(self) -> None:
@@ -157,7 +182,7 @@ class Core:
         self._become(Prospective(self.election_deadline_ms(), self._ballot(), endpoints))
 
     def to_candidate(self) -> None:
-        self.election = ElectionState(self.epoch + 1, None, self.config.key)
+        self.election = ElectionState(self.epoch + 1, None, self.key)
         self._become(Candidate(self.election_deadline_ms(), self._ballot()))
 
     def to_leader(self, granting: set[int]) -> None:
@@ -174,7 +199,7 @@ class Core:
         otherwise than it is."""
         if self.history.kraft_version == 0:
             return None
-        mine = Voter(self.config.key, self.config.endpoints, self.config.kraft_versions)
+        mine = Voter(self.key, self.config.endpoints, self.config.kraft_versions)
         named = self.voters.get(self.config.node_id)
         if named is not None and named != mine and self.config.endpoints:
             return self.voters.with_voter(mine)
@@ -188,7 +213,7 @@ class Core:
         self.role = role
 
     def _ballot(self) -> Ballot:
-        return Ballot(self.voters, self.config.node_id)
+        return Ballot(self.voters, self.key)
 
     def _unattached_deadline_ms(self) -> int:
         """A node that waits for an election goes on waiting; a higher epoch does not put it off."""

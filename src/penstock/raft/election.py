@@ -38,7 +38,7 @@ class Election:
             return ErrorCode.INVALID_REQUEST
         if request.epoch > core.epoch:
             core.to_unattached(request.epoch)
-        if request.voter is not None and not request.voter.accepts(core.config.key):
+        if request.voter is not None and not request.voter.accepts(core.key):
             return ErrorCode.INVALID_VOTER_KEY
         return ErrorCode.NONE
 
@@ -81,7 +81,7 @@ class Election:
         role = core.role
         if not isinstance(role, Prospective | Candidate):
             return
-        if not core.is_voter:
+        if not core.may_stand:
             core.to_unattached(core.epoch)
         elif role.ballot.is_won:
             self._settle()
@@ -108,24 +108,22 @@ class Election:
         core = self._core
         return Vote(
             core.epoch,
-            core.config.key,
+            core.key,
             core.log.last_epoch,
             core.log.end_offset,
             isinstance(role, Prospective),
             voter,
         )
 
-    def receive_answer(self, sent: InFlight, request: Vote, answer: VoteAnswer) -> None:
+    def receive_answer(self, sent: InFlight, answer: VoteAnswer) -> None:
         core = self._core
         if not adopt_from_answer(core, answer.error, answer.leader):
             return
         role = core.role
-        if isinstance(role, Prospective | Candidate) and answer.error is ErrorCode.NONE:
-            if request.pre_vote == isinstance(role, Prospective):
-                role.ballot.record(sent.node.id, answer.granted)
-                self._settle()
-        elif isinstance(role, Prospective | Candidate):
-            core.outbox.back_off(sent.lane, core.now_ms)
+        if isinstance(role, Prospective | Candidate):
+            # An error (another disk stands in the voter's place) is a vote that will not come.
+            role.ballot.record(sent.node.id, answer.granted)
+            self._settle()
 
     def request_failed(self, sent: InFlight, request: Vote, unsupported: bool) -> None:
         """A voter that does not know pre-votes would never grant one: stand without."""

@@ -14,7 +14,7 @@ from penstock.raft.core import Core
 from penstock.raft.leadership import Leadership
 from penstock.raft.log_view import SnapshotId
 from penstock.raft.message import Fetch, FetchAnswer, FetchSnapshot, FetchSnapshotAnswer
-from penstock.raft.role import Leader, ParkedFetch
+from penstock.raft.role import NEVER_MS, Leader, ParkedFetch
 
 _FORMATTED = SnapshotId(0, 0)
 
@@ -29,12 +29,17 @@ class FetchService:
         role = self._core.role
         if isinstance(role, Leader) and answer.error is ErrorCode.NONE:
             self._note(role, request, answer)
-            answer = self._judge(request)
+            if self._leadership.count(role):
+                answer = self._judge(request)
             if self._must_wait(request, answer):
-                deadline_ms = self._core.now_ms + request.max_wait_ms
-                role.parked.append(ParkedFetch(token, request, deadline_ms))
+                self._park(role, request, token)
                 return
         self._core.answer(token, answer)
+
+    def _park(self, leader: Leader, request: Fetch, token: Hashable) -> None:
+        deadline_ms = self._core.now_ms + request.max_wait_ms
+        leader.parked.append(ParkedFetch(token, request, deadline_ms))
+        leader.wake_at_ms = min(leader.wake_at_ms, deadline_ms)
 
     def _note(self, leader: Leader, request: Fetch, answer: FetchAnswer) -> None:
         """Only a replica whose log is a beginning of this one holds what its offset says."""
@@ -42,8 +47,8 @@ class FetchService:
             return
         self._leadership.heard(leader, request.replica)
         if answer.diverging is None and answer.snapshot is None:
-            progress = leader.replicas.of(request.replica)
-            progress.fetched(request.offset, self._core.log.end_offset, self._core.now_ms)
+            end_offset = self._core.log.end_offset
+            leader.replicas.fetched(request.replica, request.offset, end_offset, self._core.now_ms)
 
     def _judge(self, request: Fetch) -> FetchAnswer:
         core = self._core
@@ -102,15 +107,28 @@ class FetchService:
         return answer.high_watermark <= request.high_watermark
 
     def wake(self, leader: Leader) -> None:
-        """Answer those who need not wait any longer."""
+        """Answer those who need not wait any longer. Looked at only when something changed: every
+        broker has a fetch parked here."""
+        offered = (self._core.log.end_offset, leader.high_watermark)
+        is_news = offered != leader.offered
+        if not is_news and self._core.now_ms < leader.wake_at_ms:
+            return
+        leader.offered = offered
         waiting, leader.parked = leader.parked, []
         for parked in waiting:
-            answer = self._judge(parked.request)
-            is_over = self._core.now_ms >= parked.deadline_ms
-            if is_over or not self._must_wait(parked.request, answer):
-                self._core.answer(parked.token, answer)
-            else:
+            if not self._wake_one(parked, is_news):
                 leader.parked.append(parked)
+        leader.wake_at_ms = min((one.deadline_ms for one in leader.parked), default=NEVER_MS)
+
+    def _wake_one(self, parked: ParkedFetch, is_news: bool) -> bool:
+        is_over = self._core.now_ms >= parked.deadline_ms
+        if not is_over and not is_news:
+            return False
+        answer = self._judge(parked.request)
+        if not is_over and self._must_wait(parked.request, answer):
+            return False
+        self._core.answer(parked.token, answer)
+        return True
 
     def dismiss(self, parked: Iterable[ParkedFetch]) -> None:
         """The office is lost: say so, with whoever is known to lead now."""

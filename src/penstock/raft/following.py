@@ -43,14 +43,14 @@ class Following:
         node = Node(role.leader_id, role.endpoints)
         if role.fetching is not None:
             wanted = role.fetching
-            request = FetchSnapshot(core.epoch, core.config.key, wanted.snapshot, wanted.position)
+            request = FetchSnapshot(core.epoch, core.key, wanted.snapshot, wanted.position)
             core.outbox.send(FETCH_LANE, node, request, core.now_ms)
         else:
             core.outbox.send(FETCH_LANE, node, self._request(), core.now_ms)
 
     def _ask_anybody(self, but_not: int | None) -> bool:
         core = self._core
-        known = core.config.bootstrap or tuple(voter.node for voter in core.voters.voters)
+        known = (*core.config.bootstrap, *(voter.node for voter in core.voters.voters))
         nodes = [node for node in known if node.id not in (core.config.node_id, but_not)]
         if not nodes or core.log.flushed_offset < core.log.end_offset:
             return False
@@ -62,7 +62,7 @@ class Following:
         core = self._core
         return Fetch(
             core.epoch,
-            core.config.key,
+            core.key,
             core.log.end_offset,
             core.log.last_epoch,
             -1 if core.high_watermark is None else core.high_watermark,
@@ -93,7 +93,7 @@ class Following:
         role = self._core.role
         if isinstance(role, Follower) and role is not before:
             return
-        self.request_failed(sent)
+        self.request_failed(sent, refused=False)
 
     def _heard_from_leader(self, role: Follower) -> None:
         role.has_fetched = True
@@ -127,7 +127,7 @@ class Following:
         if own_end.epoch == leader_end.epoch:
             target = min(target, leader_end.end_offset)
         if target < (core.high_watermark or 0) or target < core.log.start_offset:
-            core.outbox.back_off(FETCH_LANE, core.now_ms, core.config.fetch_max_wait_ms)
+            self.pause()
             return
         role.is_writing = True
         core.history.truncate(target)
@@ -136,9 +136,20 @@ class Following:
     def _load(self, role: Follower, snapshot: SnapshotId) -> None:
         core = self._core
         if snapshot.end_offset < (core.high_watermark or 0) or snapshot.epoch < 0:
-            core.outbox.back_off(FETCH_LANE, core.now_ms, core.config.fetch_max_wait_ms)
+            self.pause()
         else:
             role.fetching = SnapshotFetch(snapshot)
+
+    def pause(self) -> None:
+        """Something is wrong that will not pass by asking again at once."""
+        core = self._core
+        core.outbox.back_off(FETCH_LANE, core.now_ms, core.config.fetch_max_wait_ms)
+
+    def end_snapshot(self) -> None:
+        role = self._core.role
+        if isinstance(role, Follower):
+            role.fetching = None
+            role.is_writing = False
 
     def receive_chunk(self, request_id: int, sent: InFlight, answer: FetchSnapshotAnswer) -> None:
         core = self._core
@@ -160,9 +171,12 @@ class Following:
         role.is_writing = is_last
         core.log_work.append(WriteChunk(request_id, wanted.snapshot, answer.position, is_last))
 
-    def request_failed(self, sent: InFlight) -> None:
+    def request_failed(self, sent: InFlight, refused: bool) -> None:
+        """`refused`: no process listens there any more."""
         core = self._core
         role = core.role
         core.outbox.back_off(FETCH_LANE, core.now_ms)
         if isinstance(role, Follower) and sent.node.id == role.leader_id:
             role.leader_failed = role.fetching is None
+            if refused and core.may_stand:
+                core.to_leaderless()

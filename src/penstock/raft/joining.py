@@ -45,7 +45,7 @@ class Joining:
 
     def _wish(self, role: Follower) -> VoterRequest | None:
         core = self._core
-        mine = Voter(core.config.key, core.config.endpoints, core.config.kraft_versions)
+        mine = Voter(core.key, core.config.endpoints, core.config.kraft_versions)
         if not core.config.can_vote or not core.config.endpoints:
             return None
         if core.is_voter:

@@ -151,14 +151,14 @@ class Leadership:
         if leader.leader_id is None or leader.leader_id < 0 or contradicts(core, leader):
             return ErrorCode.INVALID_REQUEST
         adopt(core, leader)
-        if voter is not None and not voter.accepts(core.config.key):
+        if voter is not None and not voter.accepts(core.key):
             return ErrorCode.INVALID_VOTER_KEY
         return ErrorCode.NONE
 
     def _pause_before_standing(self, request: EndQuorumEpoch) -> int:
         """None for the first, doubling for those behind it; whoever is not named waits longest."""
         longest_ms = self._core.config.election_backoff_max_ms
-        places = [key.accepts(self._core.config.key) for key in request.candidates]
+        places = [key.accepts(self._core.key) for key in request.candidates]
         if True not in places:
             return longest_ms
         place = places.index(True)

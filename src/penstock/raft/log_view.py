@@ -51,7 +51,10 @@ class LogView(Protocol):
         ...
 
     @property
-    def latest_snapshot(self) -> SnapshotId | None: ...
+    def latest_snapshot(self) -> SnapshotId | None:
+        """Never ends above the log: where a crash took the records below a snapshot's end, the log
+        is opened as starting there."""
+        ...
 
     def snapshot_size(self, snapshot: SnapshotId) -> int | None:
         """In bytes; None if it is not (or no longer) there whole."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from penstock.model.error import ErrorCode
 from penstock.raft.config import RaftConfig
 from penstock.raft.core import Core
+from penstock.raft.describe import describe
 from penstock.raft.election import Election
 from penstock.raft.election_state import ElectionState
 from penstock.raft.fetch_service import FetchService
@@ -38,11 +39,10 @@ from penstock.raft.message import (
     VoterChangeAnswer,
 )
 from penstock.raft.outbox import InFlight
-from penstock.raft.progress import Progress, view
 from penstock.raft.ready import Ready, RoleView
 from penstock.raft.role import Follower, Leader, Resigned, Unattached
-from penstock.raft.view import QuorumView, ReplicaView
-from penstock.raft.voter import ReplicaKey, Voter, VoterSet
+from penstock.raft.view import QuorumView
+from penstock.raft.voter import VoterSet
 from penstock.raft.voter_change import VoterChanges
 from penstock.raft.voter_history import ControlEntry, VoterHistory
 
@@ -108,8 +108,8 @@ class RaftMachine:
 
     def _dispatch(self, request_id: int, sent: InFlight, answer: RaftAnswer) -> None:
         match sent.request, answer:
-            case Vote() as request, VoteAnswer():
-                self._election.receive_answer(sent, request, answer)
+            case Vote(), VoteAnswer():
+                self._election.receive_answer(sent, answer)
             case ((BeginQuorumEpoch() | EndQuorumEpoch()), QuorumEpochAnswer()):
                 self._leadership.receive_answer(sent, answer)
             case Fetch() as request, FetchAnswer():
@@ -123,14 +123,22 @@ class RaftMachine:
             case _:
                 raise TypeError(f"{answer!r} does not answer {sent.request!r}")
 
-    def request_failed(self, request_id: int, now_ms: int, *, unsupported: bool = False) -> None:
+    def request_failed(
+        self,
+        request_id: int,
+        now_ms: int,
+        *,
+        unsupported: bool = False,
+        refused: bool = False,
+    ) -> None:
         """No answer will come: connection gone, top-level error. `unsupported`: the other side does
-        not know the request, or not in the version that it needs."""
+        not know the request, or not in the version that it needs. `refused`: its port is closed,
+        so that the process is known to have ended."""
         self._core.now_ms = now_ms
-        self._fail(request_id, unsupported)
+        self._fail(request_id, unsupported, refused)
         self._settle()
 
-    def _fail(self, request_id: int, unsupported: bool) -> None:
+    def _fail(self, request_id: int, unsupported: bool, refused: bool = False) -> None:
         sent = self._core.outbox.finish(request_id)
         if sent is None:
             return
@@ -140,7 +148,7 @@ class RaftMachine:
             case BeginQuorumEpoch() | EndQuorumEpoch():
                 self._leadership.request_failed(sent)
             case Fetch() | FetchSnapshot():
-                self._following.request_failed(sent)
+                self._following.request_failed(sent, refused)
             case AddVoter() | RemoveVoter() | UpdateVoter():
                 self._joining.request_failed(sent, unsupported)
             case _:
@@ -173,16 +181,17 @@ class RaftMachine:
         self, snapshot: SnapshotId, entries: Sequence[ControlEntry], now_ms: int
     ) -> None:
         """A fetched snapshot took the place of the log."""
+        self._core.now_ms = now_ms
         self._core.history.replace(entries)
         self._core.advance_high_watermark(snapshot.end_offset)
-        self.snapshot_refused(now_ms)
+        self._following.end_snapshot()
+        self._settle()
 
     def snapshot_refused(self, now_ms: int) -> None:
-        """A fetched snapshot was bad: start over."""
+        """A fetched snapshot was bad: start over, after a pause."""
         self._core.now_ms = now_ms
-        if isinstance(self._core.role, Follower):
-            self._core.role.fetching = None
-            self._core.role.is_writing = False
+        self._following.end_snapshot()
+        self._following.pause()
         self._settle()
 
     def log_trimmed(self) -> None:
@@ -235,15 +244,16 @@ class RaftMachine:
         """Whoever waited long enough for a leader stands for election, if it has a vote."""
         core = self._core
         role = core.role
-        may_stand = core.is_voter and not core.is_shutting_down
-        if isinstance(role, Unattached | Resigned) and core.is_only_voter and may_stand:
+        if isinstance(role, Unattached | Resigned) and core.is_only_voter and core.may_stand:
             self._election.stand()
         elif isinstance(role, Unattached) and core.now_ms >= role.election_deadline_ms:
-            if may_stand:
+            if core.may_stand:
                 self._election.stand()
             else:
                 role.election_deadline_ms = core.election_deadline_ms()
-        elif isinstance(role, Follower) and may_stand and core.now_ms >= role.fetch_deadline_ms:
+        elif (
+            isinstance(role, Follower) and core.now_ms >= role.fetch_deadline_ms and core.may_stand
+        ):
             self._election.stand()
 
     def _lead(self) -> None:
@@ -266,8 +276,9 @@ class RaftMachine:
         core = self._core
         election = core.election if core.election != self._persisted else None
         self._persisted = core.election
-        role = core.view if core.view != self._shown_role else None
-        self._shown_role = core.view
+        view = core.view
+        role = view if view != self._shown_role else None
+        self._shown_role = view
         moved = core.high_watermark != self._shown_high_watermark
         self._shown_high_watermark = core.high_watermark
         log_work, answers = tuple(core.log_work), tuple(core.answers)
@@ -289,7 +300,7 @@ class RaftMachine:
         if isinstance(role, Leader):
             deadlines += self._leader_deadlines(role)
         elif isinstance(role, Follower):
-            if core.is_voter and not core.is_shutting_down:
+            if core.may_stand:
                 deadlines.append(role.fetch_deadline_ms)
             joining_ms = self._joining.next_deadline_ms()
             deadlines += [joining_ms] if joining_ms is not None else []
@@ -299,7 +310,7 @@ class RaftMachine:
 
     def _leader_deadlines(self, leader: Leader) -> list[int]:
         core = self._core
-        deadlines = [parked.deadline_ms for parked in leader.parked]
+        deadlines = [leader.wake_at_ms]
         deadlines += [
             at_ms for voter_id, at_ms in leader.begin_at_ms.items() if voter_id in core.voters.ids
         ]
@@ -348,29 +359,4 @@ class RaftMachine:
         return self._core.kraft_version
 
     def describe(self, now_ms: int) -> QuorumView | ErrorCode:
-        core = self._core
-        role = core.role
-        if not isinstance(role, Leader):
-            return ErrorCode.NOT_LEADER_OR_FOLLOWER
-        role.replicas.forget(core.voters.voters, now_ms - core.config.observer_session_ms)
-        return QuorumView(
-            core.config.node_id,
-            core.epoch,
-            -1 if role.high_watermark is None else role.high_watermark,
-            tuple(self._voter_view(role, voter, now_ms) for voter in core.voters.voters),
-            role.replicas.observers(core.voters.voters) + self._own_view(now_ms),
-            core.voters,
-        )
-
-    def _voter_view(self, leader: Leader, voter: Voter, now_ms: int) -> ReplicaView:
-        if voter.key.accepts(self._core.config.key):
-            return self._view_of_self(voter.key, now_ms)
-        return view(voter.key, leader.replicas.of_voter(voter))
-
-    def _own_view(self, now_ms: int) -> tuple[ReplicaView, ...]:
-        """A leader that was removed is an observer of its own log until that is committed."""
-        core = self._core
-        return () if core.is_voter else (self._view_of_self(core.config.key, now_ms),)
-
-    def _view_of_self(self, key: ReplicaKey, now_ms: int) -> ReplicaView:
-        return view(key, Progress(self._core.log.end_offset, now_ms, now_ms))
+        return describe(self._core, now_ms)

@@ -41,6 +41,7 @@ class Outbox:
         return lane not in self._busy and self._backoff.get(lane, now_ms) <= now_ms
 
     def send(self, lane: Lane, node: Node, request: RaftRequest, now_ms: int) -> int:
+        """Also on a lane that is not free, where somebody cannot wait; the later one counts."""
         self._last_id += 1
         self._in_flight[self._last_id] = InFlight(lane, node, request, now_ms + self._timeout_ms)
         self._busy[lane] = self._last_id
@@ -50,7 +51,7 @@ class Outbox:
 
     def finish(self, request_id: int) -> InFlight | None:
         done = self._in_flight.pop(request_id, None)
-        if done is not None:
+        if done is not None and self._busy.get(done.lane) == request_id:
             del self._busy[done.lane]
         return done
 

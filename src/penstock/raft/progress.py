@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from penstock.model.id import ZERO_ID
 from penstock.raft.view import ReplicaView
 from penstock.raft.voter import ReplicaKey, Voter
 
@@ -35,24 +36,31 @@ class Progress:
         return self.last_fetch_ms > now_ms - CAUGHT_UP_FOR_MS
 
 
+_NO_PROGRESS = Progress()
+
+
 class ReplicaTable:
     """Everyone who fetched in this epoch, voters and observers, by id and directory."""
 
-    __slots__ = ("_by_key",)
+    __slots__ = ("_by_key", "_latest")
 
     def __init__(self) -> None:
         self._by_key: dict[ReplicaKey, Progress] = {}
+        self._latest: dict[int, Progress] = {}
 
-    def of(self, key: ReplicaKey) -> Progress:
-        return self._by_key.setdefault(key, Progress())
+    def fetched(self, key: ReplicaKey, offset: int, leader_end_offset: int, now_ms: int) -> None:
+        progress = self._by_key.setdefault(key, Progress())
+        self._latest[key.id] = progress
+        progress.fetched(offset, leader_end_offset, now_ms)
 
     def get(self, key: ReplicaKey) -> Progress | None:
         return self._by_key.get(key)
 
     def of_voter(self, voter: Voter) -> Progress:
         """A static voter's directory is not known: the one that fetched last speaks for it."""
-        fitting = [one for key, one in self._by_key.items() if voter.key.accepts(key)]
-        return max(fitting, key=lambda one: one.last_fetch_ms, default=Progress())
+        if voter.key.directory_id == ZERO_ID:
+            return self._latest.get(voter.key.id, _NO_PROGRESS)
+        return self._by_key.get(voter.key, _NO_PROGRESS)
 
     def forget(self, voters: Iterable[Voter], since_ms: int) -> None:
         """Drop observers that have not fetched since."""

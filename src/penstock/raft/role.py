@@ -16,6 +16,8 @@ from penstock.raft.progress import ReplicaTable
 from penstock.raft.ready import Role
 from penstock.raft.voter import Endpoints, ReplicaKey, Voter
 
+NEVER_MS = 1 << 62
+
 
 @dataclass(slots=True)
 class Unattached:
@@ -94,6 +96,10 @@ class Leader:
     begin_at_ms: dict[int, int] = field(default_factory=dict)
     """When each voter is to be told again who leads; unheard of ones are told now."""
     parked: list[ParkedFetch] = field(default_factory=list)
+    wake_at_ms: int = NEVER_MS
+    """The earliest deadline of a parked fetch."""
+    offered: tuple[int, int | None] = (-1, None)
+    """Log end and high watermark when parked fetches were last looked at."""
     change: VoterChange | None = None
     updates: dict[int, Voter] = field(default_factory=dict)
     """kraft.version 0: what voters said of themselves, for the day voters move into the log."""

@@ -62,7 +62,7 @@ class Append(NamedTuple):
     leader_high_watermark: int
     leader_start_offset: int
     restart_at: int = UNDEFINED
-    """The first batch begins before the start of the empty log: begin the log there instead."""
+    """The first batch begins before the end of a log that has nothing of interest: begin there."""
 
     def high_watermark(self, end_offset: int) -> int:
         """With the end after the append: no follower shows what it does not have."""
@@ -163,7 +163,7 @@ class Follower:
         # Also at the end: an epoch that was begun here and got no record has to go.
         return Truncate(offset)
 
-    def _on_records(self, answer: FetchAnswer) -> Append:
+    def _on_records(self, answer: FetchAnswer) -> Append | Truncate:
         log, records = self._log, answer.records
         length = usable_length(records, self.leader_epoch)
         watermark, start = answer.high_watermark, answer.log_start_offset
@@ -172,12 +172,14 @@ class Follower:
                 # So is its watermark, and what it counts may not be what stands here.
                 watermark = start = UNDEFINED
             records = memoryview(records)[:length]
-        restart_at = UNDEFINED
-        if length and log.log_start_offset == log.end_offset:
-            base = first_base_offset(records)
-            if base < log.end_offset:
-                restart_at = base
-        return Append(records, watermark, start, restart_at)
+        base = first_base_offset(records) if length else log.end_offset
+        if base >= log.end_offset:
+            return Append(records, watermark, start)
+        if log.log_start_offset < log.end_offset and answer.log_start_offset < log.end_offset:
+            return Truncate(base)
+        # The leader's log starts within this batch, and all that stands here is before that start:
+        # epochs could not tell whether it is the same, and it is no longer of interest.
+        return Append(records, watermark, start, restart_at=base)
 
     def on_offset(
         self, asked: AskOffset, leader_epoch: int, error_code: int, offset: int, now_ms: int

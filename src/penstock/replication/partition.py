@@ -27,6 +27,8 @@ from penstock.storage.lookup import last_stable_offset
 
 READ_UNCOMMITTED = 0
 READ_COMMITTED = 1
+WHOLE_LOG = -1
+"""For followers alone: also what is not committed yet."""
 
 ACKS_ALL = -1
 ACKS_LEADER = 1
@@ -377,6 +379,8 @@ class Partition:
     def bound(self, isolation: int) -> int:
         """Up to where a consumer may read, exclusive."""
         log = self._log or self.log
+        if isolation == WHOLE_LOG:
+            return log.end_offset
         return last_stable_offset(log) if isolation == READ_COMMITTED else log.high_watermark
 
     def read(self, offset: int, max_bytes: int, bound: int, min_one: bool) -> ReadResult:

@@ -123,6 +123,20 @@ def _queued(config: BrokerConfig) -> str | None:
     return f"{queued} must be larger or equal to {request}"
 
 
+def _auto_join(config: BrokerConfig) -> str | None:
+    key = "controller.quorum.auto.join.enable"
+    if not config.get(key) or "controller" in config.get("process.roles"):
+        return None
+    return f"{key} is only supported when process.roles contains the 'controller' role; remove it"
+
+
+def _inter_broker(config: BrokerConfig) -> str | None:
+    name, protocol = "inter.broker.listener.name", "security.inter.broker.protocol"
+    if not (config.is_set(name) and config.is_set(protocol)):
+        return None
+    return f"Only one of {name} and {protocol} should be set; keep {name}"
+
+
 _Rule = Callable[["BrokerConfig"], str | None]
 
 _RULES: Final[tuple[tuple[tuple[str, ...], _Rule], ...]] = (
@@ -132,6 +146,8 @@ _RULES: Final[tuple[tuple[tuple[str, ...], _Rule], ...]] = (
     (("log.cleaner.threads", "log.cleaner.dedupe.buffer.size"), _key_map),
     (("connection.failed.authentication.delay.ms", "connections.max.idle.ms"), _idle),
     (("queued.max.request.bytes", "socket.request.max.bytes"), _queued),
+    (("controller.quorum.auto.join.enable",), _auto_join),
+    (("inter.broker.listener.name",), _inter_broker),
 )
 
 

@@ -85,9 +85,16 @@ BROKER_SENTENCES: Final = {
         "The addresses that clients are told to connect to; without it, those of listeners."
     ),
     "auto.create.topics.enable": "Creates a topic when a client asks for one that is missing.",
+    "auto.leader.rebalance.enable": (
+        "Has partitions led by the first of their replicas again once it is back in sync."
+    ),
     "background.threads": "Threads for background work of a Java broker.",
+    "broker.heartbeat.interval.ms": "How often a broker tells the controller that it is there.",
     "broker.id": "The older name of node.id.",
     "broker.rack": "Where the broker stands; replicas are spread over different racks.",
+    "broker.session.timeout.ms": (
+        "After how long without a heartbeat a broker is fenced: others lead what it led."
+    ),
     "connections.max.idle.ms": "After how long without a request a connection is closed.",
     "controller.quorum.voters": "The controllers that vote, each as id@host:port.",
     "default.replication.factor": (
@@ -118,6 +125,9 @@ BROKER_SENTENCES: Final = {
     "group.max.size": "The most members a group may have.",
     "group.min.session.timeout.ms": "The shortest session timeout a group member may ask for.",
     "inter.broker.listener.name": "The listener that brokers use among themselves.",
+    "leader.imbalance.check.interval.seconds": (
+        "How often it is looked whether partitions could be led by the first of their replicas."
+    ),
     "listener.security.protocol.map": "Which security protocol each listener name stands for.",
     "listeners": "The addresses to listen on, each as NAME://host:port.",
     "log.cleaner.backoff.ms": "How long the cleaner rests when there was nothing to clean.",
@@ -142,6 +152,10 @@ BROKER_SENTENCES: Final = {
         "The most partitions that one DescribeTopicPartitions answer lists."
     ),
     "metadata.log.dir": "The directory of the metadata log; without it, the first of log.dirs.",
+    "metadata.max.idle.interval.ms": (
+        "How often a cluster of several nodes writes to an idle metadata log, so that one can see "
+        "who keeps up; 0 turns it off."
+    ),
     "node.id": "The number that tells this node from all others of the cluster.",
     "num.io.threads": "Request threads of a Java broker.",
     "num.network.threads": "Network threads of a Java broker.",

@@ -9,6 +9,10 @@ from penstock.model.error import StorageError
 from penstock.storage import names
 
 
+class DirectoryInUse(StorageError):
+    """Nothing is wrong with the disk: another process has the directory."""
+
+
 class DirectoryLock:
     """An advisory lock on `.lock`, which the kernel drops with the process, however it ends."""
 
@@ -21,7 +25,7 @@ class DirectoryLock:
             holder = os.pread(self._fd, 32, 0).decode(errors="replace").strip()
             os.close(self._fd)
             by = f" (pid {holder})" if holder.isdecimal() else ""
-            raise StorageError(f"{directory} is in use by another process{by}") from error
+            raise DirectoryInUse(f"{directory} is in use by another process{by}") from error
         os.ftruncate(self._fd, 0)
         os.pwrite(self._fd, f"{os.getpid()}\n".encode(), 0)
 

@@ -18,22 +18,17 @@ from penstock.model.id import TopicId, TopicPartition
 from penstock.storage import names
 from penstock.storage.checkpoint.clean_shutdown import note_clean, take_clean
 from penstock.storage.checkpoint.file import read_topic_id, write_topic_id
+from penstock.storage.checkpoint.high_watermark import restore_high_watermark
 from penstock.storage.checkpoint.offset import OffsetCheckpoints
 from penstock.storage.closing import close_logs
 from penstock.storage.config import LogConfig
-from penstock.storage.damage import (
-    DamagedFile,
-    DamagedLog,
-    is_of_one_file,
-    put_aside,
-    read_small,
-)
+from penstock.storage.damage import DamagedFile, DamagedLog, is_of_one_file, put_aside
 from penstock.storage.dir_lock import DirectoryLock
-from penstock.storage.disk import Disk, FileStat, RealDisk, make_directory, replace_file
+from penstock.storage.disk import Disk, FileStat, RealDisk, make_directory
 from penstock.storage.failure import failure_of, is_full, shortage
 from penstock.storage.file_cache import FileCache
 from penstock.storage.log import Log
-from penstock.storage.properties import decode_properties, encode_properties
+from penstock.storage.meta_properties import read_meta_properties, write_meta_properties
 from penstock.storage.recovery.loader import open_log
 from penstock.storage.recovery.loss import Losses
 from penstock.storage.trash import Trash, remove_file
@@ -73,6 +68,8 @@ class LogDir:
         self.offline: StorageError | None = None
         self.on_offline: Callable[[StorageError], None] | None = None
         self.was_clean = False
+        self.last_broker_epoch = -1
+        """Of the life that ended orderly; -1 after a crash."""
         self.losses = Losses()
         self.damaged: dict[TopicPartition, str] = {}
         self._noted: set[str] = set()
@@ -92,7 +89,9 @@ class LogDir:
             self._scan()
             self._checkpoints.load()
             # Gone before anything can change: a crash from here on must not look like a stop.
-            self.was_clean = take_clean(self.disk, self.path)
+            epoch = take_clean(self.disk, self.path)
+            self.was_clean = epoch is not None
+            self.last_broker_epoch = -1 if epoch is None else epoch
         except OSError as error:
             raise StorageError(f"cannot use {self.path}: {error}") from error
 
@@ -308,18 +307,10 @@ class LogDir:
 
     def read_properties(self) -> dict[str, str] | None:
         """meta.properties: who this directory belongs to. None if there is no such file yet."""
-        try:
-            data = read_small(self.disk, f"{self.path}/{names.META_PROPERTIES}")
-        except FileNotFoundError:
-            return None
-        try:
-            return decode_properties(data.decode())
-        except UnicodeDecodeError as error:
-            raise DamagedFile(f"no text: {error}") from error
+        return read_meta_properties(self.disk, self.path)
 
     def write_properties(self, properties: dict[str, str]) -> None:
-        data = encode_properties(properties).encode()
-        replace_file(self.disk, f"{self.path}/{names.META_PROPERTIES}", data)
+        write_meta_properties(self.disk, self.path, properties)
 
     # --- timers ---------------------------------------------------------------------------
 
@@ -334,6 +325,7 @@ class LogDir:
 
     def _adopt(self, log: Log) -> Log:
         self.logs[log.partition] = log
+        restore_high_watermark(log, self.high_watermark(log.partition))
         log.on_dirty = self._mark_dirty
         log.on_failure = self.fail
         log.on_damage = self._note_damage

@@ -60,10 +60,13 @@ def discard_segments(log: Log, segments: list[Segment]) -> None:
 
 
 def truncate_to(log: Log, offset: int) -> bool:
-    """Drop everything at and behind the offset; False if nothing stood there."""
+    """Drop everything at and behind the offset, with the whole batch that it lies in; False if
+    nothing stood there. An epoch without a record goes in any case: another leader may have begun
+    a later one at the same offset."""
     if offset >= log.end_offset:
         log.epochs.truncate_from(log.end_offset)
         return False
+    offset = _batch_start(log, offset)
     if offset < log.bases[0]:
         truncate_fully(log, offset)
         return True
@@ -77,7 +80,17 @@ def truncate_to(log: Log, offset: int) -> bool:
     log.epochs.truncate_from(offset)
     log.log_start_offset = min(log.log_start_offset, offset)
     rebuild_producers(log.producers, log.snapshots, log.segments, log.log_start_offset, offset)
+    # Replaying knows of no watermark: transactions that ended below it are as complete as before.
+    log.producers.advance_high_watermark(log.high_watermark)
     return True
+
+
+def _batch_start(log: Log, offset: int) -> int:
+    """Of the batch the offset lies within: a log ends where a batch ends."""
+    found = log.segment_at(offset).find(offset)
+    if found is not None and found.base_offset < offset:
+        return found.base_offset
+    return offset
 
 
 def truncate_fully(log: Log, offset: int, log_start_offset: int | None = None) -> None:

@@ -140,6 +140,24 @@ def test_one_that_shuts_down_and_one_unregistered_stay_out() -> None:
     assert cluster.set_isr("t", 1, 2, 3).error_code == ErrorCode.INELIGIBLE_REPLICA
 
 
+def test_a_replica_on_a_directory_that_failed_stays_out() -> None:
+    cluster = Cluster(2)
+    here, there = bytes([7] * 16), bytes([8] * 16)
+    request = cluster.registration(3)
+    request.log_dirs = [here, there]
+    cluster.register(3, request)
+    cluster.heartbeat(3)
+    cluster.create("t", [1, 3])
+    cluster.place(3, {there: [0]})
+    beat = cluster.heartbeat_request(3)
+    beat.offline_log_dirs = [there]
+    cluster.send(beat)
+    assert cluster.partition("t").isr == (1,)
+    assert cluster.set_isr("t", 1, 3).error_code == ErrorCode.INELIGIBLE_REPLICA
+    cluster.place(3, {here: [0]})
+    assert cluster.set_isr("t", 1, 3).error_code == ErrorCode.NONE
+
+
 def test_a_late_request_does_not_readmit_a_broker_that_restarted() -> None:
     """KIP-903: the replica may have come back empty."""
     cluster = cluster_of_three()

@@ -133,6 +133,19 @@ def test_one_on_its_way_out_is_neither_elected_nor_given_anything() -> None:
     assert cluster.create("new", [1, 2]).partitions[0].isr == (2,)
 
 
+def test_one_that_has_stopped_is_still_given_replicas() -> None:
+    """As during a rolling restart: it comes back, and catches up."""
+    cluster = Cluster()
+    cluster.create("t", [1, 2, 3])
+    cluster.heartbeat(1, want_shut_down=True)
+    assert cluster.spread("during", partitions=3, replicas=2) == {2, 3}
+    cluster.heartbeat(2)
+    cluster.heartbeat(3)
+    assert cluster.heartbeat(1, want_shut_down=True).should_shut_down
+    assert cluster.spread("after", partitions=3, replicas=3) == {1, 2, 3}
+    assert {one.isr for one in cluster.topic("after").partitions.values()} <= {(2, 3), (3, 2)}
+
+
 def test_a_heartbeat_that_waited_for_long_is_contact_and_nothing_else() -> None:
     cluster = Cluster()
     cluster.register(4)
@@ -170,6 +183,21 @@ def test_a_directory_that_fails_takes_only_its_own_partitions() -> None:
     assert len(cluster.log) == before + 2, "said all the time, written once"
     cluster.fence(1)
     assert cluster.partition("t", 1).leader == -1, "not from a directory that is gone"
+
+
+def test_a_broker_without_any_directory_is_fenced_and_stays_so() -> None:
+    cluster = Cluster()
+    cluster.create("t", [1, 2])
+    beat = cluster.heartbeat_request(1)
+    beat.offline_log_dirs = list(cluster.image.brokers[1].log_dirs)
+    assert cluster.send(beat).is_fenced
+    assert cluster.partition("t").leader == 2
+    before = len(cluster.log)
+    beat.current_metadata_offset = before
+    assert cluster.send(beat).is_fenced
+    assert len(cluster.log) == before
+    beat.want_shut_down = True
+    assert cluster.send(beat).should_shut_down
 
 
 def test_nobody_is_let_in_on_a_directory_that_has_just_gone() -> None:

@@ -93,6 +93,9 @@ def test_a_broker_has_to_name_its_metadata_levels() -> None:
 def test_the_same_life_again_keeps_epoch_and_state() -> None:
     cluster = Cluster()
     cluster.create("t", [1, 2, 3])
+    beat = cluster.heartbeat_request(2)
+    beat.cordoned_log_dirs = list(cluster.image.brokers[2].log_dirs)
+    cluster.send(beat)
     request = cluster.registration(2)
     request.incarnation_id = cluster.image.brokers[2].incarnation_id
     request.rack = "elsewhere"

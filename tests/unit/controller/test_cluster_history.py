@@ -229,6 +229,10 @@ class World:
             directory = bytes([broker_id, 1 + side % 2] * 8)
             self.cluster.place(broker_id, {directory: [index % 5]}, topic.name)
 
+    def lose_disk(self, which: int, index: int, _: int) -> None:
+        self.assign(which, 1, index)
+        self.beat(which, 4, 1)
+
     def allocate(self, which: int, *_: int) -> None:
         broker_id = self._known(which)
         if broker_id is not None:
@@ -296,6 +300,7 @@ EVENTS: list[Callable[[World, int, int, int], None]] = [
     World.delete,
     World.elect,
     World.assign,
+    World.lose_disk,
     World.allocate,
 ]
 STEPS = 80

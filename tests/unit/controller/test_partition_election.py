@@ -118,9 +118,11 @@ def test_a_new_min_insync_replicas_clears_who_is_eligible() -> None:
         cluster.create(name, [1, 2, 3], min_insync_replicas=2)
         cluster.set_isr(name, 1)
     epoch = cluster.partition("t").partition_epoch
+    cluster.image.take_delta()
     cluster.set_config(2, "t", "min.insync.replicas", "2")
     assert led(cluster.partition("t")) == (1, (1,), ())
-    assert cluster.partition("t").partition_epoch == epoch
+    assert cluster.partition("t").partition_epoch == epoch + 1, "its leader has to hear of it"
+    assert cluster.image.take_delta().partitions_changed[cluster.topic("t").id] == {0}
     assert cluster.partition("u").elr == (2, 3)
     cluster.set_config(4, "", "min.insync.replicas", "2")
     assert cluster.partition("u").elr == ()

@@ -123,7 +123,7 @@ def test_losing_and_regaining_the_only_replica() -> None:
     assert (state.leader, state.isr, state.elr, state.last_known_elr) == (-1, (), (1,), (1,))
     image.replay(ClearElrRecord(topic_name=""), 3)
     cleared = image.topics.partition("orders", 0)
-    assert cleared is not None and (cleared.elr, cleared.partition_epoch) == ((), 1)
+    assert cleared is not None and (cleared.elr, cleared.partition_epoch) == ((), 2)
 
 
 def test_names_that_metrics_cannot_tell_apart_are_known() -> None:

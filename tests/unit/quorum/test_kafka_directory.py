@@ -26,9 +26,12 @@ def directory(tmp_path: Path) -> Path:
     return Path(shutil.copytree(DATA, tmp_path / "kafka"))
 
 
+async def opened(directory: Path) -> Plane:
+    return await Plane(directory).lead()
+
+
 def test_its_image_is_what_kafka_had(directory: Path) -> None:
-    plane = Plane(directory)
-    image = plane.image
+    image = play(opened(directory)).image
     counts = {topic.name: len(topic.partitions) for topic in image.topics}
     assert counts == {"orders": 5, "pay.ments": 1, "def": 1, "m1": 2, "wide": 300}
     assert id_to_str(image.topics.get("orders").id) == "OJFkLH3rRziaFn8wIa0vlQ"
@@ -42,57 +45,54 @@ def test_its_image_is_what_kafka_had(directory: Path) -> None:
     assert len(image.security.quotas) == len(image.security.scram_credentials) == 1
     state = image.topics.partition("orders", 0)
     assert (state.leader, state.isr, state.elr) == (NO_LEADER, (), (1,))
-    plane.close()
 
 
 def test_with_or_without_its_snapshot_the_image_is_the_same(directory: Path) -> None:
-    plane = Plane(directory)
-    assert plane.journal.last_snapshot is not None and plane.journal.last_snapshot.end_offset == 602
-    plane.close()
+    plane = play(opened(directory))
+    latest = plane.metadata_log.latest_snapshot
+    assert latest is not None and latest.end_offset == 602
+    plane.crash()
     (directory / "__cluster_metadata-0" / NEWEST).unlink()
-    from_log = Plane(directory)
-    assert from_log.image == plane.image
-    from_log.close()
+    assert play(opened(directory)).image == plane.image
 
 
 def test_our_broker_takes_over_where_kafka_stopped(directory: Path) -> None:
-    async def story() -> Plane:
-        plane = Plane(directory)
-        directory_id = plane.image.brokers[1].log_dirs[0]
-        await plane.join(directory_id=directory_id)
+    async def story() -> None:
+        plane = await opened(directory)
+        await plane.join(directory_id=plane.image.brokers[1].log_dirs[0])
         await plane.create("ours", 2)
-        plane.close()
-        return plane
+        assert plane.epoch == 3
+        assert all(
+            (one.leader, one.isr, one.elr, one.leader_epoch) == (1, (1,), (), epoch)
+            for topic in plane.image.topics
+            for one in topic.partitions.values()
+            for epoch in [0 if topic.name == "ours" else one.leader_epoch]
+        )
+        wide = plane.image.topics.partition("wide", 0)
+        assert wide is not None and wide.leader_epoch == 2
+        await plane.close()
+        again = await opened(directory)
+        assert again.image == plane.image
+        await again.close()
 
-    plane = play(story())
-    assert plane.journal.epoch == 3
-    assert all(
-        (one.leader, one.isr, one.elr, one.leader_epoch) == (1, (1,), (), epoch)
-        for topic in plane.image.topics
-        for one in topic.partitions.values()
-        for epoch in [0 if topic.name == "ours" else one.leader_epoch]
-    )
-    assert plane.image.topics.partition("wide", 0).leader_epoch == 2
-    again = Plane(directory)
-    assert again.image == plane.image
-    again.close()
+    play(story())
 
 
 def test_a_snapshot_of_ours_keeps_everything_of_theirs(directory: Path) -> None:
-    async def story() -> Plane:
-        plane = Plane(directory)
+    async def story() -> None:
+        plane = await opened(directory)
         await plane.join(directory_id=plane.image.brokers[1].log_dirs[0])
-        records = list(image_records(plane.image))
-        await plane.journal.write_snapshot(records, plane.image.next_offset)
-        plane.close()
-        return plane
+        await plane.write_snapshot()
+        await plane.close()
+        again = await opened(directory)
+        assert again.loaded == len(list(image_records(plane.image)))
+        assert again.image == plane.image
+        voters = again.quorum._machine.voters
+        assert voters == plane.quorum._machine.voters and voters.ids == (1,)
+        assert voters.voters[0].endpoints and again.quorum._machine.kraft_version == 1
+        await again.close()
 
-    plane = play(story())
-    again = Plane(directory)
-    assert again.loaded == len(list(image_records(plane.image)))
-    assert again.image == plane.image
-    assert again.journal._quorum_controls == plane.journal._quorum_controls != {}
-    again.close()
+    play(story())
 
 
 def test_the_bootstrap_file_says_how_to_begin(directory: Path, tmp_path: Path) -> None:

@@ -8,8 +8,9 @@ import pytest
 
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.protocol.messages.records.no_op_record import NoOpRecord
+from penstock.quorum.loading import load
 from penstock.quorum.metadata_log import MetadataLog
-from penstock.raft import EpochEnd, SnapshotId
+from penstock.raft import EpochEnd, SnapshotId, VoterSet
 from tests.unit.quorum.log_kit import fill, open_metadata_log, snapshot_bytes
 
 METADATA = "__cluster_metadata-0"
@@ -71,8 +72,24 @@ def test_a_crash_before_the_log_was_dropped_is_made_up_for(tmp_path: Path) -> No
     partial.complete()
     log.log.release_files()
     again = open_metadata_log(tmp_path)
+    assert again.end_offset == 3
+    loaded = load(again, VoterSet())
+    assert loaded.snapshot_id == SnapshotId(100, 7)
     assert (again.start_offset, again.end_offset, again.last_epoch) == (100, 100, 7)
     assert again.high_watermark == 100
+
+
+def test_a_damaged_snapshot_never_makes_the_log_go(tmp_path: Path) -> None:
+    log = open_metadata_log(tmp_path)
+    fill(log, (1, 3))
+    log.log.close()
+    damaged = tmp_path / METADATA / "00000000000000000100-0000000007.checkpoint"
+    damaged.write_bytes(snapshot_bytes()[:-1])
+    again = open_metadata_log(tmp_path)
+    assert load(again, VoterSet()).snapshot is None
+    assert (again.end_offset, again.high_watermark, again.latest_snapshot) == (3, 0, None)
+    assert not damaged.exists()
+    assert len(list((tmp_path / METADATA).glob("*.checkpoint.*"))) == 1
 
 
 def test_chunks_are_served_by_position(tmp_path: Path) -> None:

@@ -32,7 +32,11 @@ class KafkaSettings:
 
     def complaint(self, settings: Mapping[str, str]) -> str | None:
         """What Kafka says of a node with these settings; None where it would start."""
-        said: str | None = self._ask({"check": NODE | dict(settings)})
+        return self.complaint_of(NODE | dict(settings))
+
+    def complaint_of(self, settings: Mapping[str, str]) -> str | None:
+        """The same of settings that are whole."""
+        said: str | None = self._ask({"check": dict(settings)})
         return said
 
     def close(self) -> None:

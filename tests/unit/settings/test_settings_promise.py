@@ -123,10 +123,8 @@ def test_only_what_takes_nothing_away_is_accepted_without_effect() -> None:
         name for name, key in BROKER_KEYS.items() if key.effect == "unread" and key.type == BOOLEAN
     }
     assert switches == {
-        "auto.leader.rebalance.enable",
         "controlled.shutdown.enable",
         "controller.quorum.auto.join.enable",
         "follower.fetch.last.tiered.offset.enable",
         "log.preallocate",
-        "unclean.leader.election.enable",
     }

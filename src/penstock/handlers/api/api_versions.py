@@ -5,7 +5,7 @@ from __future__ import annotations
 from penstock.controller.config import SUPPORTED_FEATURES
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
-from penstock.handlers.table import MODULES
+from penstock.handlers.table import BROKER_MODULES, CONTROLLER_MODULES, Modules
 from penstock.model.error import ErrorCode
 from penstock.protocol.frame import API_BY_KEY
 from penstock.protocol.messages.api_versions import (
@@ -29,17 +29,19 @@ def handle(broker: Broker, request: ApiVersionsRequest, call: Call) -> Answer:
             return ApiVersionsResponse(error_code=ErrorCode.INVALID_REQUEST)
         call.client.software_name = request.client_software_name
         call.client.software_version = request.client_software_version
-    return _describe(broker, call.version)
+    is_controller = call.client.listener in broker.controller_listeners
+    modules = CONTROLLER_MODULES if is_controller else BROKER_MODULES
+    return _describe(broker, call.version, modules)
 
 
-def unsupported(broker: Broker) -> ApiVersionsResponse:
-    response = _describe(broker, version=0)
+def unsupported(broker: Broker, modules: Modules) -> ApiVersionsResponse:
+    response = _describe(broker, 0, modules)
     response.error_code = ErrorCode.UNSUPPORTED_VERSION
     return response
 
 
-def _describe(broker: Broker, version: int) -> ApiVersionsResponse:
-    response = ApiVersionsResponse(api_keys=_api_keys())
+def _describe(broker: Broker, version: int, modules: Modules) -> ApiVersionsResponse:
+    response = ApiVersionsResponse(api_keys=_api_keys(modules))
     if version >= SOFTWARE_NAMED_FROM:
         image = broker.image
         response.supported_features = [
@@ -56,14 +58,14 @@ def _describe(broker: Broker, version: int) -> ApiVersionsResponse:
     return response
 
 
-def _api_keys() -> list[ApiVersion]:
+def _api_keys(modules: Modules) -> list[ApiVersion]:
     return [
         ApiVersion(
             api_key=key,
             min_version=API_BY_KEY[key].advertised_min_version,
             max_version=API_BY_KEY[key].max_stable_version,
         )
-        for key in sorted(MODULES)
+        for key in sorted(modules)
     ]
 
 

@@ -38,7 +38,7 @@ def handle(broker: Broker, request: DescribeClusterRequest, call: Call) -> Answe
                 broker_id=node_id, host=host, port=port, rack=rack, is_fenced=fenced
             )
             for node_id, host, port, rack, fenced in endpoints(
-                broker, request.include_fenced_brokers
+                broker, call.client.listener, request.include_fenced_brokers
             )
         ],
     )

@@ -1,4 +1,4 @@
-"""DescribeQuorum: the voters of the metadata log. A cluster of one is its own leader."""
+"""DescribeQuorum: the voters of the metadata log and who else reads it. Only the leader knows."""
 
 from __future__ import annotations
 
@@ -16,64 +16,77 @@ from penstock.protocol.messages.describe_quorum import (
     ResponsePartitionData,
     ResponseTopicData,
 )
+from penstock.raft import QuorumView, ReplicaView, Voter
 
 METADATA_TOPIC = "__cluster_metadata"
 DIRECTORY_ID_FROM = 2
 
 
 def handle(broker: Broker, request: DescribeQuorumRequest, call: Call) -> Answer:
+    view = broker.controller.quorum()
+    if not isinstance(view, QuorumView) and call.client.listener not in broker.controller_listeners:
+        return broker.controller.forward(request, call)
+    voters = view.voter_set.voters if isinstance(view, QuorumView) else ()
     return DescribeQuorumResponse(
         error_message=None,
-        topics=[_topic(broker, topic, call.version) for topic in request.topics],
-        nodes=[]
-        if call.version < DIRECTORY_ID_FROM
-        else [
-            Node(
-                node_id=broker.node_id,
-                listeners=[
-                    Listener(
-                        name="CONTROLLER", host=broker.endpoint.host, port=broker.endpoint.port
-                    )
-                ],
-            )
-        ],
+        topics=[_topic(view, topic, call.version) for topic in request.topics],
+        nodes=[_node(broker, voter) for voter in voters]
+        if call.version >= DIRECTORY_ID_FROM
+        else [],
     )
 
 
-def _topic(broker: Broker, asked: RequestTopicData, version: int) -> ResponseTopicData:
+def _node(broker: Broker, voter: Voter) -> Node:
+    """A voter that is alone has no listener for others: it answers where everybody asks."""
+    listeners = [
+        Listener(name=one.listener, host=one.host, port=one.port) for one in voter.endpoints
+    ]
+    if not listeners and voter.key.id == broker.node_id:
+        own = broker.image.brokers.get(broker.node_id)
+        listeners = [
+            Listener(name="CONTROLLER", host=endpoint.host, port=endpoint.port)
+            for endpoint in (own.endpoints[:1] if own is not None else ())
+        ]
+    return Node(node_id=voter.key.id, listeners=listeners)
+
+
+def _topic(
+    view: QuorumView | ErrorCode, asked: RequestTopicData, version: int
+) -> ResponseTopicData:
     return ResponseTopicData(
         topic_name=asked.topic_name,
         partitions=[
-            _partition(broker, part.partition_index, version)
+            _partition(view, version)
             if asked.topic_name == METADATA_TOPIC and part.partition_index == 0
-            else ResponsePartitionData(
-                partition_index=part.partition_index,
-                error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
-                error_message=None,
-            )
+            else _unknown(part.partition_index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
             for part in asked.partitions
         ],
     )
 
 
-def _partition(broker: Broker, index: int, version: int) -> ResponsePartitionData:
-    quorum = broker.controller.quorum()
-    now_ms = broker.clock.now_ms()
+def _unknown(index: int, code: ErrorCode) -> ResponsePartitionData:
+    return ResponsePartitionData(partition_index=index, error_code=code, error_message=None)
+
+
+def _partition(view: QuorumView | ErrorCode, version: int) -> ResponsePartitionData:
+    if not isinstance(view, QuorumView):
+        return _unknown(0, view)
     return ResponsePartitionData(
-        partition_index=index,
+        partition_index=0,
         error_message=None,
-        leader_id=broker.node_id,
-        leader_epoch=quorum.epoch,
-        high_watermark=quorum.committed_offset,
-        current_voters=[
-            ReplicaState(
-                replica_id=broker.node_id,
-                replica_directory_id=quorum.directory_id
-                if version >= DIRECTORY_ID_FROM
-                else ZERO_ID,
-                log_end_offset=quorum.end_offset,
-                last_fetch_timestamp=now_ms,
-                last_caught_up_timestamp=now_ms,
-            )
-        ],
+        leader_id=view.leader_id,
+        leader_epoch=view.epoch,
+        high_watermark=view.high_watermark,
+        current_voters=[_replica(one, version) for one in view.voters],
+        observers=[_replica(one, version) for one in view.observers],
+    )
+
+
+def _replica(view: ReplicaView, version: int) -> ReplicaState:
+    return ReplicaState(
+        replica_id=view.key.id,
+        replica_directory_id=view.key.directory_id if version >= DIRECTORY_ID_FROM else ZERO_ID,
+        log_end_offset=view.end_offset,
+        last_fetch_timestamp=view.last_fetch_ms,
+        last_caught_up_timestamp=view.last_caught_up_ms,
     )

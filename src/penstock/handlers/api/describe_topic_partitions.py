@@ -21,12 +21,6 @@ from penstock.protocol.messages.describe_topic_partitions import (
 
 
 def handle(broker: Broker, request: DescribeTopicPartitionsRequest, call: Call) -> Answer:
-    return broker.controller.when_settled(lambda: _answer(broker, request))
-
-
-def _answer(
-    broker: Broker, request: DescribeTopicPartitionsRequest
-) -> DescribeTopicPartitionsResponse:
     limit = max(1, min(request.response_partition_limit, _limit_of(broker)))
     response = DescribeTopicPartitionsResponse()
     for name, first in _pages(broker, request):

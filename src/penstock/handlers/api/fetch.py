@@ -17,9 +17,9 @@ def handle(broker: Broker, request: FetchRequest, call: Call) -> Answer:
         return FetchResponse(error_code=error.code)
     replica = replica_of(request, call.version)
     if replica is None:
-        fetch = Fetch(broker, request, call.version, context)
+        fetch = Fetch(broker, request, call, context)
     else:
-        fetch = ReplicaFetch(broker, request, call.version, context, replica)
+        fetch = ReplicaFetch(broker, request, call, context, replica)
     fetch.read()
     if fetch.is_answerable or request.max_wait_ms <= 0:
         return fetch.answer()

@@ -18,14 +18,15 @@ MANY_KEYS_FROM = 4
 
 
 def handle(broker: Broker, request: FindCoordinatorRequest, call: Call) -> Answer:
-    return _find(broker, request, call.version)
+    return _find(broker, request, call)
 
 
 async def _find(
-    broker: Broker, request: FindCoordinatorRequest, version: int
+    broker: Broker, request: FindCoordinatorRequest, call: Call
 ) -> FindCoordinatorResponse:
+    version, listener = call.version, call.client.listener
     keys = request.coordinator_keys if version >= MANY_KEYS_FROM else [request.key]
-    found = [await _find_one(broker, request.key_type, key) for key in keys]
+    found = [await _find_one(broker, request.key_type, key, listener) for key in keys]
     if version >= MANY_KEYS_FROM:
         return FindCoordinatorResponse(coordinators=found)
     one = found[0]
@@ -38,15 +39,17 @@ async def _find(
     )
 
 
-async def _find_one(broker: Broker, key_type: int, key: str) -> Coordinator:
+async def _find_one(broker: Broker, key_type: int, key: str, listener: str) -> Coordinator:
     try:
-        node_id, host, port = await _coordinator(broker, key_type, key)
+        node_id, host, port = await _coordinator(broker, key_type, key, listener)
     except ApiError as error:
         return Coordinator(key=key, node_id=-1, error_code=error.code, error_message=error.message)
     return Coordinator(key=key, node_id=node_id, host=host, port=port, error_message=None)
 
 
-async def _coordinator(broker: Broker, key_type: int, key: str) -> tuple[int, str, int]:
+async def _coordinator(
+    broker: Broker, key_type: int, key: str, listener: str
+) -> tuple[int, str, int]:
     """The leader of the partition in which the key is kept, and where clients find it."""
     if key_type == GROUP:
         partition = await broker.groups.wait_partition_of(key)
@@ -55,7 +58,7 @@ async def _coordinator(broker: Broker, key_type: int, key: str) -> tuple[int, st
     else:
         raise ApiError(ErrorCode.INVALID_REQUEST, f"no coordinator of type {key_type} here")
     image = broker.image.topics.partition(*partition)
-    address = None if image is None else address_of(broker, image.leader)
+    address = None if image is None else address_of(broker, image.leader, listener)
     if image is None or address is None:
         raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
     return image.leader, *address

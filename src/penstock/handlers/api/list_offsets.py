@@ -16,7 +16,7 @@ from penstock.protocol.messages.list_offsets import (
 )
 from penstock.records.record import read_header
 from penstock.records.time_search import find_timestamp, is_quick
-from penstock.replication.partition import Partition
+from penstock.replication.partition import WHOLE_LOG, Partition
 from penstock.storage.lookup import (
     TimedOffset,
     max_timestamp_offset,
@@ -54,19 +54,20 @@ class SlowBatch(Exception):
 
 def handle(broker: Broker, request: ListOffsetsRequest, call: Call) -> Answer:
     slow: list[Slow] = []
+    isolation = WHOLE_LOG if request.replica_id >= 0 else request.isolation_level
     response = ListOffsetsResponse(
         topics=[
             ListOffsetsTopicResponse(
                 name=topic.name,
                 partitions=[
-                    _answer(broker, topic.name, asked, request.isolation_level, call.version, slow)
+                    _answer(broker, topic.name, asked, isolation, call.version, slow)
                     for asked in topic.partitions
                 ],
             )
             for topic in request.topics
         ]
     )
-    return _read_slow(broker, response, slow, request.isolation_level, call) if slow else response
+    return _read_slow(broker, response, slow, isolation, call) if slow else response
 
 
 def _answer(
@@ -137,6 +138,11 @@ async def _find_slow(
 def find(partition: Partition, timestamp: int, isolation: int, start_offset: int = 0) -> Found:
     log = partition.log
     if timestamp == LATEST:
+        leader = partition.leader
+        is_sure = leader is None or leader.knows_latest(log.high_watermark)
+        if not is_sure and isolation != WHOLE_LOG:
+            # The leader before may have told of a later watermark than this one knows of yet.
+            raise ApiError(ErrorCode.OFFSET_NOT_AVAILABLE)
         return -1, partition.bound(isolation), partition.leader_epoch
     if timestamp in (EARLIEST, EARLIEST_LOCAL):
         start = log.log_start_offset

@@ -26,18 +26,15 @@ TOPIC_ID_ALONE_FROM = 12
 
 
 def handle(broker: Broker, request: MetadataRequest, call: Call) -> Answer:
-    return broker.controller.when_settled(lambda: _answer(broker, request, call))
-
-
-def _answer(broker: Broker, request: MetadataRequest, call: Call) -> MetadataResponse:
+    listener = call.client.listener
     if _wants_all(request, call.version):
-        return _respond(broker, request, map(_described, broker.image.topics))
+        return _respond(broker, request, map(_described, broker.image.topics), listener)
     wanted = _each_once(request.topics or [])
     topics = [_find(broker, topic, call) for topic in wanted]
     missing = _to_create(broker, request, topics)
     if missing:
         broker.controller.create_missing_topics(missing)
-    return _respond(broker, request, topics)
+    return _respond(broker, request, topics, listener)
 
 
 def _wants_all(request: MetadataRequest, version: int) -> bool:
@@ -109,12 +106,15 @@ def _partition(index: int, partition: PartitionImage) -> MetadataResponsePartiti
 
 
 def _respond(
-    broker: Broker, request: MetadataRequest, topics: Iterable[MetadataResponseTopic]
+    broker: Broker,
+    request: MetadataRequest,
+    topics: Iterable[MetadataResponseTopic],
+    listener: str,
 ) -> MetadataResponse:
     response = MetadataResponse(
         brokers=[
             MetadataResponseBroker(node_id=node_id, host=host, port=port, rack=rack)
-            for node_id, host, port, rack, _ in endpoints(broker)
+            for node_id, host, port, rack, _ in endpoints(broker, listener)
         ],
         cluster_id=broker.cluster_id,
         controller_id=broker.node_id,

@@ -10,12 +10,15 @@ from typing import Any, NamedTuple
 from penstock.handlers import transactional_produce as transactional
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
+from penstock.handlers.current_leader import MOVED, CurrentLeader, addresses_of, leader_of
 from penstock.handlers.produce_answer import SafeAnswer, Waiting, turn_into_failure
 from penstock.handlers.topology import check_writable
 from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
 from penstock.network.later import Later, future_of
 from penstock.protocol.messages.produce import (
     BatchIndexAndErrorMessage,
+    LeaderIdAndEpoch,
+    NodeEndpoint,
     PartitionProduceData,
     PartitionProduceResponse,
     ProduceRequest,
@@ -37,6 +40,7 @@ from penstock.storage.log import AppendResult
 from penstock.storage.producer.verification import Guard
 
 TOPIC_IDS_FROM = 13
+LEADER_TOLD_FROM = 10
 ZSTD_FROM = 7
 ZSTD = 4
 
@@ -98,7 +102,28 @@ def append_all(
             for topic in request.topic_data
         ]
     )
+    if call.version >= LEADER_TOLD_FROM:
+        _tell_leaders(broker, response, call.client.listener)
     return Appends(response, waiting, unchecked)
+
+
+def _tell_leaders(broker: Broker, response: ProduceResponse, listener: str) -> None:
+    leaders: list[CurrentLeader] = []
+    for topic in response.responses:
+        for answer in topic.partition_responses:
+            if not answer.error_code or answer.error_code not in MOVED:
+                continue
+            leader = leader_of(broker, topic.name, topic.topic_id, answer.index)
+            if leader is not None:
+                leaders.append(leader)
+                answer.current_leader = LeaderIdAndEpoch(
+                    leader_id=leader.broker_id, leader_epoch=leader.epoch
+                )
+    if leaders:
+        response.node_endpoints = [
+            NodeEndpoint(node_id=one.broker_id, host=one.host, port=one.port, rack=one.rack)
+            for one in addresses_of(broker, leaders, listener)
+        ]
 
 
 def _answer(

@@ -95,5 +95,5 @@ ROWS: Final[tuple[Row, ...]] = (
     ("segment.index.bytes", INT, "10485760", at_least(4), MEDIUM, CLUSTER_WIDE, READ),
     ("segment.jitter.ms", LONG, "0", at_least(0), MEDIUM, CLUSTER_WIDE, READ),
     ("segment.ms", LONG, "604800000", at_least(1), MEDIUM, CLUSTER_WIDE, READ),
-    ("unclean.leader.election.enable", BOOLEAN, "false", None, MEDIUM, CLUSTER_WIDE, UNREAD),
+    ("unclean.leader.election.enable", BOOLEAN, "false", None, MEDIUM, CLUSTER_WIDE, READ),
 )

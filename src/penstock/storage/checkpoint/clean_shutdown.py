@@ -20,20 +20,20 @@ def note_clean(disk: Disk, directory: str, broker_epoch: int) -> None:
     replace_file(disk, f"{directory}/{names.CLEAN_SHUTDOWN}", data)
 
 
-def take_clean(disk: Disk, directory: str) -> bool:
-    """Whether there is such a marker; it is gone afterwards, for good."""
+def take_clean(disk: Disk, directory: str) -> int | None:
+    """The broker epoch of the life that ended so, -1 if it does not say; None after a crash. The
+    marker is gone afterwards, for good."""
     path = f"{directory}/{names.CLEAN_SHUTDOWN}"
     try:
         data = read_small(disk, path)
         # Kafka before 3.7 left it empty.
-        if data and not isinstance(json.loads(data), dict):
-            raise DamagedFile(f"{path}: no JSON object")
+        broker_epoch = int(json.loads(data).get("brokerEpoch", -1)) if data else -1
     except FileNotFoundError:
-        return False
-    except (DamagedFile, ValueError) as damage:
+        return None
+    except (DamagedFile, ValueError, AttributeError, TypeError) as damage:
         put_aside(disk, path)
         _logger.warning("%s is damaged, all logs are recovered: %s", path, damage)
-        return False
+        return None
     disk.unlink(path)
     disk.fsync_dir(directory)
-    return True
+    return broker_epoch

@@ -41,6 +41,8 @@ class SimulatedCluster:
         self.trace = Trace(self.loop.now_ns, whole=whole_trace)
         self.network = Network(self.loop, Random(f"{seed} network"), self.trace)
         self.hosts: dict[str, SimulatedHost] = {}
+        self.invariants: list[Callable[[], None]] = []
+        """Each is called behind every step, and raises where something is wrong."""
         self._build = build
         self._client = Process(CLIENT)
         self._peers: list[Peer] = []
@@ -54,7 +56,8 @@ class SimulatedCluster:
         for host in self.hosts.values():
             if host.process.alive:
                 self._drop(host)
-        self._client.run(self._client.kill)
+        self._client.kill()
+        self._client.bury()
         self.loop.close()
 
     @property
@@ -131,6 +134,18 @@ class SimulatedCluster:
         self._drop(host)
         host.faulty_disk.crash()
 
+    def pause(self, name: str) -> None:
+        """Stops the process as a signal does: its machine still takes connections and bytes."""
+        host = self.hosts[name]
+        self.trace.note(f"{host.process} is paused")
+        if host.process.held is None:
+            host.process.held = []
+
+    def resume(self, name: str) -> None:
+        host = self.hosts[name]
+        self.trace.note(f"{host.process} goes on")
+        self.loop.resume(host.process)
+
     def restart(self, name: str) -> None:
         if self.hosts[name].process.alive:
             self.stop(name)
@@ -171,13 +186,13 @@ class SimulatedCluster:
     # Running
 
     def run_for(self, seconds: float) -> None:
-        self.loop.run_until(lambda: False, self.now_s + seconds)
+        self.loop.run_until(self._is_broken, self.now_s + seconds)
         self._check()
 
     def run_until(self, condition: Callable[[], bool], timeout_s: float = 60.0) -> None:
         """Looks behind every step; SimulationError if it does not hold within that time."""
         holds = self.loop.run_until(
-            lambda: bool(self.loop.unexpected) or condition(), self.now_s + timeout_s
+            lambda: self._is_broken() or condition(), self.now_s + timeout_s
         )
         self._check()
         if not holds:
@@ -203,6 +218,11 @@ class SimulatedCluster:
 
     def _spawn(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         return self.loop.create_task(work)
+
+    def _is_broken(self) -> bool:
+        for invariant in self.invariants:
+            invariant()
+        return bool(self.loop.unexpected)
 
     def _check(self) -> None:
         if self.loop.unexpected:

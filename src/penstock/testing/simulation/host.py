@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Mapping
 from concurrent.futures import Executor, Future
+from contextvars import Context
 from random import Random
 from typing import Any, TypeVar
 
@@ -19,7 +20,7 @@ from penstock.storage.compaction.job import CompactionJob, Progress
 from penstock.testing.disk import FaultyDisk
 from penstock.testing.simulation.clock import HostClock
 from penstock.testing.simulation.disk import ProcessDisk
-from penstock.testing.simulation.loop import VirtualLoop
+from penstock.testing.simulation.loop import THREAD_S, VirtualLoop
 from penstock.testing.simulation.network import Network
 from penstock.testing.simulation.process import Process, ProcessKilled
 from penstock.testing.simulation.socket import HostSockets
@@ -70,6 +71,8 @@ class SimulatedHost:
         """Whether the node has started and not ended since."""
         self.changes_left: int | None = None
         """So many changes of the disk from now the machine loses its power; None: never."""
+        self.flush_s = THREAD_S
+        """How long it takes until a flush begins: a slow disk takes longer."""
         self.on_killed: Callable[[SimulatedHost], None] = lambda _: None
         self._loop = loop
         self._network = network
@@ -97,10 +100,13 @@ class SimulatedHost:
             random=self.random.random,
             descriptors=DESCRIPTORS,
             new_pool=InlineExecutor,
-            flush_later=self._loop.run_later,
+            flush_later=self._flush_later,
             run_compaction=compact,
             tunes_memory=False,
         )
+
+    def _flush_later(self, flush: Callable[[], None]) -> None:
+        self._loop.call_later(self.random.uniform(*self.flush_s), flush)
 
     def new_id(self) -> bytes:
         return self.random.randbytes(16)
@@ -116,11 +122,12 @@ class SimulatedHost:
         """The process is gone; what becomes of its connections and of the disk is not said here."""
         self.is_up = False
         self.changes_left = None
-        # First the name of the dead, so that nothing it still does is seen.
-        process = self.process
-        process.alive = False
-        process.run(process.kill)
         self.node = None
+        self.process.kill()
+        if self._loop.is_running():
+            self._loop.call_soon(self.process.bury, context=Context())
+        else:
+            self.process.bury()
 
     def _on_change(self, what: str) -> None:
         self._network.trace.note(f"{self.name} disk {what}")

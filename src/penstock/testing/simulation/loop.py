@@ -14,7 +14,7 @@ from heapq import heapify, heappop, heappush
 from random import Random
 from typing import Any, Protocol, TypeVar
 
-from penstock.testing.simulation.process import CURRENT, Handler, ProcessKilled, process_of
+from penstock.testing.simulation.process import CURRENT, Handler, Process, ProcessKilled, process_of
 
 T = TypeVar("T")
 
@@ -262,11 +262,18 @@ class VirtualLoop(asyncio.AbstractEventLoop):
         handle = ready.popleft()
         if not handle.cancelled():
             process = handle._context.get(CURRENT)  # type: ignore[attr-defined]
-            if process is None or process.alive:
+            if process is not None and process.held is not None:
+                process.held.append(handle)
+            elif process is None or process.alive:
                 self.steps += 1
                 self._now_ns += STEP_NS
                 handle._run()
         return True
+
+    def resume(self, process: Process) -> None:
+        """All that it missed, in its order."""
+        held, process.held = process.held, None
+        self._ready.extend(held or ())
 
     def run_forever(self) -> None:
         self.run_until(lambda: False, FOREVER_S)

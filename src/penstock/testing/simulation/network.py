@@ -25,6 +25,7 @@ LATENCY_S = (30e-6, 1.5e-3)
 SPLIT_CHANCE = 0.1
 """How often what is sent at once arrives in two pieces."""
 FIRST_CLIENT_PORT = 40_000
+POST_TRIES_MAX = 6
 
 _NOBODY = Context()
 """What is on the wire belongs to no process: it arrives, whatever became of its sender."""
@@ -42,6 +43,8 @@ class Network:
         self.random = random
         self.trace = trace
         self.latency_s = LATENCY_S
+        self.delay_s: dict[tuple[str, str], float] = {}
+        """What is added to that from one host to another."""
         self.listeners: dict[tuple[str, int], SimulatedListener] = {}
         self._cuts: set[tuple[str, str]] = set()
         self._off: set[str] = set()
@@ -104,8 +107,10 @@ class Network:
 
     # On the wire
 
-    def arrival_ns(self) -> int:
-        return self.loop.now_ns() + round(self.random.uniform(*self.latency_s) * 1e9)
+    def arrival_ns(self, sender: str, receiver: str) -> int:
+        latency_s = self.random.uniform(*self.latency_s)
+        latency_s += self.delay_s.get((sender, receiver), 0.0)
+        return self.loop.now_ns() + round(latency_s * 1e9)
 
     def at_ns(self, when_ns: int, callback: Callable[[], None]) -> None:
         self.loop.call_at(when_ns / 1e9, callback, context=_NOBODY)
@@ -126,15 +131,21 @@ class _Post:
         self._network = network
         self._path = sender, receiver
         self._action = action
+        self._tries = 0
 
     def resume(self) -> None:
-        self._network.at_ns(self._network.arrival_ns(), self._arrive)
+        self._network.at_ns(self._network.arrival_ns(*self._path), self._arrive)
 
     def _arrive(self) -> None:
         if self._network.is_cut(*self._path):
             self._network.wait(self)
         elif not self._network.is_off(self._path[1]):
             self._action()
+        elif self._tries < POST_TRIES_MAX:
+            # After one second, two more, four more.
+            again_ns = self._network.loop.now_ns() + (1_000_000_000 << self._tries)
+            self._tries += 1
+            self._network.at_ns(again_ns, self._arrive)
 
 
 class Pipe:
@@ -152,16 +163,20 @@ class Pipe:
 
     def send(self, kind: Kind, data: bytes = b"") -> None:
         for piece in self._split(data):
-            self._last_ns = max(self._last_ns, self._network.arrival_ns())
+            self._last_ns = max(self._last_ns, self._arrival_ns())
             self._queue.append((self._last_ns, kind, piece))
         self.queued_bytes += len(data)
         self._schedule()
 
     def resume(self) -> None:
         if self._queue:
-            self._last_ns = max(self._last_ns, self._network.arrival_ns())
+            arrival_ns = self._arrival_ns()
+            self._last_ns = max(self._last_ns, arrival_ns)
             self._is_scheduled = True
-            self._network.at_ns(self._network.arrival_ns(), self._arrive)
+            self._network.at_ns(arrival_ns, self._arrive)
+
+    def _arrival_ns(self) -> int:
+        return self._network.arrival_ns(self._sender.host, self._sender.peer.host)
 
     def _split(self, data: bytes) -> Iterable[bytes]:
         random = self._network.random

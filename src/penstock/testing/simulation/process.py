@@ -29,6 +29,8 @@ class Process:
         self.host = host
         self.number = number
         self.alive = True
+        self.held: list[asyncio.Handle] | None = None
+        """What is to run once it goes on, while it is paused."""
         self.exception_handler: Handler | None = None
         self._tasks: dict[asyncio.Task[Any], None] = {}
         self._prune_at = _PRUNE_TASKS
@@ -49,18 +51,28 @@ class Process:
             self._prune_at = max(_PRUNE_TASKS, 2 * len(self._tasks))
 
     def kill(self) -> None:
-        """To be called when nothing that it does can be seen from outside any more: closing a
-        coroutine runs what it has in `finally`, which a real kill would not."""
+        """Nothing that it still does is seen from outside, and what waits in it never goes on."""
         self.alive = False
-        tasks, self._tasks = self._tasks, {}
-        for task in tasks:
-            if task.done():
-                continue
+        self.held = None
+        for task in self._tasks:
             # Both kinds of task have it; nobody is to be told of what was meant to happen.
             task._log_destroy_pending = False  # type: ignore[attr-defined]
-            coroutine = task.get_coro()
-            with suppress(BaseException):
-                coroutine.close()
+
+    def bury(self) -> None:
+        """Closes its coroutines at a time that is the same in every run, and not when the garbage
+        collector finds them: that runs what they have in `finally`. Not to be called out of the
+        midst of the process, where locks may be held."""
+        assert not self.alive
+        tasks, self._tasks = self._tasks, {}
+        self._context.copy().run(_close_all, [task for task in tasks if not task.done()])
+
+
+def _close_all(tasks: list[asyncio.Task[Any]]) -> None:
+    for task in tasks:
+        coroutine = task.get_coro()
+        assert coroutine is not None
+        with suppress(BaseException):
+            coroutine.close()
 
 
 CURRENT: ContextVar[Process | None] = ContextVar("process", default=None)

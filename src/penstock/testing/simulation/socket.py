@@ -13,6 +13,7 @@ from typing import Any
 from penstock.network.sockets import Bytes, ListenError
 from penstock.storage.disk import Disk
 from penstock.testing.simulation.network import Kind, Network, Pipe
+from penstock.testing.simulation.process import CURRENT
 
 WINDOW_BYTES = 256 * 1024
 """What may be on its way, or wait to be read at the other end."""
@@ -242,12 +243,13 @@ class _Connecting:
         self._host = host
         self._address = address
         self._answer = answer
+        self._process = CURRENT.get()
         self._sock: SimulatedSocket | None = None
         self._is_given_up = False
 
     def arrive(self) -> None:
         network, (host, port) = self._network, self._address
-        if self._is_given_up:
+        if self._is_given_up or not (self._process is None or self._process.alive):
             return
         listener = network.listeners.get(self._address)
         name = f"{self._host} > {host}:{port}"

@@ -1,0 +1,15 @@
+"""Requests that are the active controller's to answer, here or wherever it is."""
+
+from __future__ import annotations
+
+from penstock.handlers.broker import Broker
+from penstock.handlers.call import Answer, Call
+from penstock.protocol.entity import Entity
+from penstock.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
+
+
+def handle(broker: Broker, request: Entity, call: Call) -> Answer:
+    if isinstance(request, BrokerHeartbeatRequest):
+        call.client.broker = (request.broker_id, request.broker_epoch)
+        broker.controller.note_contact(request.broker_id, request.broker_epoch)
+    return broker.controller.ask(request, call)

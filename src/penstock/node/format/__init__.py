@@ -1,0 +1,1 @@
+"""Formatting the directories of a node before its first start, and looking at what they are."""

@@ -1,0 +1,96 @@
+"""The listeners of a node: bound together, opened when what they lead to is there."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from socket import gethostname
+from typing import NamedTuple
+
+from penstock.handlers.call import ClientState
+from penstock.metadata.broker import Endpoint
+from penstock.network.connection import Serve
+from penstock.network.listener import Limits, Listener
+from penstock.network.sockets import Sockets
+from penstock.node.address import EVERY_INTERFACE, Address
+from penstock.node.listener_config import ListenerEndpoint
+from penstock.telemetry.log import get_logger
+
+PLAINTEXT = 0
+
+log = get_logger("network")
+
+
+class BoundListener(NamedTuple):
+    name: str
+    listener: Listener
+    address: Address
+    told: Address
+    """Where others reach it."""
+
+    @property
+    def endpoint(self) -> Endpoint:
+        return Endpoint(self.name, self.told.host, self.told.port, PLAINTEXT)
+
+
+class Listeners:
+    """`end_state` hears of every connection that has ended."""
+
+    def __init__(
+        self,
+        loop: asyncio.AbstractEventLoop,
+        limits: Limits,
+        sockets: Sockets,
+        now_s: Callable[[], float],
+        end_state: Callable[[ClientState], None],
+    ) -> None:
+        self._loop = loop
+        self._limits = limits
+        self._sockets = sockets
+        self._now_s = now_s
+        self._end_state = end_state
+        self._bound: list[BoundListener] = []
+
+    def __iter__(self) -> Iterator[BoundListener]:
+        return iter(self._bound)
+
+    def bind(self, listeners: Iterable[ListenerEndpoint], told: Iterable[ListenerEndpoint]) -> None:
+        """Takes every address, so that a second process fails at once. Nobody is let in yet."""
+        by_name = {each.name: each for each in told}
+        for wanted in listeners:
+            self._bind(wanted, by_name.get(wanted.name, wanted))
+
+    def _bind(self, wanted: ListenerEndpoint, told: ListenerEndpoint) -> None:
+        name = wanted.name
+        listener = Listener(
+            self._loop,
+            self._limits,
+            lambda address: ClientState(address, name),
+            self._end_state,
+            self._sockets,
+            self._now_s,
+        )
+        address = Address(*listener.bind(*wanted.bind_address))
+        self._bound.append(
+            BoundListener(name, listener, address, told.told_address(gethostname(), address.port))
+        )
+        if told.host in ("", *EVERY_INTERFACE):
+            log.info(
+                "listening on every interface; others are told this host's name, "
+                "--advertise or advertised.listeners tells them another",
+                listener=name,
+                advertised=gethostname(),
+            )
+
+    def of(self, names: Iterable[str]) -> list[BoundListener]:
+        wanted = set(names)
+        return [each for each in self._bound if each.name in wanted]
+
+    def start(self, names: Iterable[str], serve: Callable[[Listener], Serve]) -> None:
+        for each in self.of(names):
+            each.listener.start(serve(each.listener))
+
+    async def drain(self, timeout_s: float) -> None:
+        for each in self._bound:
+            each.listener.stop_accepting()
+        await asyncio.gather(*(each.listener.drain(timeout_s) for each in self._bound))

@@ -1,0 +1,23 @@
+"""Which seeds are run: a few dozen by default, and as many as one likes with `make simulate`."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+
+SEEDS_DEFAULT = "1-24"
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "seed" in metafunc.fixturenames:
+        metafunc.parametrize("seed", seeds(os.environ.get("SEEDS") or SEEDS_DEFAULT))
+
+
+def seeds(text: str) -> list[int]:
+    """`7`, `1-24`, `3,5,9-12`."""
+    found: list[int] = []
+    for part in text.split(","):
+        first, _, last = part.partition("-")
+        found += range(int(first), int(last or first) + 1)
+    return found
