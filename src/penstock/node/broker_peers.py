@@ -31,8 +31,8 @@ class BrokerPeers:
         self._listener = listener
         self._peers = Peers(dialer, client_id=f"broker-{node_id}", random=random)
 
-    def peer(self, node_id: int) -> Peer:
-        """PeerGone for a broker that nobody can reach."""
+    def get(self, node_id: int) -> Peer:
+        """PeerGone for a broker that is not registered, or not on this listener."""
         broker = self._image.brokers.get(node_id)
         endpoint = None if broker is None else broker.endpoint(self._listener)
         if endpoint is None:
@@ -40,15 +40,14 @@ class BrokerPeers:
         return self._peers.put(node_id, endpoint.host, endpoint.port)
 
     async def call(self, node_id: int, request: Entity, timeout_s: float = TIMEOUT_S) -> Any:
-        return await self.peer(node_id).call(request, timeout_s=timeout_s)
+        return await self.get(node_id).call(request, timeout_s=timeout_s)
 
     async def is_gone(self, node_id: int, timeout_s: float = 1.0) -> bool:
         """Whether the broker's port refuses: then its process has ended."""
-        broker = self._image.brokers.get(node_id)
-        endpoint = None if broker is None else broker.endpoint(self._listener)
-        if endpoint is None:
+        try:
+            return await self.get(node_id).probe(timeout_s)
+        except PeerGone:
             return False
-        return await self._peers.put(node_id, endpoint.host, endpoint.port).probe(timeout_s)
 
     def close(self) -> None:
         self._peers.close()
