@@ -48,7 +48,7 @@ class Observer:
         self._channel = PeerChannel(SocketDialer(), raft.node_id, random.random)
         self.log = _open(directory, synced=self.can_vote)
         self.quorum = Quorum(
-            QuorumConfig(cluster_id, raft, voters),
+            QuorumConfig(cluster_id, raft, voters, retained_bytes=0),
             self.log,
             SystemClock(),
             self,

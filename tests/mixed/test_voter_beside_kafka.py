@@ -38,6 +38,10 @@ class TwoOfThree(KafkaCluster):
     def _format_flags(self) -> list[str]:
         return WITHOUT_SHARE_AND_STREAMS
 
+    def format_all(self) -> None:
+        self._folder.mkdir(parents=True, exist_ok=True)
+        self._format()
+
 
 @pytest.fixture
 def kafka(tmp_path: Path) -> Iterator[TwoOfThree]:

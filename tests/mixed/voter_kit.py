@@ -22,12 +22,19 @@ NEVER_MS = 120_000
 
 
 class OurVoter(Observer):
-    """It votes for others and never stands: what it would have to write as leader is a
-    controller's business."""
+    """Unless told otherwise it votes for others and never stands: what it would have to write as
+    leader is a controller's business."""
 
     can_vote = True
 
-    def __init__(self, directory: Path, port: int, voters: str, cluster_id: str) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        port: int,
+        voters: str,
+        cluster_id: str,
+        timeout_ms: int = NEVER_MS,
+    ) -> None:
         self.port = port
         self.answered: list[Entity] = []
         self._serving: set[asyncio.Task[None]] = set()
@@ -36,10 +43,13 @@ class OurVoter(Observer):
             VOTER_ID,
             bytes([VOTER_ID]) * 16,
             endpoints=(Endpoint(LISTENER, "127.0.0.1", port),),
-            election_timeout_ms=NEVER_MS,
-            fetch_timeout_ms=NEVER_MS,
+            election_timeout_ms=timeout_ms,
+            fetch_timeout_ms=timeout_ms,
         )
         self._set_up(directory, raft, static, cluster_id)
+
+    def on_leader(self, epoch: int) -> None:
+        self.leaders.append((VOTER_ID, epoch))
 
     async def __aenter__(self) -> OurVoter:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", self.port)
