@@ -288,11 +288,18 @@ def _class_archive_flags(archive: Path, written: Path) -> list[str]:
 # --- the broker -------------------------------------------------------------------------------
 
 
+_given: set[int] = set()
+
+
 def free_port() -> int:
-    """A loopback port that was free a moment ago."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+    """A loopback port that was free a moment ago, and was not given before."""
+    while True:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            port = int(probe.getsockname()[1])
+        if port not in _given:
+            _given.add(port)
+            return port
 
 
 class ApacheKafka:

@@ -98,7 +98,9 @@ class Fetcher:
             partition.carry_out(cut)
         partition.on_safe = self._on_safe
         if partition.safe_offset < partition.log.end_offset:
+            # What a recovery found: nobody else asks for it to be synced.
             self._wait_safe(partition)
+            partition.make_safe()
         self._followed[_key(partition)] = _Followed(partition, follower)
         self._woken.set()
         if self._task is None:

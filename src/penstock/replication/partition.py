@@ -359,6 +359,12 @@ class Partition:
         """What this replica has, as safe as the topic asks."""
         return _safe_offset(self._log or self.log)
 
+    def make_safe(self) -> None:
+        """Asks for what this replica has to be as safe as the topic asks."""
+        log = self._log or self.log
+        if _safe_offset(log) < log.end_offset:
+            self._context.flush(log)
+
     def carry_out(self, action: Action) -> None:
         """What the follower has decided to do with its log. ApiError for records that cannot be
         used."""

@@ -26,32 +26,26 @@ TOPIC_ID_ALONE_FROM = 12
 
 
 def handle(broker: Broker, request: MetadataRequest, call: Call) -> Answer:
+    names = [topic.name for topic in request.topics or () if topic.name]
+    if broker.controller.is_making(names):
+        return _answer_when_made(broker, request, call, names)
+    return _answer(broker, request, call)
+
+
+async def _answer_when_made(
+    broker: Broker, request: MetadataRequest, call: Call, names: list[str]
+) -> MetadataResponse:
+    """Who asks a second time finds what the first time has begun."""
+    await broker.controller.wait_made(names)
+    return _answer(broker, request, call)
+
+
+def _answer(broker: Broker, request: MetadataRequest, call: Call) -> MetadataResponse:
     listener = call.client.listener
     if _wants_all(request, call.version):
         return _respond(broker, request, map(_described, broker.image.topics), listener)
     wanted = _each_once(request.topics or [])
     topics = [_find(broker, topic, call) for topic in wanted]
-    if broker.controller.has_pending and any(topic.error_code for topic in topics):
-        return _answer_settled(broker, request, call, wanted)
-    return _answer(broker, request, topics, listener)
-
-
-async def _answer_settled(
-    broker: Broker, request: MetadataRequest, call: Call, wanted: list[MetadataRequestTopic]
-) -> MetadataResponse:
-    """A topic that is on its way to being there is waited for: who asked for it a moment ago was
-    told that it is unknown, and need not be told so twice."""
-    await broker.controller.wait_pending()
-    topics = [_find(broker, topic, call) for topic in wanted]
-    return _answer(broker, request, topics, call.client.listener)
-
-
-def _answer(
-    broker: Broker,
-    request: MetadataRequest,
-    topics: list[MetadataResponseTopic],
-    listener: str,
-) -> MetadataResponse:
     missing = _to_create(broker, request, topics)
     if missing:
         broker.controller.create_missing_topics(missing)
