@@ -21,6 +21,7 @@ SCOPES = (
     ("tests/pipelines/test_pipeline_cluster.py", None),
     ("tests/pipelines/*", "spark"),
     ("tests/conformance/test_spark_*.py", "spark"),
+    ("tests/unit/cli/test_cli_three_nodes.py", None),
     ("tests/unit/cli/*", "apache kafka"),
     ("tests/unit/client/*", "apache kafka"),
 )

@@ -28,10 +28,10 @@ SCALA = "2.13"
 LOG4J = "2.25.4"
 JAVA_MINIMUM = 17
 
-CLUSTER_ID = "cGVuc3RvY2stYmVuY2gtMQ"
-
 CACHE = Path(__file__).resolve().parent.parent / ".cache" / f"kafka-{VERSION}"
 LIBS = CACHE / "libs"
+
+CLUSTER_ID = "cGVuc3RvY2stYmVuY2gtMQ"
 
 # Kafka's own start script: bin/kafka-server-start.sh and bin/kafka-run-class.sh.
 BROKER_HEAP = ("-Xmx1G", "-Xms1G")
@@ -305,6 +305,8 @@ def free_port() -> int:
 class ApacheKafka:
     """One KRaft node, broker and controller in one process, on loopback ports."""
 
+    format_flags: Sequence[str] = ("--standalone",)
+
     def __init__(
         self,
         data_dir: Path,
@@ -314,13 +316,11 @@ class ApacheKafka:
         jvm: Sequence[str] = BROKER_JVM,
         port: int | None = None,
         start_timeout: float = 90.0,
-        features: Mapping[str, int] | None = None,
     ) -> None:
         self.data_dir = data_dir
         self.port = port or free_port()
-        self._controller_port = free_port()
-        self._settings = dict(settings or {})
-        self._features = dict(features or {})
+        self.controller_port = free_port()
+        self.settings = dict(settings or {})
         self._jvm = [*heap, *jvm]
         self._start_timeout = start_timeout
         self._process: subprocess.Popen[bytes] | None = None
@@ -331,8 +331,8 @@ class ApacheKafka:
         return f"127.0.0.1:{self.port}"
 
     @property
-    def controller_servers(self) -> str:
-        return f"127.0.0.1:{self._controller_port}"
+    def running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
 
     @property
     def pid(self) -> int:
@@ -352,6 +352,11 @@ class ApacheKafka:
 
     def start(self) -> None:
         """Format the storage if it is new, start the process, wait until it answers."""
+        self.launch()
+        self.wait_ready()
+
+    def launch(self) -> None:
+        """As `start`, without the wait."""
         properties = self._write_properties()
         if not (self.data_dir / "meta.properties").exists():
             self.format(properties)
@@ -365,6 +370,8 @@ class ApacheKafka:
                 start_new_session=True,
                 env=_environment(),
             )
+
+    def wait_ready(self) -> None:
         try:
             self._wait_ready()
         except BaseException:
@@ -372,11 +379,8 @@ class ApacheKafka:
             raise
 
     def format(self, properties: Path | None = None) -> None:
-        args = ["format", "--standalone", "-t", CLUSTER_ID]
-        for name, level in self._features.items():
-            args += ["--feature", f"{name}={level}"]
-        path = str(properties or self._write_properties())
-        answer = run_tool("kafka-storage", [*args, "-c", path])
+        args = ["format", *self.format_flags, "-t", CLUSTER_ID, "-c"]
+        answer = run_tool("kafka-storage", [*args, str(properties or self._write_properties())])
         if answer.returncode != 0:
             raise KafkaFailedError(f"storage could not be formatted: {answer.stderr.strip()}")
 
@@ -416,7 +420,7 @@ class ApacheKafka:
 
     def _write_properties(self) -> Path:
         self.data_dir.mkdir(parents=True, exist_ok=True)
-        broker, controller = self.bootstrap_servers, self.controller_servers
+        broker, controller = self.bootstrap_servers, f"127.0.0.1:{self.controller_port}"
         settings = {
             "process.roles": "broker,controller",
             "node.id": "1",
@@ -431,7 +435,7 @@ class ApacheKafka:
             "share.coordinator.state.topic.min.isr": "1",
             "transaction.state.log.replication.factor": "1",
             "transaction.state.log.min.isr": "1",
-        } | self._settings
+        } | self.settings
         path = self.data_dir.with_name(self.data_dir.name + ".properties")
         path.write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
         return path

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from tools.apache_kafka import BRIEF_JVM, CACHE, ApacheKafka, ensure_jars
+from tools.kafka_cluster import KafkaCluster
 
 HEAP = ("-Xmx512m",)
 _SILENT = "-Xlog:disable"
@@ -23,6 +24,10 @@ def brief_kafka(
     data_dir: Path, settings: Mapping[str, str] | None = None, **more: Any
 ) -> ApacheKafka:
     return ApacheKafka(data_dir, settings, heap=HEAP, jvm=_jvm(), **more)
+
+
+def brief_cluster(folder: Path, nodes: int = 3, **more: Any) -> KafkaCluster:
+    return KafkaCluster(folder, nodes, jvm=_jvm(), **more)
 
 
 @functools.cache

@@ -21,11 +21,12 @@ from penstock.protocol.messages.describe_quorum import (
 from penstock.raft import Endpoint, Role
 from tests.mixed.observer_kit import LISTENER, Observer
 from tools.apache_kafka import CLUSTER_ID, ApacheKafka
+from tools.kafka_cluster import SMALL_HEAP
 
 pytestmark = pytest.mark.java
 
 METADATA = "__cluster_metadata-0"
-FEATURES = {"share.version": 0, "streams.version": 0}
+WITHOUT_SHARE_AND_STREAMS = ("--feature", "share.version=0", "--feature", "streams.version=0")
 
 
 @pytest.fixture(scope="module")
@@ -33,15 +34,19 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheKafka]:
     node = ApacheKafka(
         tmp_path_factory.mktemp("kafka") / "data",
         {"metadata.log.max.record.bytes.between.snapshots": "20000"},
-        heap=("-Xmx512m", "-Xms256m"),
-        features=FEATURES,
+        heap=SMALL_HEAP,
     )
+    node.format_flags = ("--standalone", *WITHOUT_SHARE_AND_STREAMS)
     with node:
         yield node
 
 
+def controller_servers(kafka: ApacheKafka) -> str:
+    return f"127.0.0.1:{kafka.controller_port}"
+
+
 def observer(kafka: ApacheKafka, directory: Path, node_id: int = 9) -> Observer:
-    return Observer(directory, node_id, kafka.controller_servers, CLUSTER_ID)
+    return Observer(directory, node_id, controller_servers(kafka), CLUSTER_ID)
 
 
 def create(kafka: ApacheKafka, name: str, partitions: int = 3) -> None:
@@ -144,7 +149,7 @@ def test_the_controller_lists_it_as_an_observer(kafka: ApacheKafka, tmp_path: Pa
 
 
 async def described(kafka: ApacheKafka) -> dict[int, int]:
-    host, _, port = kafka.controller_servers.rpartition(":")
+    host, _, port = controller_servers(kafka).rpartition(":")
     channel = PeerChannel(SocketDialer(), 0, lambda: 0.5)
     topic = RequestTopicData(topic_name="__cluster_metadata", partitions=[RequestPartitionData()])
     request = DescribeQuorumRequest(topics=[topic])
@@ -177,7 +182,7 @@ def test_another_cluster_is_not_followed(kafka: ApacheKafka, tmp_path: Path) -> 
     """KAFKA-17426."""
 
     async def story() -> None:
-        ours = Observer(tmp_path, 9, kafka.controller_servers, "another-cluster")
+        ours = Observer(tmp_path, 9, controller_servers(kafka), "another-cluster")
         async with ours:
             await asyncio.sleep(2)
             assert ours.log.end_offset == 0 and not ours.snapshots

@@ -37,7 +37,6 @@ class SimLog:
     start_offset: int = 0
     synced_offset: int = 0
     snapshots: dict[SnapshotId, Snapshot] = field(default_factory=dict)
-    is_synced_at_once: bool = False
 
     @property
     def end_offset(self) -> int:
@@ -45,7 +44,7 @@ class SimLog:
 
     @property
     def flushed_offset(self) -> int:
-        return self.end_offset if self.is_synced_at_once else self.synced_offset
+        return self.synced_offset
 
     @property
     def last_epoch(self) -> int:

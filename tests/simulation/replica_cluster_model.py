@@ -125,6 +125,13 @@ class Cluster:
         if self._passes(source.id, CONTROLLER):
             self.later(self._delay_ms(), act)
 
+    def send_in_order(self, source: Process, act: Callable[[], None]) -> None:
+        """To the controller, behind whatever this process has sent in this way before."""
+        if self._passes(source.id, CONTROLLER):
+            arrival_ms = max(self.now_ms + self._delay_ms(), source.last_arrival_ms)
+            source.last_arrival_ms = arrival_ms
+            self.later(arrival_ms - self.now_ms, act)
+
     def _passes(self, one: int, other: int) -> bool:
         if self.healed:
             return True

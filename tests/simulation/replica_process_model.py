@@ -32,6 +32,7 @@ class Process:
         self.alive = True
         self.stopping = False
         self.paused_until_ms = 0
+        self.last_arrival_ms = 0
         self.image: Image | None = None
         self.leader_epoch = -1
         self.leader: Leader | None = None
@@ -312,24 +313,32 @@ class Process:
             self.advance()
 
     def _propose(self, change: IsrChange | None) -> None:
+        """Sent again until it is answered. Copies arrive in the order in which they were sent, and
+        only the last one's answer counts, as over one connection: a refusal of an earlier copy
+        says nothing of a later one."""
         leader, epoch = self.leader, self.broker_epoch
         if change is None or leader is None:
             return
+        last = 0
 
-        def answered(error: int, answer: IsrAnswer | None) -> None:
+        def answered(copy: int, error: int, answer: IsrAnswer | None) -> None:
+            if copy != last:
+                return
             outcome = leader.on_answer(change, error, answer)
             if outcome is Outcome.RETRY:
                 self.cluster.later(20, send, self)
             elif self.leader is leader:
                 self.advance()
 
-        def decide() -> None:
+        def decide(copy: int) -> None:
             error, answer = self.cluster.alter_partition(self.id, epoch, change)
-            self.cluster.send(-1, self, lambda: answered(error, answer))
+            self.cluster.send(-1, self, lambda: answered(copy, error, answer))
 
         def send() -> None:
+            nonlocal last
             if leader.pending is change:
-                self.cluster.send_to_controller(self, decide)
+                last = copy = last + 1
+                self.cluster.send_in_order(self, lambda: decide(copy))
                 self.cluster.later(REQUEST_TIMEOUT_MS, send, self)
 
         send()

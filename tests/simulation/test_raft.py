@@ -23,6 +23,7 @@ from penstock.raft.progress import majority_offset
 from penstock.raft.role import Follower, Leader, Prospective, Unattached
 from penstock.raft.voter_change import VoterChanges
 from tests.simulation.raft_check import Violation
+from tests.simulation.raft_disk import SimLog
 from tests.simulation.raft_world import SimNode, World
 
 SEEDS = int(os.environ.get("PENSTOCK_SEEDS", "200"))
@@ -141,7 +142,7 @@ def changes_overlap(changes: VoterChanges, leader: Leader) -> tuple[ErrorCode, s
     return None
 
 
-PLANTED: list[tuple[type | str, str, Callable[..., object]]] = [
+PLANTED: list[tuple[type, str, Callable[..., object]]] = [
     (World, "_persist", vote_is_not_persisted),
     (Election, "_may_have_vote", vote_is_given_twice),
     (Election, "_is_up_to_date", votes_go_to_short_logs),
@@ -158,6 +159,16 @@ PLANTED: list[tuple[type | str, str, Callable[..., object]]] = [
 def test_planted_faults_are_found(fault: tuple[type, str, Callable[..., object]]) -> None:
     owner, name, planted = fault
     with patch.object(owner, name, planted), pytest.raises(Violation, match="seed"):
+        for seed in range(PLANTED_SEEDS_MAX):
+            World(seed).run()
+
+
+def test_a_disk_that_says_too_early_that_it_has_synced() -> None:
+    at_once = property(lambda log: log.end_offset)
+    with (
+        patch.object(SimLog, "flushed_offset", at_once),
+        pytest.raises(Violation, match="held by"),
+    ):
         for seed in range(PLANTED_SEEDS_MAX):
             World(seed).run()
 

@@ -242,9 +242,6 @@ class GroupScript(ConsumerCommands):
         self.world.config = replace(self.world.config, **_settings(options))
         return self.show(self.world.start())
 
-    def do_unload(self, *_: object) -> list[str]:
-        return self.take(self.world.shard.decide_unloaded(self.world.now_ms))
-
     def do_commit(self, words: list[str], options: Options) -> list[str]:
         """`commit GROUP TOPIC-PARTITION:OFFSET[:METADATA] … [member=… generation=…]`"""
         topics = []

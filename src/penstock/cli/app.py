@@ -27,6 +27,12 @@ from penstock.cli.completion import Offer, complete_profiles
 from penstock.cli.extra import missing_extra
 from penstock.cli.failure import Failure, UsageFailure, complain
 from penstock.cli.help import PlainCommand, PlainGroup
+from penstock.cli.operator import (
+    broker_command,
+    leader_command,
+    partition_command,
+    quorum_command,
+)
 from penstock.cli.option import complete_start, start_help
 from penstock.cli.profile import DEFAULT_BOOTSTRAP_SERVERS
 
@@ -37,6 +43,10 @@ _ORDER = (
     "consume",
     "configs",
     "cluster",
+    "brokers",
+    "partitions",
+    "leaders",
+    "quorum",
     "log-dirs",
     "storage",
     "pipeline",
@@ -84,6 +94,10 @@ app.command("produce", cls=produce_command.ProduceCommand)(produce_command.produ
 app.command("consume", cls=consume_command.ConsumeCommand)(consume_command.consume)
 app.add_typer(config_command.app, name="configs")
 app.add_typer(cluster_command.app, name="cluster")
+app.add_typer(broker_command.app, name="brokers")
+app.add_typer(partition_command.app, name="partitions")
+app.add_typer(leader_command.app, name="leaders")
+app.command("quorum")(quorum_command.quorum)
 app.command("log-dirs")(log_dir_command.log_dirs)
 app.add_typer(storage_command.app, name="storage")
 app.add_typer(pipeline_command.app, name="pipeline")

@@ -131,7 +131,9 @@ def _options(parameters: Iterable[Any]) -> list[Any]:
 def _arguments(parameters: Iterable[Any]) -> Iterator[tuple[str, Any]]:
     for each in parameters:
         if each.param_type_name == "argument":
-            name = (each.metavar or each.name.upper()).strip("[]").removesuffix("...")
+            name = (each.metavar or each.name.upper()).removesuffix("...")
+            if name.startswith("["):
+                name = name.strip("[]").removesuffix("...")
             yield (f"{name}..." if each.nargs == -1 else name), each
 
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from penstock.cli.argument import SHORT_MAX, Json, cluster_of, quiet_app
-from penstock.cli.cluster import key_values
+from penstock.cli.cluster import Cluster, key_values
 from penstock.cli.completion import complete_topics
 from penstock.cli.failure import UsageFailure
 from penstock.cli.output import plural, print_json, print_line, print_table
+
+if TYPE_CHECKING:
+    from penstock.cli.operator.health import Fault
 
 PARTITIONS_MAX = 100_000
 """As many as librdkafka asks for."""
@@ -26,6 +30,15 @@ Names = Annotated[
         metavar="TOPIC",
         show_default=False,
         help="Names of topics.",
+        autocompletion=complete_topics,
+    ),
+]
+OptionalNames = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="TOPIC",
+        show_default=False,
+        help="Names of topics; of all, if what is wrong is asked for.",
         autocompletion=complete_topics,
     ),
 ]
@@ -110,9 +123,38 @@ def create_command(
 
 
 @app.command("describe")
-def describe_command(ctx: typer.Context, names: Names, as_json: Json = False) -> None:
-    """Show a topic's partitions, offsets and own settings."""
+def describe_command(
+    ctx: typer.Context,
+    names: OptionalNames = None,
+    under_replicated: Annotated[
+        bool, typer.Option("--under-replicated", help="Only partitions with replicas not in sync.")
+    ] = False,
+    under_min_isr: Annotated[
+        bool, typer.Option("--under-min-isr", help="Only those that take no acks=all writes.")
+    ] = False,
+    at_min_isr: Annotated[
+        bool, typer.Option("--at-min-isr", help="Only those that take none with one replica less.")
+    ] = False,
+    offline: Annotated[
+        bool, typer.Option("--offline", help="Only partitions without a leader.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Show a topic's partitions, offsets and own settings, or what is wrong with partitions."""
+    from penstock.cli.operator.health import Fault
     from penstock.cli.topic import TopicState, describe_topics
+
+    asked = {
+        Fault.under_replicated: under_replicated,
+        Fault.under_min_isr: under_min_isr,
+        Fault.at_min_isr: at_min_isr,
+        Fault.offline: offline,
+    }
+    if any(asked.values()):
+        _show_faults(cluster_of(ctx), names or (), [each for each in asked if asked[each]], as_json)
+        return
+    if not names:
+        raise UsageFailure("name a topic, or ask for what is wrong, such as --under-replicated")
 
     def show(state: TopicState) -> None:
         print_line(f"{state.topic}  {plural(len(state.partitions), 'partition')}, id {state.id}")
@@ -137,6 +179,30 @@ def describe_command(ctx: typer.Context, names: Names, as_json: Json = False) ->
         return
     for state in states:
         show(state)
+
+
+def _show_faults(
+    cluster: Cluster, names: Sequence[str], faults: Sequence[Fault], as_json: bool
+) -> None:
+    from penstock.cli.topic_fault import find_topic_faults
+
+    found = find_topic_faults(cluster, names, faults)
+    if as_json:
+        print_json([each.document() for each in found])
+    elif found:
+        rows = [
+            (
+                str(each.place),
+                each.leader,
+                ",".join(map(str, each.replicas)),
+                ",".join(map(str, each.isr)),
+                each.min_isr,
+            )
+            for each in found
+        ]
+        print_table(("partition", "leader", "replicas", "isr", "min isr"), rows)
+    else:
+        print_line(f"no partition is {' or '.join(faults)}")
 
 
 @app.command("alter")
@@ -167,15 +233,25 @@ def alter_command(
         list[str] | None,
         typer.Option("--unset", "-u", metavar="KEY", help="Return a setting to its default."),
     ] = None,
+    yes: Annotated[
+        bool, typer.Option("--yes", "-y", help="Add partitions also to a topic with keys.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
-    """Add partitions or change settings."""
+    """Add partitions or change settings.
+
+    More partitions move keys: new records of a key may go to another partition than its old ones,
+    and are then read in no certain order with them.
+    """
     if partitions is None and not settings and not unset:
         raise UsageFailure("nothing to alter: give --partitions, --set or --unset")
     from penstock.cli.config import alter_configs
+    from penstock.cli.key_sample import check_keys
     from penstock.cli.topic import add_partitions
 
     cluster, assign = cluster_of(ctx), key_values(settings or (), "--set")
+    if partitions is not None and not yes:
+        check_keys(cluster, name)
     if assign or unset:
         alter_configs(cluster, "topic", name, assign=assign, remove=unset or ())
     if partitions is not None:

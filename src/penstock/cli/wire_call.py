@@ -15,6 +15,10 @@ T = TypeVar("T", bound=Entity)
 _RESPONSE_BYTES_MAX = 1 << 30
 
 
+class Unreachable(Failure):
+    """Nothing answered; another broker may."""
+
+
 def call(host: str, port: int, request: Entity, answer: type[T], timeout_s: float) -> T:
     """The broker's answer, in the newest version both sides know."""
     try:
@@ -22,7 +26,7 @@ def call(host: str, port: int, request: Entity, answer: type[T], timeout_s: floa
             versions = _exchange(connection, ApiVersionsRequest(), 0, ApiVersionsResponse)
             return _exchange(connection, request, _version(request, versions), answer)
     except (OSError, ProtocolError) as error:
-        raise Failure(f"the broker at {host}:{port} did not answer: {error}") from error
+        raise Unreachable(f"the broker at {host}:{port} did not answer: {error}") from error
 
 
 def api_versions(host: str, port: int, timeout_s: float) -> ApiVersionsResponse:

@@ -81,6 +81,7 @@ class GatheringJournal(PartitionJournal[RecordT]):
         if not pairs:
             return True
         try:
+            self._check_led()
             now_ms = self._clock.now_ms()
             batch = memoryview(build_plain_batch(pairs, now_ms))
             self._partition.append(batch, now_ms, Origin.COORDINATOR)

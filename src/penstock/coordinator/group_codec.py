@@ -66,7 +66,7 @@ def _encode_of_producer(
                 producer_id=producer_id,
                 producer_epoch=epoch,
                 commit=entry.committed,
-                coordinator_epoch=0,
+                coordinator_epoch=entry.coordinator_epoch,
                 timestamp=now_ms,
             )
             continue
@@ -106,6 +106,6 @@ def _markers(
         for record in iter_records(batch):
             marker = parse_end_marker(record)
             if marker is not None:
-                yield record.offset, TxnMarker(producer_id, epoch, marker.commit)
+                yield record.offset, TxnMarker(producer_id, epoch, *marker)
     except ApiError as error:
         passed.batch(parse_header(batch).base_offset, error)

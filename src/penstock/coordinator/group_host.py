@@ -10,6 +10,7 @@ from penstock.coordinator.gathering_journal import GatheringJournal
 from penstock.coordinator.group_codec import decode_entries, encode_commits, encode_entries
 from penstock.coordinator.group_topic import ImageTopics, changed_topics
 from penstock.coordinator.host import CoordinatorHost, TopicMaker
+from penstock.coordinator.leadership import Leadership
 from penstock.coordinator.topic import (
     CONSUMER_OFFSETS,
     CoordinatorTopic,
@@ -45,6 +46,7 @@ class GroupHost(CoordinatorHost[GroupShard, GroupEntry]):
 
     def __init__(
         self,
+        node_id: int,
         config: Callable[[], BrokerConfig],
         clock: Clock,
         image: ClusterImage,
@@ -54,7 +56,7 @@ class GroupHost(CoordinatorHost[GroupShard, GroupEntry]):
         new_uuid: Callable[[], str],
         held: HeldWrites,
     ) -> None:
-        super().__init__(image, partitions, controller, metrics)
+        super().__init__(node_id, image, partitions, controller, metrics)
         self._config = config
         self._clock = clock
         self._new_uuid = new_uuid
@@ -85,10 +87,10 @@ class GroupHost(CoordinatorHost[GroupShard, GroupEntry]):
         self, index: int, decide: Callable[[GroupShard], Decision[GroupEntry, ReplyT]]
     ) -> ReplyT | None:
         """Until it is written: the disk may be full just now, or the machine has to be loaded
-        anew. None once the partition is gone."""
-        while self._partitions.get(self.topic_name, index) is not None:
+        anew. None once the partition is gone, or led elsewhere."""
+        while index in self._partitions.led_of_topic(self.topic_name):
             try:
-                return await (await self._wait_index(index)).submit(decide)
+                return await (await self._wait_loaded(index)).submit(decide)
             except (ApiError, StorageError) as error:
                 log.warning("groups not told of a changed topic yet", reason=str(error))
                 await asyncio.sleep(RETRY_S)
@@ -119,8 +121,9 @@ class GroupHost(CoordinatorHost[GroupShard, GroupEntry]):
         journal.on_lost = runtime.fail
         return runtime, journal
 
-    async def _begin(self, runtime: GroupRuntime) -> None:
-        await runtime.submit(lambda shard: shard.decide_loaded(self._clock.now_ms()))
+    async def _begin(self, led: Leadership[GroupShard, GroupEntry]) -> None:
+        assert led.runtime is not None
+        await led.runtime.submit(lambda shard: shard.decide_loaded(self._clock.now_ms()))
 
 
 _CONSUMER_NUMBERS = (

@@ -14,7 +14,7 @@ from typing import Generic, Protocol, TypeVar
 from penstock.coordinator.passed_over import PassedOver
 from penstock.coordinator.segment_reader import Batch, SegmentReader
 from penstock.model.clock import Clock
-from penstock.model.error import ApiError
+from penstock.model.error import ApiError, ErrorCode
 from penstock.records.plain import iter_pairs
 from penstock.replication.partition import Partition
 from penstock.storage import names
@@ -46,6 +46,9 @@ class PartitionJournal(Generic[RecordT]):
         doubtful: Container[bytes] = (),
     ) -> None:
         self.passed = PassedOver()
+        self.leader_epoch = partition.leader_epoch
+        """In which this journal may write. A machine that outlives its leadership and wakes up
+        later finds another, and writes nothing."""
         self._doubtful = doubtful
         self._partition = partition
         self._clock = clock
@@ -57,18 +60,30 @@ class PartitionJournal(Generic[RecordT]):
         return self._partition.log.end_offset
 
     def append(self, records: Sequence[RecordT]) -> int:
+        self._check_led()
         base_offset = self._partition.log.end_offset
         now_ms = self._clock.now_ms()
         for batch in self._encode(records, now_ms):
             self._partition.append(memoryview(batch), now_ms, Origin.COORDINATOR)
         return base_offset
 
+    def _check_led(self) -> None:
+        partition = self._partition
+        if partition.leader_epoch != self.leader_epoch or not partition.is_led:
+            raise ApiError(ErrorCode.NOT_COORDINATOR)
+
     def is_committed(self, end_offset: int) -> bool:
-        return self._partition.is_acknowledged(end_offset)
+        return self._partition.high_watermark >= end_offset
 
     async def wait_committed(self, end_offset: int) -> None:
-        if not self.is_committed(end_offset):
+        if self.is_committed(end_offset):
+            return
+        try:
             await acknowledged(self._partition, end_offset)
+        except ApiError as error:
+            # Too few replicas are in sync by now, but all that were have it: it will not be lost.
+            if error.code is not ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND:
+                raise
 
     def load(self) -> Iterator[tuple[int, RecordT]]:
         return self._decode(self._batches(), self.passed, self._doubtful)

@@ -1,17 +1,17 @@
 """Hosts the transaction machines, over the partitions of `__transaction_state`.
 
-Carries out what they decide: the markers of a transaction that is to end are written into its
-partitions, however long that takes, and the machine is told.
+Carries out what they decide: a transaction that is to end gets its markers (`ending`).
 """
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Container, Sequence
 
+from penstock.coordinator.ending import Endings
 from penstock.coordinator.host import CoordinatorHost, TopicMaker
 from penstock.coordinator.journal import PartitionJournal
-from penstock.coordinator.marker_writer import Marker, MarkerWriter
+from penstock.coordinator.leadership import Leadership
+from penstock.coordinator.marker_sender import MarkerSender
 from penstock.coordinator.producer_id import ProducerIds
 from penstock.coordinator.topic import (
     TRANSACTION_STATE,
@@ -21,34 +21,20 @@ from penstock.coordinator.topic import (
 from penstock.coordinator.transaction_codec import decode_records, encode_records
 from penstock.metadata.image import ClusterImage
 from penstock.model.clock import Clock
-from penstock.model.error import RETRIABLE, ApiError, ErrorCode, StorageError
-from penstock.model.id import TopicPartition
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
 from penstock.runtime.driver import Runtime
 from penstock.settings.config import BrokerConfig
-from penstock.telemetry.log import get_logger
 from penstock.telemetry.metric import BrokerMetrics
 from penstock.transaction import (
-    MarkerTask,
     TransactionConfig,
     TransactionRecord,
     TransactionShard,
     marker_task,
 )
 
-RETRY_S = 0.1
-RETRY_S_MAX = 5.0
-COMPLETION_WAIT_S = 5.0
-"""Longer than markers take on a disk that works. Who waits for more is told to try again."""
-GONE = frozenset({ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.INVALID_PRODUCER_EPOCH})
-"""A deleted topic needs no marker, and a partition that knows a later epoch has had its own."""
-
-WRITTEN = GONE | {ErrorCode.NONE}
-
 TransactionRuntime = Runtime[TransactionShard, TransactionRecord]
-
-log = get_logger("transaction")
+TransactionLeadership = Leadership[TransactionShard, TransactionRecord]
 
 
 class TransactionHost(CoordinatorHost[TransactionShard, TransactionRecord]):
@@ -56,6 +42,7 @@ class TransactionHost(CoordinatorHost[TransactionShard, TransactionRecord]):
 
     def __init__(
         self,
+        node_id: int,
         config: Callable[[], BrokerConfig],
         clock: Clock,
         image: ClusterImage,
@@ -63,26 +50,27 @@ class TransactionHost(CoordinatorHost[TransactionShard, TransactionRecord]):
         controller: TopicMaker,
         metrics: BrokerMetrics,
         producer_ids: ProducerIds,
-        markers: MarkerWriter,
+        markers: MarkerSender,
     ) -> None:
-        super().__init__(image, partitions, controller, metrics)
+        super().__init__(node_id, image, partitions, controller, metrics)
         self._config = config
         self._clock = clock
         self._producer_ids = producer_ids
-        self._markers = markers
-        self._completing: dict[str, asyncio.Task[None]] = {}
+        self._endings = Endings(markers, clock)
 
     async def wait_completed(self, transactional_id: str) -> None:
         """Until the markers of a transaction that is ending are written: the producer's next one
         then finds nothing in its way."""
-        task = self._completing.get(transactional_id)
-        if task is not None:
-            await asyncio.wait([task], timeout=COMPLETION_WAIT_S)
+        await self._endings.wait(transactional_id)
+
+    def refresh(self) -> None:
+        """The cluster has finalized another transaction version."""
+        config = self._machine_config()
+        for runtime in self._loaded.values():
+            runtime.machine.configure(config)
 
     async def close(self) -> None:
-        for task in list(self._completing.values()):
-            task.cancel()
-        await asyncio.gather(*self._completing.values(), return_exceptions=True)
+        await self._endings.close()
         await super().close()
 
     def _topic(self) -> CoordinatorTopic:
@@ -93,81 +81,37 @@ class TransactionHost(CoordinatorHost[TransactionShard, TransactionRecord]):
     ) -> tuple[TransactionRuntime, PartitionJournal[TransactionRecord]]:
         shard = TransactionShard(self._machine_config(), self._producer_ids.take)
         journal = PartitionJournal(partition, self._clock, encode_records, decode_records, doubtful)
-        runtime: TransactionRuntime = Runtime(
-            shard, journal, self._clock, lambda records, _: self._on_commit(runtime, records)
-        )
+
+        def on_commit(records: Sequence[TransactionRecord], _: int) -> None:
+            for record in records:
+                task = marker_task(record)
+                if task is not None:
+                    self._endings.begin(runtime, journal, task)
+
+        runtime: TransactionRuntime = Runtime(shard, journal, self._clock, on_commit)
         return runtime, journal
 
-    async def _begin(self, runtime: TransactionRuntime) -> None:
-        await runtime.submit(lambda shard: shard.decide_loaded(self._clock.now_ms()))
+    async def _begin(self, led: TransactionLeadership) -> None:
+        assert led.runtime is not None
+        await led.runtime.submit(lambda shard: shard.decide_loaded(self._clock.now_ms()))
+        self._end_pending(led)
+
+    def _raised(self, led: TransactionLeadership) -> None:
+        """Markers that were refused for their coordinator epoch are sent with the new one."""
+        if not led.is_loading:
+            self._end_pending(led)
+
+    def _end_pending(self, led: TransactionLeadership) -> None:
+        runtime, journal = led.runtime, led.journal
+        if led.is_over or runtime is None or journal is None:
+            return
         for task in runtime.machine.pending_markers():
-            self._complete(runtime, task)
+            if not self._endings.is_under_way(task.transactional_id):
+                self._endings.begin(runtime, journal, task)
 
-    def _on_commit(self, runtime: TransactionRuntime, records: Sequence[TransactionRecord]) -> None:
-        for record in records:
-            task = marker_task(record)
-            if task is not None:
-                self._complete(runtime, task)
-
-    def _complete(self, runtime: TransactionRuntime, task: MarkerTask) -> None:
-        name = task.transactional_id
-        running = asyncio.create_task(self._write_markers(runtime, task))
-        self._completing[name] = running
-
-        def forget(done: asyncio.Task[None]) -> None:
-            if self._completing.get(name) is done:
-                del self._completing[name]
-            if not done.cancelled() and done.exception() is not None:
-                log.error("transaction not completed", id=name, exc_info=done.exception())
-
-        running.add_done_callback(forget)
-
-    async def _write_markers(self, runtime: TransactionRuntime, task: MarkerTask) -> None:
-        identity = task.identity
-        marker = Marker(
-            identity.producer_id,
-            identity.producer_epoch,
-            task.committed,
-            transaction_version=task.transaction_version,
-        )
-        left = set(task.partitions)
-        retry_s = RETRY_S
-        while left and runtime.failure is None:
-            results = await self._markers.write(marker, sorted(left))
-            ended = {one for one, code in results.items() if code not in RETRIABLE or code in GONE}
-            _log_refused(task, {one: code for one, code in results.items() if code not in WRITTEN})
-            left -= ended
-            if ended:
-                await self._report(runtime, task, ended)
-            if left:
-                codes = sorted({results[one].name for one in left})
-                log.warning(
-                    "markers to be written again",
-                    id=task.transactional_id,
-                    left=len(left),
-                    reason=",".join(codes),
-                )
-                await asyncio.sleep(retry_s)
-                retry_s = min(2 * retry_s, RETRY_S_MAX)
-
-    async def _report(
-        self, runtime: TransactionRuntime, task: MarkerTask, written: set[TopicPartition]
-    ) -> None:
-        while True:
-            try:
-                await runtime.submit(
-                    lambda shard: shard.decide_markers_written(
-                        task.transactional_id, task.identity, written, self._clock.now_ms()
-                    )
-                )
-                return
-            except ApiError as error:
-                # A full disk: the transaction has ended, only its own log does not know yet.
-                log.warning("end of transaction not noted yet", error=str(error))
-                await asyncio.sleep(RETRY_S)
-            except StorageError:
-                log.warning("transaction completes after the next load", id=task.transactional_id)
-                return
+    def _ended(self, led: TransactionLeadership) -> None:
+        if led.runtime is not None:
+            self._endings.drop(led.runtime)
 
     def _machine_config(self) -> TransactionConfig:
         config = self._config()
@@ -179,13 +123,3 @@ class TransactionHost(CoordinatorHost[TransactionShard, TransactionRecord]):
             ),
             transaction_version=self._image.features.get("transaction.version", 0),
         )
-
-
-def _log_refused(task: MarkerTask, refused: dict[TopicPartition, ErrorCode]) -> None:
-    """A marker that a partition will never take, as of a transaction that was forged: trying for
-    ever would keep the transaction open for ever."""
-    for one, code in refused.items():
-        if code not in RETRIABLE:
-            log.error(
-                "marker refused", id=task.transactional_id, partition=str(one), error=code.name
-            )

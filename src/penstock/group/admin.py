@@ -76,6 +76,6 @@ class GroupAdmin:
 
 
 def _delete_error(group: AnyGroup | None) -> ErrorCode:
-    if group is None or group.is_dead:
+    if group is None:
         return ErrorCode.GROUP_ID_NOT_FOUND
     return ErrorCode.NONE if group.is_empty else ErrorCode.NON_EMPTY_GROUP

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from penstock.group.classic.group import ClassicGroup
+from penstock.group.classic.group_set import ClassicGroups
 from penstock.group.consumer.group import ConsumerGroup, ConsumerGroups
 from penstock.group.consumer.record import group_tombstones
 from penstock.group.record import GroupRecord, group_tombstone
-from penstock.group.roster import Roster
 
 AnyGroup = ClassicGroup | ConsumerGroup
 
@@ -16,7 +16,7 @@ AnyGroup = ClassicGroup | ConsumerGroup
 class Groups:
     __slots__ = ("_classic", "_consumer")
 
-    def __init__(self, classic: Roster, consumer: ConsumerGroups) -> None:
+    def __init__(self, classic: ClassicGroups, consumer: ConsumerGroups) -> None:
         self._classic = classic
         self._consumer = consumer
 

@@ -87,6 +87,8 @@ class TxnMarker(NamedTuple):
     producer_id: int
     producer_epoch: int
     committed: bool
+    coordinator_epoch: int = 0
+    """Of the transaction's coordinator. The log looks at it, the shard does not."""
 
 
 GroupEntry = GroupRecord | TxnMarker

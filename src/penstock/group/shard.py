@@ -14,7 +14,9 @@ from collections.abc import Callable, Sequence
 
 from penstock.group.admin import GroupAdmin
 from penstock.group.classic.coordinator import ClassicCoordinator
+from penstock.group.classic.group_set import ClassicGroups
 from penstock.group.classic.turn import Turn
+from penstock.group.classic_request import ClassicRequests
 from penstock.group.config import GroupConfig
 from penstock.group.consumer.classic_member import ClassicMembers
 from penstock.group.consumer.coordinator import ConsumerCoordinator
@@ -22,12 +24,10 @@ from penstock.group.consumer.draft import Draft
 from penstock.group.consumer.group import ConsumerGroups
 from penstock.group.consumer.setting import Overrides, no_overrides
 from penstock.group.consumer.topic import FixedTopics, TopicView
-from penstock.group.front import ClassicFront
 from penstock.group.kind import Groups
 from penstock.group.offset.coordinator import OffsetCoordinator
 from penstock.group.offset.store import OffsetStore
 from penstock.group.record import GroupEntry, GroupRecord, TxnMarker
-from penstock.group.roster import Roster
 from penstock.group.sweep import Sweep
 from penstock.group.timer import (
     JoinTimer,
@@ -58,16 +58,21 @@ class GroupShard:
         topics: TopicView | None = None,
         overrides: Overrides = no_overrides,
     ) -> None:
-        self.roster = Roster()
+        self.classic_groups = ClassicGroups()
         self.consumers = ConsumerGroups()
         self.store = OffsetStore()
-        self._classic = ClassicCoordinator(config, self.roster, new_uuid)
+        self._classic = ClassicCoordinator(config, self.classic_groups, new_uuid)
         self.consumer = ConsumerCoordinator(
-            config, self.roster, self.consumers, topics or FixedTopics(), overrides, new_uuid
+            config,
+            self.classic_groups,
+            self.consumers,
+            topics or FixedTopics(),
+            overrides,
+            new_uuid,
         )
         members = ClassicMembers(config, self.consumer, new_uuid)
-        self.classic = ClassicFront(config, self._classic, self.consumer, members)
-        groups = Groups(self.roster, self.consumers)
+        self.classic = ClassicRequests(config, self._classic, self.consumer, members)
+        groups = Groups(self.classic_groups, self.consumers)
         self.offsets = OffsetCoordinator(config, groups, self.store)
         self.admin = GroupAdmin(groups, self.store)
         self._sweep = Sweep(config, groups, self.store)
@@ -90,7 +95,7 @@ class GroupShard:
         elif isinstance(key, GroupMetadataKey):
             if value is not None and not isinstance(value, GroupMetadataValue):
                 raise InvariantError(f"{value.NAME} under the key of a group")
-            self.roster.replay(key.group, value)
+            self.classic_groups.replay(key.group, value)
             if value is None and self.store.of_group(key.group):
                 self._admit_simple(key.group)
         else:
@@ -101,15 +106,15 @@ class GroupShard:
         self.consumers.replay(group_id, record)
         is_there = group_id in self.consumers
         if is_there and not was_there:
-            self.roster.dismiss_simple(group_id)
+            self.classic_groups.dismiss_simple(group_id)
         elif was_there and not is_there and self.store.of_group(group_id):
-            self.roster.admit_simple(group_id)
+            self.classic_groups.admit_simple(group_id)
 
     def _admit_simple(self, group_id: str) -> None:
         if group_id not in self.consumers:
-            self.roster.admit_simple(group_id)
+            self.classic_groups.admit_simple(group_id)
 
-    # --- timers, and the partition's coming and going ---
+    # --- timers, and the partition's coming ---
 
     def expire(self, key: TimerKey, now_ms: int) -> Decision[GroupEntry, None]:
         if isinstance(key, RevocationTimer | RejoinTimer | ResyncTimer):
@@ -125,15 +130,10 @@ class GroupShard:
     def decide_loaded(self, now_ms: int) -> Decision[GroupEntry, None]:
         """To be taken once after the load and before the first request."""
         turns: list[Turn | Draft] = [
-            self._classic.loaded(group, now_ms) for group in self.roster.groups()
+            self._classic.loaded(group, now_ms) for group in self.classic_groups.groups()
         ]
         turns += [self.consumer.loaded(group, now_ms) for group in self.consumers]
         return _joined(turns, (self._sweep.start(now_ms),))
-
-    def decide_unloaded(self, now_ms: int) -> Decision[GroupEntry, None]:
-        """Answers everybody who is parked; requests are refused from then on."""
-        turns = [self._classic.unloaded(group, now_ms) for group in self.roster.groups()]
-        return _joined(turns, ())
 
 
 def _joined(

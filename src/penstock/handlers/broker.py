@@ -7,6 +7,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from penstock.coordinator.election import elections
+from penstock.coordinator.topic import CONSUMER_OFFSETS
 from penstock.handlers.fetch_session import FetchSessions
 from penstock.handlers.parked_produce import ParkedProduces
 from penstock.model.clock import Clock
@@ -15,12 +17,15 @@ from penstock.settings.config import BrokerConfig
 from penstock.telemetry.metric import BrokerMetrics
 
 if TYPE_CHECKING:
+    from penstock.coordinator.addition_sender import AdditionSender
     from penstock.coordinator.group_host import GroupHost
+    from penstock.coordinator.marker_sender import MarkerSender
     from penstock.coordinator.marker_writer import MarkerWriter
     from penstock.coordinator.producer_id import ProducerIds
     from penstock.coordinator.transaction_host import TransactionHost
     from penstock.handlers.call import ClientState
     from penstock.handlers.controller_link import ControllerLink
+    from penstock.metadata.delta import MetadataDelta
     from penstock.metadata.image import ClusterImage
     from penstock.quorum.host import Quorum
     from penstock.storage.log_dir import LogDir
@@ -47,6 +52,8 @@ class Broker:
     answer_embedded: Callable[[ClientState, bytes], Awaitable[bytes]]
     """Of a request that another broker sent on."""
     markers: MarkerWriter
+    marker_sender: MarkerSender
+    additions: AdditionSender
     parked: ParkedProduces
     slow_reading: asyncio.Lock
     """Held while a thread looks into a batch that takes long to read."""
@@ -66,9 +73,19 @@ class Broker:
             self._transactions = self.build_transactions()
         return self._transactions
 
+    def tell_coordinators(self, delta: MetadataDelta) -> None:
+        """After partitions have taken their new roles. One that is left ends by itself."""
+        if delta.features_changed and self._transactions is not None:
+            self._transactions.refresh()
+        for name, index, leader_epoch in elections(delta, self.image, self.node_id):
+            host = self.groups if name == CONSUMER_OFFSETS else self.transactions
+            host.on_led(index, leader_epoch)
+
     async def close(self) -> None:
         self.parked.close()
         if self._transactions is not None:
             await self._transactions.close()
         if self._groups is not None:
             await self._groups.close()
+        await self.marker_sender.close()
+        await self.additions.close()

@@ -7,7 +7,7 @@ on in an envelope, and what this broker itself wants is asked for directly.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Any
 
 from penstock.controller.dispatch import Asked, decide
@@ -37,6 +37,8 @@ from penstock.telemetry.log import get_logger
 
 log = get_logger("controller")
 
+MAKING_WAIT_S = 5.0
+
 ControllerRuntime = Runtime[ControllerShard, MetadataRecord]
 AskRemote = Callable[[Entity], Awaitable[Any]]
 """Sends a request to the active controller on another node; PenstockError if none answers."""
@@ -59,7 +61,7 @@ class ControllerLink:
         self._active = active
         self._ask_remote = ask_remote
         self._config = config
-        self._making: set[asyncio.Task[None]] = set()
+        self._making: dict[str, asyncio.Task[None]] = {}
         self.quorum = quorum
 
     @property
@@ -134,8 +136,22 @@ class ControllerLink:
         # Begun at once where the controller is here: who asks again finds it under way.
         making = self._ask_anywhere(request)
         task = asyncio.create_task(_report_uncreated(making, names))
-        self._making.add(task)
-        task.add_done_callback(self._making.discard)
+        for name in names:
+            self._making[name] = task
+        task.add_done_callback(lambda _: self._forget(names))
+
+    def _forget(self, names: Sequence[str]) -> None:
+        for name in names:
+            self._making.pop(name, None)
+
+    def is_making(self, names: Iterable[str]) -> bool:
+        """Whether one of these topics is on its way because somebody asked for it before."""
+        return bool(self._making) and any(name in self._making for name in names)
+
+    async def wait_made(self, names: Iterable[str]) -> None:
+        tasks = {self._making[name] for name in names if name in self._making}
+        if tasks:
+            await asyncio.wait(tasks, timeout=MAKING_WAIT_S)
 
     async def create_internal_topic(self, topic: CoordinatorTopic) -> None:
         """What fails is found out by who looks for the topic afterwards."""

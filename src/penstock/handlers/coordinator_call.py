@@ -68,15 +68,19 @@ async def _mapped(answer: Coroutine[Any, Any, Any], change: Callable[[Any], Any]
     return change(await answer)
 
 
-_AWAY = frozenset(
+_UNAVAILABLE = frozenset(
     {
         ErrorCode.KAFKA_STORAGE_ERROR,
-        ErrorCode.NOT_LEADER_OR_FOLLOWER,
         ErrorCode.CORRUPT_MESSAGE,
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.NOT_ENOUGH_REPLICAS,
+        ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND,
+        ErrorCode.REQUEST_TIMED_OUT,
     }
 )
 """Of the partition below a coordinator: none of its clients' business."""
+
+_ELSEWHERE = frozenset({ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH})
 
 
 def _for_client(error: Exception) -> ErrorCode:
@@ -87,8 +91,10 @@ def _for_client(error: Exception) -> ErrorCode:
     if not isinstance(error, ApiError):
         raise error
     code = error.code
-    if code in _AWAY:
+    if code in _UNAVAILABLE:
         return ErrorCode.COORDINATOR_NOT_AVAILABLE
+    if code in _ELSEWHERE:
+        return ErrorCode.NOT_COORDINATOR
     if code in (ErrorCode.MESSAGE_TOO_LARGE, ErrorCode.RECORD_LIST_TOO_LARGE):
         return ErrorCode.UNKNOWN_SERVER_ERROR
     return code

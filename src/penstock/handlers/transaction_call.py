@@ -9,6 +9,7 @@ from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer
 from penstock.handlers.coordinator_call import answer_of_host, ask_host
 from penstock.machine.decision import Decision
+from penstock.metadata.partition import NO_LEADER
 from penstock.model.error import ErrorCode
 from penstock.model.id import TopicPartition
 from penstock.transaction import (
@@ -50,14 +51,37 @@ def answer(
     return answer_of_host(broker.transactions, transactional_id, decide, refuse, broker.clock)
 
 
-async def add_partitions(broker: Broker, addition: Addition) -> AdditionResult:
-    """Partitions join their transaction; with `verify_only` they are only looked for."""
-    await broker.transactions.wait_completed(addition.transactional_id)
+async def add_partitions(
+    broker: Broker, addition: Addition, *, wait: bool = True
+) -> AdditionResult:
+    """Partitions join their transaction, whose coordinator is here; with `verify_only` they are
+    only looked for. `wait` for the end of the producer's last transaction."""
+    if wait:
+        await broker.transactions.wait_completed(addition.transactional_id)
     return await ask(
         broker,
         addition.transactional_id,
         lambda shard, now_ms: shard.decide_add_partitions(addition, now_ms),
         lambda code: dict.fromkeys(addition.partitions, code),
+    )
+
+
+async def join_transaction(broker: Broker, addition: Addition) -> AdditionResult:
+    """The same for a broker that is about to write for a transaction, wherever that has its
+    coordinator."""
+    node_id = broker.transactions.coordinator_of(addition.transactional_id)
+    if node_id is None or node_id == broker.node_id:
+        return await add_partitions(broker, addition)
+    if node_id == NO_LEADER:
+        return dict.fromkeys(addition.partitions, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    if addition.verify_only:
+        return await broker.additions.send(node_id, addition)
+    config = broker.config
+    return await broker.additions.send_patiently(
+        node_id,
+        addition,
+        int(config.get("add.partitions.to.txn.retry.backoff.ms")) / 1000,
+        int(config.get("add.partitions.to.txn.retry.backoff.max.ms")) / 1000,
     )
 
 

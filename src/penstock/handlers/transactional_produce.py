@@ -26,6 +26,7 @@ from penstock.records.header import (
     parse_header,
 )
 from penstock.replication.partition import Partition
+from penstock.storage.producer.verification import Guard
 
 IMPLICIT_ADD_FROM = 12
 ABORTABLE_FROM = 11
@@ -64,23 +65,95 @@ def _verifies(broker: Broker) -> bool:
 
 async def join(broker: Broker, request: ProduceRequest, version: int) -> dict[Key, ApiError]:
     """Have every partition of the request in its transaction; which of them may not be."""
-    from penstock.handlers.transaction_call import add_partitions
+    refused: dict[Key, ApiError] = {}
+    for identity, unknown in _by_producer(_unknown(broker, request, version)).items():
+        refused |= await _join(broker, request.transactional_id or "", *identity, unknown, version)
+    return refused
+
+
+def _by_producer(found: Iterator[Unknown]) -> dict[tuple[int, int], list[Unknown]]:
+    """Nearly always one: its partitions are asked about together."""
+    by_producer: dict[tuple[int, int], list[Unknown]] = {}
+    for one in found:
+        header = one[2]
+        by_producer.setdefault((header.producer_id, header.producer_epoch), []).append(one)
+    return by_producer
+
+
+async def _join(
+    broker: Broker,
+    transactional_id: str,
+    producer_id: int,
+    epoch: int,
+    unknown: list[Unknown],
+    version: int,
+) -> dict[Key, ApiError]:
+    from penstock.handlers.transaction_call import join_transaction
     from penstock.transaction import Addition
 
+    guards = [_guard(broker, partition, header) for _, partition, header in unknown]
+    names = [TopicPartition(partition.topic, partition.index) for _, partition, _ in unknown]
+    addition = Addition(
+        transactional_id,
+        producer_id,
+        epoch,
+        tuple(dict.fromkeys(names)),
+        verify_only=version < IMPLICIT_ADD_FROM,
+    )
+    result = await join_transaction(broker, addition)
     refused: dict[Key, ApiError] = {}
-    for key, partition, header in list(_unknown(broker, request, version)):
-        name = TopicPartition(partition.topic, partition.index)
-        addition = Addition(
-            request.transactional_id or "",
+    for (key, partition, _), name, guard in zip(unknown, names, guards, strict=True):
+        error = _refusal(result[name], version) if result[name] else None
+        if error is None:
+            error = lapsed(partition, producer_id, guard, addition.verify_only)
+        if error is not None:
+            refused[key] = error
+    return refused
+
+
+def _guard(broker: Broker, partition: Partition, header: BatchHeader) -> Guard:
+    producers = partition.log.producers
+    if producers.get(header.producer_id) is None:
+        producers.verifications.note(
             header.producer_id,
             header.producer_epoch,
-            (name,),
-            verify_only=version < IMPLICIT_ADD_FROM,
+            header.base_sequence,
+            broker.clock.now_ms(),
         )
-        code = (await add_partitions(broker, addition))[name]
-        if code:
-            refused[key] = _refusal(code, version)
-    return refused
+    return guard_of(partition)
+
+
+def guard_of(partition: Partition) -> Guard:
+    return Guard(partition.leader_epoch, partition.log.end_offset)
+
+
+def lapsed(
+    partition: Partition, producer_id: int, guard: Guard, verify_only: bool
+) -> ApiError | None:
+    """Why the answer says nothing any more: the transaction may have ended while it was on its
+    way, and then nothing would ever end what is written now. Not so where partitions are added:
+    in version 2 every end raises the epoch, and what comes behind it is refused for that."""
+    if not partition.is_led:
+        return ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+    if not verify_only:
+        return None
+    ended = partition.log.producers.has_ended_since(producer_id, guard.end_offset)
+    if ended or partition.leader_epoch != guard.leader_epoch:
+        return ApiError(
+            ErrorCode.INVALID_TXN_STATE if ended else ErrorCode.NOT_ENOUGH_REPLICAS,
+            "The transaction may have ended while it was verified",
+        )
+    return None
+
+
+def check_open(partition: Partition, records: memoryview, guard: Guard, version: int) -> None:
+    """For a batch that was looked at elsewhere since it was found to be part of a transaction."""
+    header = parse_header(records)
+    if header.is_transactional:
+        verify_only = version < IMPLICIT_ADD_FROM
+        error = lapsed(partition, header.producer_id, guard, verify_only)
+        if error is not None:
+            raise error
 
 
 def _unknown(broker: Broker, request: ProduceRequest, version: int) -> Iterator[Unknown]:
@@ -91,15 +164,14 @@ def _unknown(broker: Broker, request: ProduceRequest, version: int) -> Iterator[
                 continue
             header = parse_header(data.records)
             partition = _find(broker, topic, data, version)
-            if header.is_transactional and partition is not None:
-                entry = partition.log.producers.get(header.producer_id)
-                is_part = (
-                    entry is not None
-                    and entry.txn_first_offset >= 0
-                    and entry.epoch == header.producer_epoch
+            if (
+                header.is_transactional
+                and partition is not None
+                and not partition.log.producers.is_in_transaction(
+                    header.producer_id, header.producer_epoch
                 )
-                if not is_part:
-                    yield (id(topic), data.index), partition, header
+            ):
+                yield (id(topic), data.index), partition, header
 
 
 def _find(
@@ -126,6 +198,8 @@ def _refusal(code: ErrorCode, version: int) -> ApiError:
         ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
         ErrorCode.COORDINATOR_NOT_AVAILABLE,
         ErrorCode.NOT_COORDINATOR,
+        ErrorCode.NETWORK_EXCEPTION,
+        ErrorCode.REQUEST_TIMED_OUT,
     ):
         # A code that every producer takes for "try again in a moment".
         return ApiError(

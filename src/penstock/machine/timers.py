@@ -95,13 +95,6 @@ class Timers:
         del self._entries[key]
         return key
 
-    def pop_due(self, now_ms: int) -> list[TimerKey]:
-        """Keys whose deadline has come, earliest first; they are scheduled no longer."""
-        due: list[TimerKey] = []
-        while (key := self.pop_next(now_ms)) is not None:
-            due.append(key)
-        return due
-
     def _new_place(self, key: TimerKey, entry: _Entry) -> _Place:
         self._sequence += 1
         entry.place = (entry.deadline_ms, self._sequence, key)

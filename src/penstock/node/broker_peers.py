@@ -8,6 +8,7 @@ from typing import Any
 from penstock.metadata.image import ClusterImage
 from penstock.peer.dialer import Dialer
 from penstock.peer.error import PeerGone
+from penstock.peer.peer import Peer
 from penstock.peer.peers import Peers
 from penstock.protocol.entity import Entity
 
@@ -30,21 +31,23 @@ class BrokerPeers:
         self._listener = listener
         self._peers = Peers(dialer, client_id=f"broker-{node_id}", random=random)
 
-    async def call(self, node_id: int, request: Entity, timeout_s: float = TIMEOUT_S) -> Any:
+    def get(self, node_id: int) -> Peer:
+        """PeerGone for a broker that is not registered, or not on this listener."""
         broker = self._image.brokers.get(node_id)
         endpoint = None if broker is None else broker.endpoint(self._listener)
         if endpoint is None:
             raise PeerGone(f"broker {node_id} has no listener {self._listener}")
-        peer = self._peers.put(node_id, endpoint.host, endpoint.port)
-        return await peer.call(request, timeout_s=timeout_s)
+        return self._peers.put(node_id, endpoint.host, endpoint.port)
+
+    async def call(self, node_id: int, request: Entity, timeout_s: float = TIMEOUT_S) -> Any:
+        return await self.get(node_id).call(request, timeout_s=timeout_s)
 
     async def is_gone(self, node_id: int, timeout_s: float = 1.0) -> bool:
         """Whether the broker's port refuses: then its process has ended."""
-        broker = self._image.brokers.get(node_id)
-        endpoint = None if broker is None else broker.endpoint(self._listener)
-        if endpoint is None:
+        try:
+            return await self.get(node_id).probe(timeout_s)
+        except PeerGone:
             return False
-        return await self._peers.put(node_id, endpoint.host, endpoint.port).probe(timeout_s)
 
     def close(self) -> None:
         self._peers.close()

@@ -79,7 +79,7 @@ class MetadataPlane:
         self.reserve = SpaceReserve(log_dir.disk, log_dir.path, lambda: log_dir.space()[1])
         self.quorum = Quorum(
             quorum,
-            MetadataLog(_open_log(log_dir)),
+            MetadataLog(_open_log(log_dir), synced=quorum.raft.can_vote),
             clock,
             self,
             random,

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from penstock.coordinator.addition_sender import AdditionSender
+from penstock.coordinator.marker_sender import MarkerSender
 from penstock.coordinator.marker_writer import MarkerWriter
 from penstock.coordinator.producer_id import ProducerIds
 from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE
@@ -28,12 +30,12 @@ from penstock.model.id import ZERO_ID, TopicPartition
 from penstock.network.listener import Limits
 from penstock.node import descriptor
 from penstock.node.address import Address
-from penstock.node.broker_peers import BrokerPeers
 from penstock.node.broker_watch import BrokerWatch
 from penstock.node.cluster_config import ClusterConfig
-from penstock.node.controller_channel import ControllerChannel
+from penstock.node.founding import found
 from penstock.node.gauge import gauges
 from penstock.node.identity import Identity, establish
+from penstock.node.links import Links
 from penstock.node.listener_config import ListenerEndpoint
 from penstock.node.listeners import BoundListener, Listeners
 from penstock.node.membership import ControllerRegistration, Membership, registration_of
@@ -41,12 +43,10 @@ from penstock.node.metadata_plane import MetadataPlane
 from penstock.node.metrics_server import MetricsServer
 from penstock.node.partition_keeper import PartitionKeeper
 from penstock.node.quorum_setup import alone, among_others
-from penstock.node.raft_channel import PeerChannel
 from penstock.node.replica_link import ReplicaLink
 from penstock.node.stopping import Stopping
 from penstock.node.system import System
 from penstock.node.upkeep import Upkeep
-from penstock.protocol.entity import Entity
 from penstock.protocol.messages.broker_registration import BrokerRegistrationRequest
 from penstock.quorum.config import QuorumConfig
 from penstock.replication.partition_set import PartitionSet
@@ -69,7 +69,6 @@ STOP_TIMEOUT_S = 5.0
 FLUSH_TIMEOUT_S = 30.0
 """A slow disk is no reason to recover everything at the next start."""
 RECOVERY_REPORT_EVERY = 1000
-CONTROLLER_TIMEOUT_S = 60.0
 GC_THRESHOLD = 50_000
 
 log = get_logger("node")
@@ -133,6 +132,8 @@ class Node:
         # take a large cluster as long as building it.
         if self._system.tunes_memory:
             gc.disable()
+        if self.options.cluster is not None:
+            found(self.options.cluster, self._disk, self._clock.now_ms, self._new_id)
         self.log_dir.open()
         try:
             await self._start(asyncio.get_running_loop())
@@ -214,7 +215,7 @@ class Node:
 
     def _new_membership(self) -> Membership:
         return Membership(
-            self._registration(), self._metadata, self._heartbeat_channel, self._current_config
+            self._registration(), self._metadata, self._links.heartbeats, self._current_config
         )
 
     def _registration(self) -> BrokerRegistrationRequest:
@@ -232,7 +233,7 @@ class Node:
             [each.endpoint for each in self._listeners.of(cluster.controller_listeners)],
             self._new_id(),
             self._metadata,
-            self._controller_channel,
+            self._links.controller,
         )
         await registration.run()
 
@@ -255,7 +256,22 @@ class Node:
             run_later=self._system.flush_later,
         )
         self._flusher.start()
-        self._build_links()
+        self._links = Links(
+            self.identity.node_id,
+            self.options.cluster,
+            self._image,
+            self._system,
+            lambda: self._metadata.find_controller(),
+            lambda request: self._metadata.controller.ask_here(request),
+        )
+        self._replica_link = ReplicaLink(
+            self.identity.node_id,
+            self._clock,
+            self._current_config,
+            self._broker_epoch,
+            self._links.replicas.call,
+            self._links.ask_controller,
+        )
         self._keeper = PartitionKeeper(
             self.identity.node_id,
             self._image,
@@ -276,13 +292,13 @@ class Node:
             self._on_delta,
             self._system.random,
             self._quorum_config(),
-            self._raft_channel,
-            self._ask_controller,
+            self._links.raft,
+            self._links.ask_controller,
         )
         self._broker_watch = BrokerWatch(
             self.identity.node_id,
             self._image,
-            self._replica_peers.is_gone,
+            self._links.replicas.is_gone,
             self._metadata.controller.fence,
         )
         self._metadata.on_active = self._broker_watch.look_at_all
@@ -296,33 +312,6 @@ class Node:
             self._system.run_compaction,
         )
 
-    def _build_links(self) -> None:
-        """To other nodes, each purpose with connections of its own."""
-        cluster = self.options.cluster
-        dialer, random = self._system.dialer, self._system.random
-        node_id = self.identity.node_id
-        inter_broker = "PLAINTEXT" if cluster is None else cluster.inter_broker_listener
-        self._raft_channel = None if cluster is None else PeerChannel(dialer, node_id, random)
-        self._replica_peers = BrokerPeers(node_id, self._image, inter_broker, dialer, random)
-        self._controller_channel, self._heartbeat_channel = (
-            ControllerChannel(
-                node_id,
-                dialer,
-                random,
-                lambda: self._metadata.find_controller(),
-                lambda request: self._metadata.controller.ask_here(request),
-            )
-            for _ in range(2)
-        )
-        self._replica_link = ReplicaLink(
-            node_id,
-            self._clock,
-            self._current_config,
-            self._broker_epoch,
-            self._replica_peers.call,
-            self._ask_controller,
-        )
-
     def _quorum_config(self) -> QuorumConfig:
         cluster = self.options.cluster
         if cluster is None:
@@ -330,15 +319,14 @@ class Node:
         own = [each.endpoint for each in self._listeners.of(cluster.controller_listeners)]
         return among_others(self.identity, cluster, own, self._config)
 
-    async def _ask_controller(self, request: Entity) -> Any:
-        return await self._controller_channel.call(request, CONTROLLER_TIMEOUT_S)
-
     def _broker_epoch(self) -> int:
         membership = self._membership
         return self._metadata.broker_epoch if membership is None else membership.broker_epoch
 
     def _build_broker(self, loop: asyncio.AbstractEventLoop) -> None:
         cluster = self.options.cluster
+        brokers = self._links.coordinators
+        markers = MarkerWriter(self._clock, self._partitions, lambda: self._broker.groups)
         self._broker = Broker(
             node_id=self.identity.node_id,
             cluster_id=self.identity.cluster_id,
@@ -350,7 +338,9 @@ class Node:
             controller=self._metadata.controller,
             build_groups=self._build_groups,
             build_transactions=self._build_transactions,
-            markers=MarkerWriter(self._clock, self._partitions, lambda: self._broker.groups),
+            markers=markers,
+            marker_sender=MarkerSender(self.identity.node_id, self._image, markers, brokers),
+            additions=AdditionSender(brokers),
             producer_ids=ProducerIds(self._allocate_producer_ids),
             fetch_sessions=FetchSessions(
                 self._config.fetch_sessions_max,
@@ -374,6 +364,7 @@ class Node:
         from penstock.coordinator.group_host import GroupHost
 
         return GroupHost(
+            self.identity.node_id,
             self._current_config,
             self._clock,
             self._image,
@@ -388,6 +379,7 @@ class Node:
         from penstock.coordinator.transaction_host import TransactionHost
 
         return TransactionHost(
+            self.identity.node_id,
             self._current_config,
             self._clock,
             self._image,
@@ -395,7 +387,7 @@ class Node:
             self._metadata.controller,
             self.metrics,
             self._broker.producer_ids,
-            self._broker.markers,
+            self._broker.marker_sender,
         )
 
     def _new_uuid(self) -> UUID:
@@ -432,6 +424,8 @@ class Node:
         if any(resource.type == ResourceType.BROKER for resource in delta.configs_changed):
             self._refresh_config()
         self._keeper.apply(delta)
+        if hasattr(self, "_broker"):
+            self._broker.tell_coordinators(delta)
         changed = delta.topics_created or delta.topics_deleted or delta.partitions_created
         if changed and CONSUMER_OFFSETS in self._image.topics:
             self._spawn(self._broker.groups.apply(delta))
@@ -444,9 +438,9 @@ class Node:
     def _load_coordinators(self) -> None:
         """Timeouts run and transactions that were ending end, whether anybody asks or not."""
         if CONSUMER_OFFSETS in self._image.topics:
-            self._spawn(self._broker.groups.wait_all())
+            self._broker.groups.load_led()
         if TRANSACTION_STATE in self._image.topics:
-            self._spawn(self._broker.transactions.wait_all())
+            self._broker.transactions.load_led()
 
     def _spawn(self, work: Coroutine[Any, Any, object]) -> None:
         task = asyncio.create_task(work)
@@ -515,7 +509,8 @@ class Node:
         await stopping.end("coordinators", self._broker.close(), STOP_TIMEOUT_S)
         await stopping.end("metadata log", self._metadata.close(), STOP_TIMEOUT_S)
         await stopping.end("flusher", asyncio.to_thread(self._flusher.close), FLUSH_TIMEOUT_S)
-        self._close_links()
+        self._broker_watch.close()
+        self._links.close()
         # The last completions come back to this loop; nothing may be closed before they have.
         await asyncio.sleep(0)
         if stopping.unended:
@@ -523,14 +518,6 @@ class Node:
             return False
         self.log_dir.close(broker_epoch=self._broker_epoch())
         return True
-
-    def _close_links(self) -> None:
-        self._broker_watch.close()
-        self._replica_peers.close()
-        self._controller_channel.close()
-        self._heartbeat_channel.close()
-        if self._raft_channel is not None:
-            self._raft_channel.close()
 
     # Settings
 

@@ -62,5 +62,6 @@ def among_others(
         listener=listener,
         fetch_bytes_max=int(config.get("controller.quorum.fetch.max.bytes")),
         snapshot_bytes=int(config.get("metadata.log.max.record.bytes.between.snapshots")),
+        snapshot_interval_ms=int(config.get("metadata.log.max.snapshot.interval.ms")),
         retained_bytes=int(config.get("metadata.max.retention.bytes")),
     )

@@ -49,6 +49,7 @@ class CommittedRecords:
         self.level = METADATA_LEVEL
         """The metadata version that the records told so far have settled on."""
         self.bytes_told = 0
+        """Since the last snapshot."""
 
     def keep(self, base_offset: int, records: Sequence[MetadataRecord], size_bytes: int) -> None:
         """Written here, and told when committed."""
@@ -64,6 +65,7 @@ class CommittedRecords:
         for record in records:
             self._note_level(record)
         self.next_offset = end_offset
+        self.bytes_told = 0
         self._listener.on_snapshot(records, end_offset)
 
     def tell_until(self, end_offset: int) -> None:

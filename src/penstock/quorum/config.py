@@ -19,6 +19,8 @@ class QuorumConfig:
     """Whose endpoint of another node is called."""
     fetch_bytes_max: int = 1 << 20
     snapshot_bytes: int = 20 << 20
-    """A snapshot is due after so many bytes of records."""
+    """A snapshot is due after so many bytes of records,"""
+    snapshot_interval_ms: int = 3_600_000
+    """or after so long, if there is anything new; 0: never for that."""
     retained_bytes: int = 100 << 20
     """Log and snapshots beyond that are dropped, as far as the newest snapshot allows."""

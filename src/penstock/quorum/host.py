@@ -10,32 +10,28 @@ A voter that is alone leads at once and commits with its own flush: no message, 
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
 from penstock.metadata.record import MetadataRecord
 from penstock.model.clock import Clock
-from penstock.model.error import ApiError, ErrorCode, InvariantError, StorageError
+from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.protocol.entity import Entity
 from penstock.quorum.calls import OutgoingCalls, Received
 from penstock.quorum.channel import Channel, NoChannel
 from penstock.quorum.committed import CommittedRecords, RecordListener
 from penstock.quorum.config import QuorumConfig
+from penstock.quorum.inputs import Inputs, Step
 from penstock.quorum.leader_journal import LeaderJournal
 from penstock.quorum.loading import load, quorum_state_of, read_election, sole_voter
-from penstock.quorum.log_work import LogWorker, is_passing
+from penstock.quorum.log_work import LogWorker
 from penstock.quorum.metadata_log import MetadataLog
 from penstock.quorum.quorum_state import write_quorum_state
 from penstock.quorum.requests import IncomingRequests
-from penstock.quorum.snapshot_directory import PartialSnapshot
 from penstock.quorum.snapshot_writer import SnapshotWriter
 from penstock.quorum.space_reserve import SpaceReserve
 from penstock.raft import (
-    AppendControl,
-    AppendFetched,
-    LogWork,
     QuorumView,
     RaftMachine,
     Ready,
@@ -43,21 +39,13 @@ from penstock.raft import (
     Role,
     RoleView,
     SnapshotId,
-    Truncate,
-    WriteChunk,
 )
 from penstock.raft.message import RaftRequest, VoterChangeAnswer
-from penstock.records.header import Buffer
 from penstock.telemetry.log import get_logger
 
-RETRY_S = 1.0
-"""Before the same is fetched again that could not be written."""
 HANDOVER_S = 1.0
 
 log = get_logger("quorum")
-
-Step = Callable[[int], None]
-"""An input of the machine, given the time."""
 
 
 class QuorumListener(RecordListener, Protocol):
@@ -91,19 +79,14 @@ class Quorum:
         self._random = random
         self._reserve = reserve
         self._committed = CommittedRecords(metadata_log, listener)
-        self._worker = LogWorker(metadata_log, self._committed, clock, reserve)
         self._snapshots = SnapshotWriter(config, metadata_log, self._committed, clock)
         self._calls = OutgoingCalls(
             config, channel or NoChannel(), self._take_answer, self._take_failure
         )
         self._requests = IncomingRequests(config, metadata_log)
-        self._inputs: deque[Step] = deque()
-        self._is_running = False
-        self._is_installing = False
+        self._inputs = Inputs(self._work, self._on_idle)
         self._flushing: asyncio.Task[None] | None = None
-        self._installing: asyncio.Task[None] | None = None
         self._alarm: asyncio.TimerHandle | None = None
-        self._received: tuple[int, Buffer] = (-1, b"")
         # Set and cleared at once: wakes whoever waits for a change of role.
         self._turned = asyncio.Event()
 
@@ -123,7 +106,17 @@ class Quorum:
         never_votes_twice = not raft.can_vote or len(history.voters) <= 1
         election = read_election(self.log, replaceable=never_votes_twice)
         self._machine = RaftMachine(raft, self.log, election, history, self._random, self._now_ms())
-        self._feed(self._machine.tick)
+        self._worker = LogWorker(
+            self.log,
+            self._committed,
+            self._clock,
+            self._reserve,
+            self._machine,
+            self._inputs,
+            # Soon enough for the leader not to miss it.
+            retry_s=raft.fetch_timeout_ms / 4000,
+        )
+        self._inputs.feed(self._machine.tick)
 
     async def wait_leading(self) -> None:
         """Parks until this node leads, and all before is committed and told; raises if that can
@@ -136,7 +129,7 @@ class Quorum:
     async def close(self) -> None:
         """A leader hands over, if that can be done quickly."""
         if self.failure is None:
-            self._feed(self._machine.shut_down)
+            self._inputs.feed(self._machine.shut_down)
             until = self._clock.monotonic() + HANDOVER_S
             while not self._machine.is_done and self.failure is None:
                 if self._clock.monotonic() >= until:
@@ -144,34 +137,25 @@ class Quorum:
                 await asyncio.sleep(0.01)
         self._end(StorageError("stopped"))
         await self._calls.close()
-        for task in (self._flushing, self._installing):
-            if task is not None:
-                await asyncio.wait([task])
+        await self._worker.close()
+        if self._flushing is not None:
+            await asyncio.wait([self._flushing])
 
     # --- inputs, one after the other ---
 
     def _now_ms(self) -> int:
         return int(self._clock.monotonic() * 1000)
 
-    def _feed(self, step: Step) -> None:
-        if self.failure is not None:
-            return
-        self._inputs.append(step)
-        if not self._is_running:
-            self._run()
-
-    def _run(self) -> None:
-        self._is_running = True
+    def _work(self, step: Step) -> None:
         try:
-            while self._inputs and not self._is_installing and self.failure is None:
-                self._inputs.popleft()(self._now_ms())
-                while ready := self._machine.take_ready():
-                    self._carry_out(ready)
+            step(self._now_ms())
+            while ready := self._machine.take_ready():
+                self._carry_out(ready)
         except Exception as error:
             log.error("the quorum cannot go on", exc_info=error)
             self._end(error)
-        finally:
-            self._is_running = False
+
+    def _on_idle(self) -> None:
         if self.failure is None:
             self._flush()
             self._set_alarm()
@@ -180,9 +164,7 @@ class Quorum:
         if ready.election is not None:
             state = quorum_state_of(ready.election, self._machine.history)
             write_quorum_state(self.log.log.disk, self.log.log.directory, state)
-        # What follows from the work comes in front of whatever else has happened meanwhile.
-        done = [step for work in ready.log_work for step in self._do(work)]
-        self._inputs.extendleft(reversed(done))
+        self._inputs.put_first(step for work in ready.log_work for step in self._worker.do(work))
         for sent in ready.requests:
             self._calls.send(sent)
         for token, answer in ready.answers:
@@ -193,87 +175,17 @@ class Quorum:
             self._change_role(ready.role)
         self._begin_leading()
 
-    # --- the log ---
-
-    def _do(self, work: LogWork) -> list[Step]:
-        """And what raft is to be told of it."""
-        if isinstance(work, AppendControl):
-            entries = self._worker.append_control(work)
-            return [lambda now_ms: self._machine.log_appended(now_ms, entries)]
-        if isinstance(work, Truncate):
-            self._worker.truncate(work.end_offset)
-            return [self._machine.log_truncated]
-        if isinstance(work, AppendFetched):
-            return self._append_fetched(self._data_of(work.request_id))
-        return self._write_chunk(work)
-
-    def _append_fetched(self, data: Buffer) -> list[Step]:
-        try:
-            entries = self._worker.append_fetched(data, self._machine.view.epoch)
-        except Exception as error:
-            if not is_passing(error):
-                raise
-            log.warning("fetched metadata cannot be written", reason=str(error))
-            asyncio.get_running_loop().call_later(RETRY_S, self._feed, self._machine.log_appended)
-            return []
-        return [lambda now_ms: self._machine.log_appended(now_ms, entries)]
-
-    def _write_chunk(self, work: WriteChunk) -> list[Step]:
-        try:
-            partial = self._worker.write_chunk(work, self._data_of(work.request_id))
-        except Exception as error:
-            if not is_passing(error):
-                raise
-            log.warning("fetched snapshot cannot be written", reason=str(error))
-            self._worker.abandon()
-            asyncio.get_running_loop().call_later(
-                RETRY_S, self._feed, self._machine.snapshot_refused
-            )
-            return []
-        if work.last:
-            self._is_installing = True
-            self._installing = asyncio.create_task(self._install(partial), name="install-snapshot")
-        return []
-
-    async def _install(self, partial: PartialSnapshot) -> None:
-        """Other inputs wait meanwhile: there is no log to speak of."""
-        try:
-            snapshot = await asyncio.to_thread(partial.complete)
-            entries = self._worker.install(partial, snapshot)
-        except StorageError as error:
-            log.warning("fetched snapshot cannot be used", reason=str(error))
-            step: Step = self._machine.snapshot_refused
-        except Exception as error:
-            log.error("the quorum cannot go on", exc_info=error)
-            self._end(error)
-            return
-        else:
-            self._snapshots.note_taken()
-
-            def step(now_ms: int) -> None:
-                self._machine.snapshot_installed(partial.id, entries, now_ms)
-
-        self._is_installing, self._installing = False, None
-        self._inputs.appendleft(step)
-        self._run()
-
-    def _data_of(self, request_id: int) -> Buffer:
-        received_id, data = self._received
-        if received_id != request_id:
-            raise InvariantError(f"no data of request {request_id}, but of {received_id}")
-        return data
-
     # --- other nodes ---
 
     def _take_answer(self, request_id: int, received: Received) -> None:
         def step(now_ms: int) -> None:
-            self._received = (request_id, received.data)
+            self._worker.receive(request_id, received.data)
             self._machine.receive_answer(request_id, received.answer, now_ms)
 
-        self._feed(step)
+        self._inputs.feed(step)
 
     def _take_failure(self, request_id: int, unsupported: bool, refused: bool) -> None:
-        self._feed(
+        self._inputs.feed(
             lambda now_ms: self._machine.request_failed(
                 request_id, now_ms, unsupported=unsupported, refused=refused
             )
@@ -286,13 +198,15 @@ class Quorum:
     def _receive(self, request: RaftRequest, token: int) -> None:
         if self.failure is not None:
             raise ApiError(ErrorCode.BROKER_NOT_AVAILABLE)
-        self._feed(lambda now_ms: self._machine.receive(request, token, now_ms))
+        self._inputs.feed(lambda now_ms: self._machine.receive(request, token, now_ms))
 
     async def upgrade_kraft_version(self, version: int) -> VoterChangeAnswer:
         def ask(token: int) -> None:
-            self._feed(lambda now_ms: self._machine.upgrade_kraft_version(version, token, now_ms))
+            self._inputs.feed(
+                lambda now_ms: self._machine.upgrade_kraft_version(version, token, now_ms)
+            )
 
-        answer = await self._requests.wait(ask)
+        answer, _ = await self._requests.wait(ask)
         assert isinstance(answer, VoterChangeAnswer)
         return answer
 
@@ -315,8 +229,10 @@ class Quorum:
             self._committed.forget_from(self._committed.next_offset)
             journal.end()
         if view.role is not Role.LEADER:
-            log.info("quorum", role=view.role.value, epoch=view.epoch, leader=view.leader_id)
-            self._listener.on_follower(view.leader_id, view.epoch)
+            self._note(view)
+            # Whoever resigned is still named in its epoch, and leads no more.
+            leads = view.leader_id != self._config.raft.node_id
+            self._listener.on_follower(view.leader_id if leads else None, view.epoch)
 
     def _begin_leading(self) -> None:
         if self.journal is not None or not self._machine.leads_committed:
@@ -328,12 +244,16 @@ class Quorum:
             self._committed,
             self._clock,
             self._reserve,
-            lambda: self._feed(self._machine.log_appended),
+            lambda: self._inputs.feed(self._machine.log_appended),
         )
-        if not self._config.alone:
-            log.info("quorum", role=Role.LEADER.value, epoch=epoch)
+        self._note(self._machine.view)
         self._listener.on_leader(epoch)
         self._wake()
+
+    def _note(self, view: RoleView) -> None:
+        if not self._config.alone:
+            role, epoch, leader_id = view
+            log.info("metadata quorum", role=role.value, epoch=epoch, leader=leader_id)
 
     def _wake(self) -> None:
         self._turned.set()
@@ -367,7 +287,7 @@ class Quorum:
     def resign(self) -> None:
         """The controller here cannot go on."""
         epoch = self._machine.view.epoch
-        self._feed(lambda now_ms: self._machine.resign(epoch, now_ms))
+        self._inputs.feed(lambda now_ms: self._machine.resign(epoch, now_ms))
 
     def describe(self) -> QuorumView | ErrorCode:
         """With times of the wall clock."""
@@ -408,7 +328,7 @@ class Quorum:
         try:
             while self.log.flushed_offset < self.log.end_offset:
                 await self.log.wait_flushed()
-                self._feed(self._machine.log_flushed)
+                self._inputs.feed(self._machine.log_flushed)
         except Exception as error:
             self._end(error)
         finally:
@@ -418,12 +338,11 @@ class Quorum:
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
-        deadline_ms = self._machine.next_deadline_ms
-        if deadline_ms is None or self._is_installing:
+        if self._config.alone:
             return
-        wait_s = max(0, deadline_ms - self._now_ms()) / 1000
+        wait_s = max(0, self._machine.next_deadline_ms - self._now_ms()) / 1000
         loop = asyncio.get_running_loop()
-        self._alarm = loop.call_later(wait_s, self._feed, self._machine.tick)
+        self._alarm = loop.call_later(wait_s, self._inputs.feed, self._machine.tick)
 
     def _end(self, error: Exception) -> None:
         if self.failure is not None:
@@ -431,8 +350,7 @@ class Quorum:
         self.failure = error
         if self._alarm is not None:
             self._alarm.cancel()
-        self._inputs.clear()
-        self._worker.abandon()
+        self._inputs.close()
         if self.journal is not None:
             self.journal.end(error)
         self._requests.fail(ApiError(ErrorCode.BROKER_NOT_AVAILABLE))

@@ -30,14 +30,15 @@ class SnapshotWriter:
         self._log = log
         self._committed = committed
         self._clock = clock
-        self._bytes_covered = 0
+        self._since_s = clock.monotonic()
 
     @property
     def is_due(self) -> bool:
-        return self._committed.bytes_told - self._bytes_covered >= self._config.snapshot_bytes
-
-    def note_taken(self) -> None:
-        self._bytes_covered = self._committed.bytes_told
+        size_bytes = self._committed.bytes_told
+        interval_ms = self._config.snapshot_interval_ms
+        waited_ms = (self._clock.monotonic() - self._since_s) * 1000
+        is_old = size_bytes > 0 and 0 < interval_ms <= waited_ms
+        return is_old or size_bytes >= self._config.snapshot_bytes
 
     async def write(
         self,
@@ -51,7 +52,8 @@ class SnapshotWriter:
         latest = self._log.latest_snapshot
         if end_offset == 0 or (latest is not None and latest >= snapshot_id):
             return None
-        self.note_taken()
+        self._committed.bytes_told = 0
+        self._since_s = self._clock.monotonic()
         controls = snapshot_controls(history, end_offset)
         size = await asyncio.to_thread(
             self._log.snapshots.encode_and_write,

@@ -15,7 +15,7 @@ from penstock.raft.core import Core
 from penstock.raft.log_view import EpochEnd
 from penstock.raft.message import Vote, VoteAnswer
 from penstock.raft.outbox import InFlight
-from penstock.raft.role import Candidate, Follower, Leader, Prospective, Unattached
+from penstock.raft.role import Candidate, Follower, Leader, Prospective, Resigned, Unattached
 from penstock.raft.voter import ReplicaKey
 
 _LANE = "vote"
@@ -77,6 +77,26 @@ class Election:
         self._settle()
 
     def poll(self) -> None:
+        self._pass_time()
+        self._poll_election()
+
+    def _pass_time(self) -> None:
+        """Whoever waited long enough for a leader stands for election, if it may."""
+        core = self._core
+        role = core.role
+        if isinstance(role, Unattached | Resigned) and core.is_only_voter and core.may_stand:
+            self.stand()
+        elif isinstance(role, Unattached) and core.now_ms >= role.election_deadline_ms:
+            if core.may_stand:
+                self.stand()
+            else:
+                role.election_deadline_ms = core.election_deadline_ms()
+        elif (
+            isinstance(role, Follower) and core.now_ms >= role.fetch_deadline_ms and core.may_stand
+        ):
+            self.stand()
+
+    def _poll_election(self) -> None:
         core = self._core
         role = core.role
         if not isinstance(role, Prospective | Candidate):

@@ -12,6 +12,7 @@ from collections.abc import Callable, Hashable, Sequence
 from penstock.model.error import ErrorCode
 from penstock.raft.config import RaftConfig
 from penstock.raft.core import Core
+from penstock.raft.deadline import next_deadline_ms
 from penstock.raft.describe import describe
 from penstock.raft.election import Election
 from penstock.raft.election_state import ElectionState
@@ -40,7 +41,7 @@ from penstock.raft.message import (
 )
 from penstock.raft.outbox import InFlight
 from penstock.raft.ready import Ready, RoleView
-from penstock.raft.role import Follower, Leader, Resigned, Unattached
+from penstock.raft.role import Follower, Leader, Resigned
 from penstock.raft.view import QuorumView
 from penstock.raft.voter import VoterSet
 from penstock.raft.voter_change import VoterChanges
@@ -232,29 +233,12 @@ class RaftMachine:
         before = None
         while before is not self._core.role:
             before = self._core.role
-            self._pass_time()
             self._election.poll()
             self._lead()
             self._leadership.poll()
             self._dismiss()
         self._following.poll()
         self._joining.poll()
-
-    def _pass_time(self) -> None:
-        """Whoever waited long enough for a leader stands for election, if it has a vote."""
-        core = self._core
-        role = core.role
-        if isinstance(role, Unattached | Resigned) and core.is_only_voter and core.may_stand:
-            self._election.stand()
-        elif isinstance(role, Unattached) and core.now_ms >= role.election_deadline_ms:
-            if core.may_stand:
-                self._election.stand()
-            else:
-                role.election_deadline_ms = core.election_deadline_ms()
-        elif (
-            isinstance(role, Follower) and core.now_ms >= role.fetch_deadline_ms and core.may_stand
-        ):
-            self._election.stand()
 
     def _lead(self) -> None:
         leader = self._core.role
@@ -294,31 +278,7 @@ class RaftMachine:
     @property
     def next_deadline_ms(self) -> int:
         """When to tick, if nothing happens before."""
-        core = self._core
-        deadlines = core.outbox.deadlines(core.now_ms)
-        role = core.role
-        if isinstance(role, Leader):
-            deadlines += self._leader_deadlines(role)
-        elif isinstance(role, Follower):
-            if core.may_stand:
-                deadlines.append(role.fetch_deadline_ms)
-            joining_ms = self._joining.next_deadline_ms()
-            deadlines += [joining_ms] if joining_ms is not None else []
-        else:
-            deadlines.append(role.election_deadline_ms)
-        return min(deadlines, default=core.now_ms + core.config.fetch_timeout_ms)
-
-    def _leader_deadlines(self, leader: Leader) -> list[int]:
-        core = self._core
-        deadlines = [leader.wake_at_ms]
-        deadlines += [
-            at_ms for voter_id, at_ms in leader.begin_at_ms.items() if voter_id in core.voters.ids
-        ]
-        if not core.is_only_voter:
-            deadlines.append(leader.check_quorum_deadline_ms)
-        if leader.change is not None:
-            deadlines.append(leader.change.deadline_ms)
-        return deadlines
+        return next_deadline_ms(self._core, self._joining)
 
     @property
     def view(self) -> RoleView:

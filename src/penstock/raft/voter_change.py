@@ -43,14 +43,17 @@ class VoterChanges:
         self._answer(token, ErrorCode.NOT_LEADER_OR_FOLLOWER)
         return None
 
-    def _problem(self, leader: Leader) -> tuple[ErrorCode, str] | None:
+    def _problem(self, leader: Leader, change: str) -> tuple[ErrorCode, str] | None:
         core = self._core
         if leader.change is not None:
             return ErrorCode.REQUEST_TIMED_OUT, "another change of voters is under way"
         if leader.high_watermark is None:
             return ErrorCode.REQUEST_TIMED_OUT, "the leader has committed nothing yet"
         if core.kraft_version == 0:
-            return ErrorCode.UNSUPPORTED_VERSION, "kraft.version 1 is needed to change voters"
+            return (
+                ErrorCode.UNSUPPORTED_VERSION,
+                f"Cluster doesn't support {change} voter because the kraft.version feature is 0",
+            )
         if core.history.voters_offset >= leader.high_watermark:
             return ErrorCode.REQUEST_TIMED_OUT, "the last change of voters is not committed yet"
         return None
@@ -59,7 +62,7 @@ class VoterChanges:
         leader = self._leader(token)
         if leader is None:
             return
-        problem = self._problem(leader) or self._newcomer_problem(request.voter)
+        problem = self._problem(leader, "adding") or self._newcomer_problem(request.voter)
         if problem is not None:
             self._answer(token, *problem)
             return
@@ -123,7 +126,7 @@ class VoterChanges:
         leader = self._leader(token)
         if leader is None:
             return
-        problem = self._problem(leader) or self._removal_problem(request)
+        problem = self._problem(leader, "removing") or self._removal_problem(request)
         if problem is not None:
             self._answer(token, *problem)
             return
@@ -163,7 +166,7 @@ class VoterChanges:
 
     def _update_problem(self, leader: Leader, voter: Voter) -> tuple[ErrorCode, str] | None:
         core = self._core
-        problem = self._problem(leader) if core.kraft_version > 0 else None
+        problem = self._problem(leader, "updating") if core.kraft_version > 0 else None
         if problem is not None:
             return problem
         if not voter.kraft_versions.holds(core.kraft_version):

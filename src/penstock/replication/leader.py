@@ -262,7 +262,11 @@ class Leader:
     def on_answer(
         self, change: IsrChange, error_code: int, answer: IsrAnswer | None = None
     ) -> Outcome:
-        """What the controller said to a change. ADOPTED and REVERTED may move the watermark."""
+        """What the controller said to a change. ADOPTED and REVERTED may move the watermark.
+
+        Of a change that was sent several times only the answer to the last copy may come here, and
+        the copies must be decided in their order (one connection): a refusal takes the change
+        back, and a copy that is decided after it would let in a replica nobody waits for."""
         if change is not self.pending:
             return Outcome.OUTDATED
         if error_code != ErrorCode.NONE or answer is None:

@@ -319,11 +319,6 @@ class LogDir:
         self.dirty = {log: None for log in self.dirty if log.dirty_since_ms >= 0}
         return [log for log in self.dirty if now_ms - log.dirty_since_ms >= log.config.flush_ms]
 
-    def expire_producers(self, expiration_ms: int) -> int:
-        """Forget producers that fell silent; logs that nobody opened have none in memory."""
-        now_ms = self.clock.now_ms()
-        return sum(log.producers.expire(now_ms, expiration_ms) for log in self.logs.values())
-
     def empty_trash(self, time_s: float = 1.0) -> int:
         """Blocks on the disk: for a thread."""
         return self.trash.empty(self.clock.now_ms(), time_s, self.clock.monotonic)

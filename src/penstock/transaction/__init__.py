@@ -6,7 +6,12 @@ goes out as records, and what shall be done elsewhere as `MarkerTask`s.
 """
 
 from penstock.transaction.addition import Addition, AdditionResult
-from penstock.transaction.addition_form import additions, additions_response
+from penstock.transaction.addition_form import (
+    additions,
+    additions_request,
+    additions_response,
+    additions_results,
+)
 from penstock.transaction.completion import MarkerTask, marker_task
 from penstock.transaction.config import TransactionConfig
 from penstock.transaction.load import RawRecord, last_of_each_key
@@ -26,7 +31,9 @@ __all__ = [
     "TransactionRecord",
     "TransactionShard",
     "additions",
+    "additions_request",
     "additions_response",
+    "additions_results",
     "decode_record",
     "encode_record",
     "last_of_each_key",

@@ -1,5 +1,5 @@
 """AddPartitionsToTxn between its wire forms and additions: one transaction up to version 3, sent
-by clients, many from version 4 on, sent by brokers.
+by clients, many from version 4 on, sent from broker to broker.
 
 The transactions of one request may belong to different shards.
 """
@@ -17,6 +17,7 @@ from penstock.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnResult,
     AddPartitionsToTxnTopic,
     AddPartitionsToTxnTopicResult,
+    AddPartitionsToTxnTransaction,
 )
 from penstock.transaction.addition import Addition, AdditionResult
 from penstock.transaction.config import EPOCH_BUMP_SINCE
@@ -24,6 +25,42 @@ from penstock.transaction.context import fenced_code
 
 _MANY_SINCE = 4
 _FENCED_SINCE = 2
+_CODES = {int(code): code for code in ErrorCode}
+
+
+def additions_request(additions: Iterable[Addition]) -> AddPartitionsToTxnRequest:
+    """As a broker asks, from version 4 on."""
+    return AddPartitionsToTxnRequest(
+        transactions=[
+            AddPartitionsToTxnTransaction(
+                transactional_id=one.transactional_id,
+                producer_id=one.producer_id,
+                producer_epoch=one.producer_epoch,
+                verify_only=one.verify_only,
+                topics=[
+                    AddPartitionsToTxnTopic(name=name, partitions=indexes)
+                    for name, indexes in _by_topic(one.partitions).items()
+                ],
+            )
+            for one in additions
+        ]
+    )
+
+
+def additions_results(response: AddPartitionsToTxnResponse) -> dict[str, AdditionResult]:
+    """By transactional id, as a broker is answered; nothing where all of it was refused."""
+    if response.error_code:
+        return {}
+    return {
+        one.transactional_id: {
+            TopicPartition(topic.name, partition.partition_index): _CODES.get(
+                partition.partition_error_code, ErrorCode.UNKNOWN_SERVER_ERROR
+            )
+            for topic in one.topic_results
+            for partition in topic.results_by_partition
+        }
+        for one in response.results_by_transaction
+    }
 
 
 def additions(request: AddPartitionsToTxnRequest, version: int) -> list[Addition]:
@@ -70,6 +107,13 @@ def _partitions(topics: Sequence[AddPartitionsToTxnTopic]) -> tuple[TopicPartiti
     return tuple(
         TopicPartition(topic.name, partition) for topic in topics for partition in topic.partitions
     )
+
+
+def _by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[int]]:
+    by_topic: dict[str, list[int]] = {}
+    for topic, index in partitions:
+        by_topic.setdefault(topic, []).append(index)
+    return by_topic
 
 
 def _topics(result: AdditionResult, version: int) -> list[AddPartitionsToTxnTopicResult]:

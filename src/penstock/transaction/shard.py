@@ -33,6 +33,7 @@ from penstock.transaction.addition import (
     decide_add_offsets,
     decide_add_partitions,
 )
+from penstock.transaction.admin import decide_describe, decide_list
 from penstock.transaction.completion import (
     MarkerTask,
     completed_without_markers,
@@ -43,8 +44,7 @@ from penstock.transaction.config import TransactionConfig
 from penstock.transaction.context import TakeProducerId, TransactionContext
 from penstock.transaction.ending import decide_end
 from penstock.transaction.expiry import Sweep, expire_transaction
-from penstock.transaction.initiation import decide_init_producer_id
-from penstock.transaction.inquiry import decide_describe, decide_list
+from penstock.transaction.init_producer_id import decide_init_producer_id
 from penstock.transaction.record import TransactionRecord, transaction_of
 from penstock.transaction.register import Register
 from penstock.transaction.timer import ExpirationTimer, TimeoutTimer

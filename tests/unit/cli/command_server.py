@@ -42,10 +42,15 @@ def serve(conversation: socket.socket) -> None:
     import typer
 
     import penstock.cli.app
+    import penstock.cli.key_sample
     import penstock.cli.log_dir
+    import penstock.cli.operator.drain
+    import penstock.cli.operator.election
+    import penstock.cli.operator.roll_run
     import penstock.cli.reader
     import penstock.cli.sender
     import penstock.cli.topic
+    import penstock.cli.topic_fault
 
     # What the first run would import besides.
     typer.main.get_command(penstock.cli.app.app)

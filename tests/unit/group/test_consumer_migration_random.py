@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from penstock.group import Caller, GroupConfig, GroupShard, Topic
 from penstock.group.timer import RetentionTimer, SessionTimer
-from penstock.machine import Decision, Parked
+from penstock.machine import Parked
 from penstock.model.error import ErrorCode
 from penstock.protocol.codec import decode, encode
 from penstock.protocol.messages.heartbeat import HeartbeatRequest
@@ -243,12 +243,12 @@ class Play:
 
     def _member_ids(self) -> set[str]:
         consumer = self.world.shard.consumers.find("g")
-        classic = self.world.shard.roster.find("g")
+        classic = self.world.shard.classic_groups.find("g")
         return {*(consumer.members if consumer else ()), *(classic.members if classic else ())}
 
     def check(self) -> None:
         group = self.world.shard.consumers.find("g")
-        assert group is None or self.world.shard.roster.find("g") is None
+        assert group is None or self.world.shard.classic_groups.find("g") is None
         if group is None:
             return  # in a classic group the leader's assignment is what counts
         for one, other in combinations(self.clients, 2):
@@ -279,7 +279,7 @@ def _log_state(shard: GroupShard) -> object:
             one.group_id: (one.epoch, one.members, one.targets, one.owners)
             for one in shard.consumers
         },
-        {key: repr(encode(value, 3)) for key, value in shard.roster.stored().items()},
+        {key: repr(encode(value, 3)) for key, value in shard.classic_groups.stored().items()},
     )
 
 
@@ -310,4 +310,3 @@ def test_members_of_both_protocols_share_a_group(steps: list[tuple[str, int]]) -
     for offset, record in enumerate(play.world.log):
         again.replay(record, offset)
     assert _log_state(again) == _log_state(play.world.shard)
-    assert isinstance(play.world.shard.decide_unloaded(play.world.now_ms), Decision)

@@ -69,7 +69,7 @@ def settled_world() -> tuple[GroupWorld, str]:
         assignments=[SyncGroupRequestAssignment(member_id=member_id, assignment=b"all")],
     )
     world.take(world.shard.classic.decide_sync(sync, Caller(5), world.now_ms))
-    group = world.shard.roster.find("g")
+    group = world.shard.classic_groups.find("g")
     assert group is not None and group.state.value == "Stable"
     return world, member_id
 
@@ -109,10 +109,10 @@ def refused(world: GroupWorld, member_id: str, number: int) -> Iterator[Decision
 
 def sizes(world: GroupWorld) -> dict[str, int]:
     shard = world.shard
-    group = shard.roster.find("g")
+    group = shard.classic_groups.find("g")
     assert group is not None
     return {
-        "groups": len(shard.roster),
+        "groups": len(shard.classic_groups),
         "consumer groups": len(list(shard.consumers)),
         "members": len(group.members),
         "pending": len(group.pending_join) + len(group.pending_sync),
@@ -167,8 +167,8 @@ def test_members_that_vanish_leave_nothing() -> None:
     while world.ring(world.now_ms + 200_000) is not None and len(world.timers) > 1:
         pass
     assert not world.parked and len(world.timers) == 1, "only the sweep for expired offsets is left"
-    assert {len(group.members) for group in world.shard.roster.groups()} == {0}
-    assert {len(group.pending_join) for group in world.shard.roster.groups()} == {0}
+    assert {len(group.members) for group in world.shard.classic_groups.groups()} == {0}
+    assert {len(group.pending_join) for group in world.shard.classic_groups.groups()} == {0}
 
 
 def test_unknown_members_of_the_consumer_protocol_leave_nothing() -> None:

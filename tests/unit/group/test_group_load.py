@@ -57,7 +57,7 @@ def state(log: list[tuple[int, GroupEntry]]) -> object:
         shard.replay(entry, offset)
     offsets = {one: dict(shard.store.of_group(one)) for one in shard.store.group_ids()}
     pending = {one: shard.store.pending_of_group(one) for one in shard.store.pending_group_ids()}
-    return shard.roster.stored(), offsets, pending
+    return shard.classic_groups.stored(), offsets, pending
 
 
 def unexpected(offset: int, key: bytes, why: object) -> None:

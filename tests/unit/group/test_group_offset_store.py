@@ -62,7 +62,7 @@ def test_a_large_sweep_comes_in_stretches(world: GroupWorld) -> None:
     assert sum(sizes) == 10 * 501
     assert len(sizes) == 3
     assert max(sizes) <= 4 * 501
-    assert len(world.shard.roster) == 0
+    assert len(world.shard.classic_groups) == 0
 
 
 def test_a_failed_stretch_is_done_again(world: GroupWorld) -> None:

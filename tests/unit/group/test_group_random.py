@@ -73,7 +73,7 @@ class Walk:
         self.ids: list[str] = []
 
     def step(self, op: Op) -> None:
-        group = self.world.shard.roster.find(op.group)
+        group = self.world.shard.classic_groups.find(op.group)
         members = [] if group is None else list(group.members)
         if op.name == "gather":
             for member_id in members:
@@ -112,7 +112,7 @@ class Walk:
         return "" if op.member < 0 or not self.ids else self.ids[op.member % len(self.ids)]
 
     def _generation(self, op: Op) -> int:
-        group = self.world.shard.roster.find(op.group)
+        group = self.world.shard.classic_groups.find(op.group)
         return (0 if group is None else group.generation) + op.generation
 
     def _instance(self, op: Op) -> str | None:
@@ -208,7 +208,7 @@ def check_tickets(world: GroupWorld) -> None:
     """Every request that waits is in some group's hands; `take` sees to it that none is answered
     twice."""
     held: list[int] = []
-    for group in world.shard.roster.groups():
+    for group in world.shard.classic_groups.groups():
         held += [*group.join_tickets.values(), *group.sync_tickets.values()]
         assert set(group.join_tickets) <= set(group.members)
         assert set(group.sync_tickets) <= set(group.members)
@@ -225,12 +225,12 @@ def check_against_log(world: GroupWorld) -> None:
     copy = GroupShard(CONFIG, lambda: "none")
     for offset, record in enumerate(world.log):
         copy.replay(record, offset)
-    assert copy.roster.stored() == world.shard.roster.stored()
-    for group in world.shard.roster.groups():
+    assert copy.classic_groups.stored() == world.shard.classic_groups.stored()
+    for group in world.shard.classic_groups.groups():
         offsets = world.shard.store.of_group(group.group_id)
         assert copy.store.of_group(group.group_id) == offsets
         if group.state in (GroupState.EMPTY, GroupState.STABLE):
-            loaded = copy.roster.find(group.group_id) or ClassicGroup(group.group_id)
+            loaded = copy.classic_groups.find(group.group_id) or ClassicGroup(group.group_id)
             assert _settled(loaded) == _settled(group)
 
 
@@ -240,7 +240,7 @@ def check_everything_ends(world: GroupWorld) -> None:
     while world.ring(until_ms) is not None:
         pass
     assert not world.parked
-    assert len(world.shard.roster) == 0
+    assert len(world.shard.classic_groups) == 0
     assert list(world.shard.store.group_ids()) == []
     assert len(world.timers) == 1
     assert world.timers.deadline_ms(RetentionTimer()) is not None
@@ -256,9 +256,9 @@ def _settled(group: ClassicGroup) -> object:
 
 
 def _snapshot(shard: GroupShard) -> object:
-    groups = [repr(group) for group in shard.roster.groups()]
+    groups = [repr(group) for group in shard.classic_groups.groups()]
     offsets = {one: dict(shard.store.of_group(one)) for one in shard.store.group_ids()}
-    return groups, shard.roster.stored(), offsets
+    return groups, shard.classic_groups.stored(), offsets
 
 
 def test_the_walk_reaches_stable_groups() -> None:
@@ -269,6 +269,6 @@ def test_the_walk_reaches_stable_groups() -> None:
     walk.step(Op("advance", "g", 0, 0, 10, True))
     assert walk.ids
     walk.step(Op("sync", "g", 0, **plain))
-    group = walk.world.shard.roster.find("g")
+    group = walk.world.shard.classic_groups.find("g")
     assert group is not None
     assert group.state is GroupState.STABLE

@@ -80,4 +80,4 @@ def test_no_other_way_is_open() -> None:
     with pytest.raises(InvariantError, match="Stable"):
         next_state(GroupState.STABLE, GroupEvent.ALL_JOINED)
     with pytest.raises(InvariantError, match="Dead"):
-        next_state(GroupState.DEAD, GroupEvent.UNLOADED)
+        next_state(GroupState.DEAD, GroupEvent.REBALANCE_NEEDED)

@@ -153,6 +153,28 @@ def test_a_full_disk_refuses_and_nothing_of_it_is_told(tmp_path: Path) -> None:
     asyncio.run(story())
 
 
+def test_a_snapshot_is_due_by_size_or_by_age_and_only_if_something_is_new(tmp_path: Path) -> None:
+    async def story() -> None:
+        member = alone(tmp_path, snapshot_bytes=1 << 20, snapshot_interval_ms=50).start()
+        await until(lambda: member.led)
+        await member.write("a")
+        await until(lambda: member.quorum.wants_snapshot)
+        await member.take_snapshot()
+        await asyncio.sleep(0.1)
+        assert not member.quorum.wants_snapshot
+        await member.write("b")
+        await until(lambda: member.quorum.wants_snapshot)
+        await member.stop()
+        large = alone(tmp_path, snapshot_bytes=10_000).start()
+        await until(lambda: large.led)
+        assert not large.quorum.wants_snapshot
+        await large.write(*(f"name-{number}" for number in range(1000)))
+        assert large.quorum.wants_snapshot
+        await large.stop()
+
+    asyncio.run(story())
+
+
 @pytest.mark.parametrize("seed", range(20))
 def test_power_cuts_lose_nothing_that_was_answered(seed: int) -> None:
     async def live(disk: FaultyDisk, answered: set[str], life: int) -> None:

@@ -21,8 +21,6 @@ def member_error(group: ClassicGroup, member_id: str, instance_id: str | None) -
 def heartbeat_error(
     group: ClassicGroup, member_id: str, instance_id: str | None, generation: int
 ) -> ErrorCode | None:
-    if group.is_dead:
-        return ErrorCode.COORDINATOR_NOT_AVAILABLE
     error = member_error(group, member_id, instance_id)
     if error is None and generation != group.generation:
         error = ErrorCode.ILLEGAL_GENERATION
@@ -38,8 +36,6 @@ def commit_error(
 ) -> ErrorCode | None:
     """Without a generation the request is an admin's or a simple consumer's: fine while nobody
     is in the group. Transactional commits of old clients name no member either."""
-    if group.is_dead:
-        return ErrorCode.COORDINATOR_NOT_AVAILABLE
     if generation < 0 and group.is_empty:
         return None
     if generation >= 0 or member_id or instance_id is not None:

@@ -10,19 +10,18 @@ from itertools import count
 
 from penstock.group.caller import Caller
 from penstock.group.classic.group import ClassicGroup
-from penstock.group.classic.join import join, join_request_error
+from penstock.group.classic.group_set import ClassicGroups
+from penstock.group.classic.join import join, join_kind, join_request_error
 from penstock.group.classic.leave import leave, leave_response, leaving_members, unknown_members
 from penstock.group.classic.rebalance import prepare
 from penstock.group.classic.reply import join_refused, sync_refused
 from penstock.group.classic.session import expire_join, expire_session, expire_sync, heartbeat
-from penstock.group.classic.state import GroupEvent
 from penstock.group.classic.step import JoinDecision, JoinStep, SyncDecision, sync_step
 from penstock.group.classic.stored import new_group_value
 from penstock.group.classic.sync import sync_leader, sync_request_error
 from penstock.group.classic.turn import Turn
 from penstock.group.config import GroupConfig
 from penstock.group.record import GroupEntry, group_metadata_record
-from penstock.group.roster import Roster
 from penstock.group.timer import JoinTimer, SessionTimer, SyncTimer
 from penstock.machine import Decision
 from penstock.model.error import ErrorCode
@@ -36,11 +35,13 @@ LeaveDecision = Decision[GroupEntry, LeaveGroupResponse]
 
 
 class ClassicCoordinator:
-    __slots__ = ("_config", "_new_uuid", "_roster", "_tickets")
+    __slots__ = ("_config", "_groups", "_new_uuid", "_tickets")
 
-    def __init__(self, config: GroupConfig, roster: Roster, new_uuid: Callable[[], str]) -> None:
+    def __init__(
+        self, config: GroupConfig, groups: ClassicGroups, new_uuid: Callable[[], str]
+    ) -> None:
         self._config = config
-        self._roster = roster
+        self._groups = groups
         self._new_uuid = new_uuid
         self._tickets = count(1)
 
@@ -50,7 +51,7 @@ class ClassicCoordinator:
         error = join_request_error(request, self._config)
         if error is not None:
             return Decision((), join_refused(error, request.member_id))
-        group = self._roster.find(request.group_id)
+        group = self._groups.find(request.group_id)
         if group is None and request.member_id:
             return Decision((), join_refused(ErrorCode.UNKNOWN_MEMBER_ID, request.member_id))
         name = request.group_instance_id or caller.client_id
@@ -59,12 +60,15 @@ class ClassicCoordinator:
         def draw_id() -> str:
             return f"{name}-{self._new_uuid()}"
 
+        asked = group or ClassicGroup(request.group_id)
+        kind = join_kind(asked, request, caller, self._config.group_max_size)
         if group is not None:
-            step = JoinStep(group, request, caller, self._config, ticket, now_ms, draw_id).decide()
-            if step is not None:
-                return step
-        turn = self._turn(group or ClassicGroup(request.group_id), now_ms)
-        reply = join(turn, request, caller, ticket, draw_id)
+            step = JoinStep(group, request, caller, self._config, ticket, now_ms, draw_id)
+            decision = step.decide(kind)
+            if decision is not None:
+                return decision
+        turn = self._turn(asked, now_ms)
+        reply = join(turn, kind, request, caller, ticket, draw_id)
         if group is None:
             if not turn.timers:
                 return Decision((), reply)  # refused: nothing came into being
@@ -75,7 +79,7 @@ class ClassicCoordinator:
         error = sync_request_error(request, caller.api_version)
         if error is not None:
             return Decision((), sync_refused(error))
-        group = self._roster.find(request.group_id)
+        group = self._groups.find(request.group_id)
         if group is None:
             return Decision((), sync_refused(ErrorCode.UNKNOWN_MEMBER_ID))
         ticket = next(self._tickets)
@@ -88,7 +92,7 @@ class ClassicCoordinator:
     def decide_heartbeat(self, request: HeartbeatRequest, now_ms: int) -> HeartbeatDecision:
         if not request.group_id:
             return Decision((), HeartbeatResponse(error_code=ErrorCode.INVALID_GROUP_ID))
-        group = self._roster.find(request.group_id)
+        group = self._groups.find(request.group_id)
         if group is None:
             return Decision((), HeartbeatResponse(error_code=ErrorCode.UNKNOWN_MEMBER_ID))
         return heartbeat(group, request, now_ms)
@@ -99,11 +103,9 @@ class ClassicCoordinator:
         if not request.group_id:
             return Decision((), LeaveGroupResponse(error_code=ErrorCode.INVALID_GROUP_ID))
         leaving = leaving_members(request, caller.api_version)
-        group = self._roster.find(request.group_id)
+        group = self._groups.find(request.group_id)
         if group is None:
             return Decision((), leave_response(unknown_members(leaving), caller.api_version))
-        if group.is_dead:
-            return Decision((), LeaveGroupResponse(error_code=ErrorCode.COORDINATOR_NOT_AVAILABLE))
         turn = self._turn(group, now_ms)
         return turn.decision(leave_response(leave(turn, leaving), caller.api_version))
 
@@ -112,8 +114,8 @@ class ClassicCoordinator:
     def expire(
         self, key: SessionTimer | JoinTimer | SyncTimer, now_ms: int
     ) -> Decision[GroupEntry, None]:
-        group = self._roster.find(key.group_id)
-        if group is None or group.is_dead:
+        group = self._groups.find(key.group_id)
+        if group is None:
             return Decision((), None)
         turn = self._turn(group, now_ms)
         if isinstance(key, SessionTimer):
@@ -124,7 +126,7 @@ class ClassicCoordinator:
             expire_sync(turn)
         return turn.decision(None)
 
-    # --- coming and going of the partition ---
+    # --- the partition's coming ---
 
     def loaded(self, group: ClassicGroup, now_ms: int) -> Turn:
         """Every member gets a whole session to be heard of. A group larger than now allowed is
@@ -136,16 +138,5 @@ class ClassicCoordinator:
             prepare(turn)
         return turn
 
-    def unloaded(self, group: ClassicGroup, now_ms: int) -> Turn:
-        """Who is parked finds the new coordinator."""
-        turn = self._turn(group, now_ms)
-        for member_id in list(turn.group.members):
-            error = ErrorCode.NOT_COORDINATOR
-            turn.answer_join(member_id, join_refused(error, member_id))
-            turn.answer_sync(member_id, sync_refused(error))
-        if not group.is_dead:
-            turn.move(GroupEvent.UNLOADED)
-        return turn
-
     def _turn(self, group: ClassicGroup, now_ms: int) -> Turn:
-        return Turn(group, self._config, now_ms, self._roster.adopt)
+        return Turn(group, self._config, now_ms, self._groups.adopt)

@@ -9,5 +9,4 @@ def mermaid() -> str:
     lines = ["stateDiagram-v2", f"    [*] --> {GroupState.EMPTY.value}"]
     for state, ways in TRANSITIONS.items():
         lines += [f"    {state.value} --> {to.value}: {event.value}" for event, to in ways.items()]
-    lines.append(f"    {GroupState.DEAD.value} --> [*]")
     return "\n".join(lines)

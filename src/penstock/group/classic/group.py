@@ -68,10 +68,6 @@ class ClassicGroup:
     # --- questions ---
 
     @property
-    def is_dead(self) -> bool:
-        return self.state is GroupState.DEAD
-
-    @property
     def is_empty(self) -> bool:
         return self.state is GroupState.EMPTY
 

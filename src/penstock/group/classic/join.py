@@ -1,8 +1,12 @@
-"""JoinGroup: a member asks to be in the next generation."""
+"""JoinGroup: a member asks to be in the next generation.
+
+`join_kind` says what a request is, for the steps of a rebalance (`step.py`) as for the turns here.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum, auto
 
 from penstock.group.caller import Caller
 from penstock.group.classic.check import member_error
@@ -38,7 +42,7 @@ def is_full(group: ClassicGroup, member_id: str, size_max: int) -> bool:
     keeps out the last to rejoin."""
     if group.state is GroupState.PREPARING_REBALANCE:
         return member_id not in group.join_tickets and len(group.join_tickets) >= size_max
-    if group.is_empty or group.is_dead:
+    if group.is_empty:
         return False
     return member_id not in group.members and len(group.members) >= size_max
 
@@ -47,6 +51,35 @@ def needs_member_id(request: JoinGroupRequest, caller: Caller) -> bool:
     """Whether it is given an id to come back with (KIP-394): a client that never sees the answer so
     leaves no member behind."""
     return request.group_instance_id is None and caller.api_version >= _MEMBER_ID_REQUIRED_SINCE
+
+
+class JoinKind(Enum):
+    REFUSED_FULL = auto()
+    NEW = auto()
+    NEW_STATIC = auto()
+    NEEDS_ID = auto()
+    BACK_WITH_ID = auto()
+    """A new member, which comes with the id it was given."""
+    REJOIN = auto()
+
+
+def join_kind(
+    group: ClassicGroup, request: JoinGroupRequest, caller: Caller, size_max: int
+) -> JoinKind | ErrorCode:
+    """Or why it is refused, where nothing else comes of it."""
+    member_id = request.member_id
+    if is_full(group, member_id, size_max):
+        return JoinKind.REFUSED_FULL
+    if not group.supports(request.protocol_type, protocols_of(request)):
+        return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+    if not member_id:
+        if request.group_instance_id is not None:
+            return JoinKind.NEW_STATIC
+        return JoinKind.NEEDS_ID if needs_member_id(request, caller) else JoinKind.NEW
+    if member_id in group.pending_join:
+        is_static = request.group_instance_id is not None
+        return ErrorCode.UNKNOWN_SERVER_ERROR if is_static else JoinKind.BACK_WITH_ID
+    return member_error(group, member_id, request.group_instance_id) or JoinKind.REJOIN
 
 
 def new_member(request: JoinGroupRequest, caller: Caller, member_id: str) -> Member:
@@ -72,43 +105,37 @@ def unchanged(member: Member, request: JoinGroupRequest, protocols: Protocols) -
 
 def join(
     turn: Turn,
+    kind: JoinKind | ErrorCode,
     request: JoinGroupRequest,
     caller: Caller,
     ticket: int,
     draw_id: Callable[[], str],
 ) -> JoinReply:
     """`draw_id` gives an id for a member that has none."""
-    group, member_id = turn.group, request.member_id
-    if is_full(group, member_id, turn.config.group_max_size):
+    member_id = request.member_id
+    if isinstance(kind, ErrorCode):
+        return join_refused(kind, member_id)
+    if kind is JoinKind.REFUSED_FULL:
         if member_id:
             turn.expel(member_id)
             complete_if_joined(turn)  # nobody else may be missing
         return join_refused(ErrorCode.GROUP_MAX_SIZE_REACHED)
-    if group.is_dead:
-        return join_refused(ErrorCode.COORDINATOR_NOT_AVAILABLE, member_id)
-    if not group.supports(request.protocol_type, protocols_of(request)):
-        return join_refused(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, member_id)
-    if member_id:
-        return _join_known(turn, request, caller, ticket)
+    if kind is JoinKind.REJOIN:
+        return _rejoin(turn, request, ticket)
+    if kind is JoinKind.BACK_WITH_ID:
+        return _add(turn, request, caller, ticket, member_id)
     new_id = draw_id()
-    if request.group_instance_id is not None:
+    if kind is JoinKind.NEW_STATIC:
         return _join_new_static(turn, request, caller, ticket, new_id)
-    if needs_member_id(request, caller):
-        group.pending_join[new_id] = None
+    if kind is JoinKind.NEEDS_ID:
+        turn.group.pending_join[new_id] = None
         turn.start_pending_session(new_id, request.session_timeout_ms)
         return join_refused(ErrorCode.MEMBER_ID_REQUIRED, new_id)
     return _add(turn, request, caller, ticket, new_id)
 
 
-def _join_known(turn: Turn, request: JoinGroupRequest, caller: Caller, ticket: int) -> JoinReply:
+def _rejoin(turn: Turn, request: JoinGroupRequest, ticket: int) -> JoinReply:
     group, member_id = turn.group, request.member_id
-    if member_id in group.pending_join:
-        if request.group_instance_id is not None:
-            return join_refused(ErrorCode.UNKNOWN_SERVER_ERROR, member_id)
-        return _add(turn, request, caller, ticket, member_id)
-    error = member_error(group, member_id, request.group_instance_id)
-    if error is not None:
-        return join_refused(error, member_id)
     if _needs_rebalance(group, request):
         turn.park_join(member_id, ticket)
         _update(turn, group.members[member_id], request)

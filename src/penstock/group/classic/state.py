@@ -18,6 +18,7 @@ class GroupState(Enum):
     COMPLETING_REBALANCE = "CompletingRebalance"
     STABLE = "Stable"
     DEAD = "Dead"
+    """Of a group that there is not: no group ever is in it."""
 
 
 class GroupEvent(Enum):
@@ -25,29 +26,23 @@ class GroupEvent(Enum):
     ALL_JOINED = "the join phase ends with members"
     ALL_LEFT = "the join phase ends without members"
     ASSIGNED = "the leader sends the assignment"
-    UNLOADED = "deleted, or the partition moves away"
 
 
 TRANSITIONS: dict[GroupState, dict[GroupEvent, GroupState]] = {
     GroupState.EMPTY: {
         GroupEvent.REBALANCE_NEEDED: GroupState.PREPARING_REBALANCE,
-        GroupEvent.UNLOADED: GroupState.DEAD,
     },
     GroupState.PREPARING_REBALANCE: {
         GroupEvent.ALL_JOINED: GroupState.COMPLETING_REBALANCE,
         GroupEvent.ALL_LEFT: GroupState.EMPTY,
-        GroupEvent.UNLOADED: GroupState.DEAD,
     },
     GroupState.COMPLETING_REBALANCE: {
         GroupEvent.ASSIGNED: GroupState.STABLE,
         GroupEvent.REBALANCE_NEEDED: GroupState.PREPARING_REBALANCE,
-        GroupEvent.UNLOADED: GroupState.DEAD,
     },
     GroupState.STABLE: {
         GroupEvent.REBALANCE_NEEDED: GroupState.PREPARING_REBALANCE,
-        GroupEvent.UNLOADED: GroupState.DEAD,
     },
-    GroupState.DEAD: {},
 }
 
 

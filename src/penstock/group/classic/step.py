@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from penstock.group.caller import Caller
-from penstock.group.classic.check import member_error
 from penstock.group.classic.group import ClassicGroup
-from penstock.group.classic.join import is_full, needs_member_id, new_member, unchanged
+from penstock.group.classic.join import JoinKind, new_member, unchanged
 from penstock.group.classic.member import protocols_of
 from penstock.group.classic.reply import join_refused, sync_refused, synced
 from penstock.group.classic.state import GroupState
@@ -52,24 +51,18 @@ class JoinStep:
         self._now_ms = now_ms
         self._draw_id = draw_id
 
-    def decide(self) -> JoinDecision | None:
+    def decide(self, kind: JoinKind | ErrorCode) -> JoinDecision | None:
         group, request, member_id = self._group, self._request, self._request.member_id
-        if group.is_dead or is_full(group, member_id, self._config.group_max_size):
-            return None
-        protocols = protocols_of(request)
-        if not group.supports(request.protocol_type, protocols):
-            return None
-        if not member_id:
-            return self._promise_id() if needs_member_id(request, self._caller) else None
+        if kind is JoinKind.NEEDS_ID:
+            return self._promise_id()
         if group.state is not GroupState.PREPARING_REBALANCE or group.ends_join_phase(member_id):
             return None
-        if member_id in group.pending_join:
-            return self._admit() if request.group_instance_id is None else None
-        if member_error(group, member_id, request.group_instance_id) is not None:
+        if kind is JoinKind.BACK_WITH_ID:
+            return self._admit()
+        if kind is not JoinKind.REJOIN:
             return None
-        if not unchanged(group.members[member_id], request, protocols):
-            return None
-        return self._park()
+        is_same = unchanged(group.members[member_id], request, protocols_of(request))
+        return self._park() if is_same else None
 
     def _promise_id(self) -> JoinDecision:
         group, new_id = self._group, self._draw_id()

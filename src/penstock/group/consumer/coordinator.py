@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TypeVar
 
 from penstock.group.caller import Caller
+from penstock.group.classic.group_set import ClassicGroups
 from penstock.group.classic.rebalance import prepare
 from penstock.group.classic.turn import Turn
 from penstock.group.config import GroupConfig
@@ -39,7 +40,6 @@ from penstock.group.consumer.state import MemberState
 from penstock.group.consumer.topic import TopicView
 from penstock.group.consumer.view import described, described_missing
 from penstock.group.record import GroupEntry, group_tombstone
-from penstock.group.roster import Roster
 from penstock.group.timer import RejoinTimer, ResyncTimer, RevocationTimer, SessionTimer
 from penstock.machine import Decision
 from penstock.model.error import ApiError
@@ -55,12 +55,12 @@ ReplyT = TypeVar("ReplyT")
 
 
 class ConsumerCoordinator:
-    __slots__ = ("_config", "_new_uuid", "_overrides", "_roster", "groups", "topics")
+    __slots__ = ("_classic_groups", "_config", "_new_uuid", "_overrides", "groups", "topics")
 
     def __init__(
         self,
         config: GroupConfig,
-        roster: Roster,
+        classic_groups: ClassicGroups,
         groups: ConsumerGroups,
         topics: TopicView,
         overrides: Overrides,
@@ -69,7 +69,7 @@ class ConsumerCoordinator:
         self.groups = groups
         self.topics = topics
         self._config = config
-        self._roster = roster
+        self._classic_groups = classic_groups
         self._overrides = overrides
         self._new_uuid = new_uuid
 
@@ -98,7 +98,7 @@ class ConsumerCoordinator:
         for group_id in group_ids:
             group = self.groups.find(group_id)
             if group is None:
-                is_classic = self._roster.find(group_id) is not None
+                is_classic = self._classic_groups.find(group_id) is not None
                 found.append(described_missing(group_id, is_classic))
             else:
                 default = self._config.group_consumer_assignors[0]
@@ -167,7 +167,7 @@ class ConsumerCoordinator:
         for member_id in draft.group.members:
             draft.cancel_all(member_id)
         remove_group(draft)
-        turn = Turn(classic, self._config, draft.now_ms, self._roster.adopt)
+        turn = Turn(classic, self._config, draft.now_ms, self._classic_groups.adopt)
         turn.store()
         for member in classic.members.values():
             turn.start_session(member)
@@ -187,7 +187,7 @@ class ConsumerCoordinator:
         group = self.groups.find(group_id)
         if group is not None:
             return self.draft(group, now_ms)
-        classic = self._roster.find(group_id)
+        classic = self._classic_groups.find(group_id)
         if not may_make:
             reason = "not found" if classic is None else "is not a consumer group"
             raise group_not_found(f"Group {group_id} {reason}.")
@@ -199,7 +199,7 @@ class ConsumerCoordinator:
             upgrade(draft, classic)
             return draft
         forget_pending(draft, classic)
-        if self._roster.is_stored(group_id):
+        if self._classic_groups.is_stored(group_id):
             draft.write_first(group_tombstone(group_id))
         return draft
 

@@ -118,11 +118,6 @@ class ConsumerGroup:
         return not self.members
 
     @property
-    def is_dead(self) -> bool:
-        """Never: a group that goes leaves no trace."""
-        return False
-
-    @property
     def uses_consumer_protocol(self) -> bool:
         return True
 

@@ -73,16 +73,18 @@ class OffsetCoordinator:
         return Decision(records, response)
 
     def decide_end_txn(
-        self, producer_id: int, producer_epoch: int, committed: bool
+        self,
+        producer_id: int,
+        producer_epoch: int,
+        committed: bool,
+        coordinator_epoch: int = 0,
     ) -> Decision[GroupEntry, None]:
         """What WriteTxnMarkers asks: the transaction's offsets count from here on, or never did."""
-        return Decision((TxnMarker(producer_id, producer_epoch, committed),), None)
+        marker = TxnMarker(producer_id, producer_epoch, committed, coordinator_epoch)
+        return Decision((marker,), None)
 
     def decide_fetch(self, request: OffsetFetchRequestGroup, require_stable: bool) -> FetchDecision:
         group = self._groups.find(request.group_id)
-        if group is not None and group.is_dead:
-            error = ErrorCode.COORDINATOR_NOT_AVAILABLE
-            return Decision((), fetch_refused(request.group_id, error))
         if isinstance(group, ConsumerGroup):
             refused = consumer_commit.fetch_error(group, request.member_id, request.member_epoch)
             if refused is not None:
@@ -93,7 +95,7 @@ class OffsetCoordinator:
         if not request.group_id:
             return Decision((), OffsetDeleteResponse(error_code=ErrorCode.INVALID_GROUP_ID))
         group = self._groups.find(request.group_id)
-        if group is None or group.is_dead:
+        if group is None:
             return Decision((), OffsetDeleteResponse(error_code=ErrorCode.GROUP_ID_NOT_FOUND))
         if not group.is_empty and not group.uses_consumer_protocol:
             return Decision((), OffsetDeleteResponse(error_code=ErrorCode.NON_EMPTY_GROUP))

@@ -1,6 +1,9 @@
-"""AddPartitionsToTxn: partitions that a transaction is about to write to."""
+"""AddPartitionsToTxn: partitions that a transaction is about to write to, as its producer or the
+broker that leads them says."""
 
 from __future__ import annotations
+
+import asyncio
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
@@ -13,6 +16,8 @@ from penstock.protocol.messages.add_partitions_to_txn import (
 )
 from penstock.transaction import Addition, AdditionResult, additions, additions_response
 
+FROM_BROKERS = 4
+
 
 def handle(broker: Broker, request: AddPartitionsToTxnRequest, call: Call) -> Answer:
     return _add_all(broker, request, call.version)
@@ -21,21 +26,25 @@ def handle(broker: Broker, request: AddPartitionsToTxnRequest, call: Call) -> An
 async def _add_all(
     broker: Broker, request: AddPartitionsToTxnRequest, version: int
 ) -> AddPartitionsToTxnResponse:
-    results = [
-        (addition.transactional_id, await _add(broker, addition))
-        for addition in additions(request, version)
-    ]
-    return additions_response(results, version)
+    asked = additions(request, version)
+    from_broker = version >= FROM_BROKERS
+    results = await asyncio.gather(*(_add(broker, one, from_broker) for one in asked))
+    return additions_response(
+        [(one.transactional_id, result) for one, result in zip(asked, results, strict=True)],
+        version,
+    )
 
 
-async def _add(broker: Broker, addition: Addition) -> AdditionResult:
-    """One that cannot be added keeps all of them out, as a transaction is all or nothing."""
+async def _add(broker: Broker, addition: Addition, from_broker: bool) -> AdditionResult:
+    """One that cannot be added keeps all of them out, as a transaction is all or nothing. Of
+    internal topics only a group's broker has something to add: the offsets."""
     known, unknown = known_partitions(broker, addition.partitions)
-    internal = [one for one in known if one.topic in INTERNAL_TOPICS]
+    internal = [] if from_broker else [one for one in known if one.topic in INTERNAL_TOPICS]
     if unknown or internal:
         return {
             **dict.fromkeys(known, ErrorCode.OPERATION_NOT_ATTEMPTED),
             **dict.fromkeys(unknown, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION),
             **dict.fromkeys(internal, ErrorCode.TOPIC_AUTHORIZATION_FAILED),
         }
-    return await add_partitions(broker, addition)
+    # A broker tries again by itself, and others' transactions are in its request.
+    return await add_partitions(broker, addition, wait=not from_broker)

@@ -26,6 +26,21 @@ TOPIC_ID_ALONE_FROM = 12
 
 
 def handle(broker: Broker, request: MetadataRequest, call: Call) -> Answer:
+    names = [topic.name for topic in request.topics or () if topic.name]
+    if broker.controller.is_making(names):
+        return _answer_when_made(broker, request, call, names)
+    return _answer(broker, request, call)
+
+
+async def _answer_when_made(
+    broker: Broker, request: MetadataRequest, call: Call, names: list[str]
+) -> MetadataResponse:
+    """Who asks a second time finds what the first time has begun."""
+    await broker.controller.wait_made(names)
+    return _answer(broker, request, call)
+
+
+def _answer(broker: Broker, request: MetadataRequest, call: Call) -> MetadataResponse:
     listener = call.client.listener
     if _wants_all(request, call.version):
         return _respond(broker, request, map(_described, broker.image.topics), listener)

@@ -37,6 +37,7 @@ from penstock.records.header import (
 from penstock.replication.partition import Partition
 from penstock.storage.append_check import BatchCheck, RejectedRecords, TooMuchToCheckError
 from penstock.storage.log import AppendResult
+from penstock.storage.producer.verification import Guard
 
 TOPIC_IDS_FROM = 13
 LEADER_TOLD_FROM = 10
@@ -48,8 +49,8 @@ class UnacknowledgedFailure(ProtocolError):
     """A client that wants no answers can only be told of an error by hanging up."""
 
 
-Unchecked = tuple[TopicProduceData, PartitionProduceData, PartitionProduceResponse]
-"""A batch that was too much to check at once, and the place of its answer."""
+Unchecked = tuple[TopicProduceData, PartitionProduceData, PartitionProduceResponse, Guard]
+"""A batch that was too much to check at once, the place of its answer, and the log as it was."""
 Awaited = Callable[[], Coroutine[Any, Any, ProduceResponse | None]]
 """The answer, when its batches are as safe as the topic asks."""
 Key = tuple[int, int]
@@ -155,7 +156,7 @@ def _append(
         result = partition.append(records, now_ms, checked=checked, acks=acks)
     except TooMuchToCheckError:
         answer = PartitionProduceResponse(index=data.index)
-        unchecked.append((topic, data, answer))
+        unchecked.append((topic, data, answer, transactional.guard_of(partition)))
         return answer
     except ApiError as error:
         return _failed(broker, data.index, error)
@@ -208,12 +209,12 @@ def _park_unchecked(
     try:
         return broker.parked.park(
             call.client,
-            [data for _, data, _ in appends.unchecked],
+            [data for _, data, _, _ in appends.unchecked],
             partial(_produce_unchecked, broker, request, call, appends, safe, answered),
             unanswered=request.acks == 0,
         )
     except ApiError as error:
-        for _, _, answer in appends.unchecked:
+        for _, _, answer, _ in appends.unchecked:
             turn_into_failure(answer, error)
         appends.unchecked.clear()
         safe.release()
@@ -241,10 +242,10 @@ async def _produce_unchecked(
     """What was too much for the loop is checked by a thread, and appended after all."""
     response, _, unchecked = appends
     while unchecked:
-        topic, data, place = unchecked.pop(0)
+        topic, data, place, guard = unchecked.pop(0)
         waiting: list[Waiting] = []
         answer = await _check_and_append(
-            broker, topic, data, call, request.acks, waiting, unchecked
+            broker, topic, data, guard, call, request.acks, waiting, unchecked
         )
         safe.add(waiting)
         _replace(response, place, answer)
@@ -256,6 +257,7 @@ async def _check_and_append(
     broker: Broker,
     topic: TopicProduceData,
     data: PartitionProduceData,
+    guard: Guard,
     call: Call,
     acks: int,
     waiting: list[Waiting],
@@ -267,6 +269,7 @@ async def _check_and_append(
         records = _checked(data.records, call.version)
         check = partition.log.append_check.begin(records, broker.clock.now_ms())
         await broker.parked.check(check)
+        transactional.check_open(partition, records, guard, call.version)
     except ApiError as error:
         return _failed(broker, data.index, error)
     now_ms = broker.clock.now_ms()

@@ -6,7 +6,8 @@ from penstock.group import txn_commit_refused
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.group_call import ask
-from penstock.handlers.transaction_call import add_partitions
+from penstock.handlers.transaction_call import join_transaction
+from penstock.handlers.transactional_produce import guard_of, lapsed
 from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
@@ -29,7 +30,7 @@ async def _commit(
     broker: Broker, request: TxnOffsetCommitRequest, version: int
 ) -> TxnOffsetCommitResponse:
     unknown = _take_out_unknown(broker, request)
-    code = await _join_transaction(broker, request, version)
+    code = await _join(broker, request, version)
     if code:
         response = txn_commit_refused(request.topics, code)
     else:
@@ -43,25 +44,51 @@ async def _commit(
     return response
 
 
-async def _join_transaction(
-    broker: Broker, request: TxnOffsetCommitRequest, version: int
-) -> ErrorCode:
+async def _join(broker: Broker, request: TxnOffsetCommitRequest, version: int) -> ErrorCode:
+    """Have the group's partition in the transaction, unless its log shows that it is."""
     try:
-        partition = await broker.groups.wait_partition_of(request.group_id)
+        name = await broker.groups.wait_partition_of(request.group_id)
+        partition = broker.partitions.by_name(*name)
     except ApiError as error:
-        return error.code
+        away = error.code is ErrorCode.NOT_LEADER_OR_FOLLOWER
+        return ErrorCode.NOT_COORDINATOR if away else error.code
+    if partition.log.producers.is_in_transaction(request.producer_id, request.producer_epoch):
+        return ErrorCode.NONE
+    guard = guard_of(partition)
     addition = Addition(
         request.transactional_id,
         request.producer_id,
         request.producer_epoch,
-        (partition,),
+        (name,),
         verify_only=version < IMPLICIT_ADD_FROM,
     )
-    return _refusal((await add_partitions(broker, addition))[partition], version)
+    code = _refusal((await join_transaction(broker, addition))[name], version)
+    if code:
+        return code
+    late = lapsed(partition, request.producer_id, guard, addition.verify_only)
+    if late is not None:
+        ended = late.code is ErrorCode.INVALID_TXN_STATE
+        return late.code if ended else ErrorCode.NOT_COORDINATOR
+    return code
+
+
+_TRIED_AGAIN = frozenset(
+    {
+        ErrorCode.NOT_COORDINATOR,
+        ErrorCode.COORDINATOR_NOT_AVAILABLE,
+        ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+        ErrorCode.NETWORK_EXCEPTION,
+        ErrorCode.REQUEST_TIMED_OUT,
+    }
+)
+"""Of the transaction's coordinator: the producer, which asks its group's, must not look for that
+one anew."""
 
 
 def _refusal(code: ErrorCode, version: int) -> ErrorCode:
     """As Kafka tells producers of each age what their coordinator said."""
+    if code in _TRIED_AGAIN:
+        return ErrorCode.COORDINATOR_LOAD_IN_PROGRESS
     if code == ErrorCode.PRODUCER_FENCED:
         return ErrorCode.INVALID_PRODUCER_EPOCH
     if code == ErrorCode.TRANSACTION_ABORTABLE and version < ABORTABLE_FROM:

@@ -33,9 +33,9 @@ ROWS: Final[tuple[Row, ...]] = (
         at_least(0),
         HIGH,
         READ_ONLY,
-        UNREAD,
+        READ,
     ),
-    ("add.partitions.to.txn.retry.backoff.ms", INT, "20", at_least(1), HIGH, READ_ONLY, UNREAD),
+    ("add.partitions.to.txn.retry.backoff.ms", INT, "20", at_least(1), HIGH, READ_ONLY, READ),
     (
         "group.consumer.assignment.interval.ms",
         INT,

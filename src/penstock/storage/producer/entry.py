@@ -37,6 +37,7 @@ class ProducerEntry:
         "batches",
         "coordinator_epoch",
         "epoch",
+        "last_marker_offset",
         "last_timestamp",
         "next_sequence",
         "producer_id",
@@ -48,6 +49,8 @@ class ProducerEntry:
         self.epoch = epoch
         self.coordinator_epoch = -1
         self.last_timestamp = -1
+        self.last_marker_offset = -1
+        """Of what was written since the log was opened."""
         self.txn_first_offset = NO_TXN
         self.batches: list[WrittenBatch] = []
         self.next_sequence = 0

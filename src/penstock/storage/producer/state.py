@@ -21,6 +21,7 @@ from penstock.storage.producer.entry import (
     Stored,
     WrittenBatch,
 )
+from penstock.storage.producer.verification import Verifications
 
 _as_batch = tuple.__new__
 
@@ -33,7 +34,14 @@ class CompletedTxn(NamedTuple):
 
 
 class ProducerState:
-    __slots__ = ("_entries", "_ongoing", "_stored", "_unreplicated", "end_offset")
+    __slots__ = (
+        "_entries",
+        "_ongoing",
+        "_stored",
+        "_unreplicated",
+        "end_offset",
+        "verifications",
+    )
 
     def __init__(self) -> None:
         self._entries: dict[int, ProducerEntry] = {}
@@ -44,6 +52,7 @@ class ProducerState:
         self._ongoing: dict[int, int] = {}
         self._unreplicated: dict[int, int] = {}
         self.end_offset = 0
+        self.verifications = Verifications()
 
     def load(self, stored: Iterable[Stored], end_offset: int) -> None:
         self.clear(end_offset)
@@ -56,6 +65,7 @@ class ProducerState:
         self._stored.clear()
         self._ongoing.clear()
         self._unreplicated.clear()
+        self.verifications.clear()
         self.end_offset = end_offset
 
     def freeze(self) -> list[Stored]:
@@ -80,9 +90,11 @@ class ProducerState:
     def check(self, header: BatchHeader, *, sequences: bool) -> WrittenBatch | None:
         """The batch already written if this one repeats it; ApiError if it may not follow."""
         entry = self.get(header.producer_id)
-        if entry is None:
-            return None
         epoch, first = header.producer_epoch, header.base_sequence
+        if entry is None:
+            if sequences:
+                self.verifications.check_first(header.producer_id, epoch, first)
+            return None
         if first == entry.next_sequence and epoch == entry.epoch and entry.txn_first_offset < 0:
             # The usual case. What continues a sequence cannot repeat a part of it.
             return None
@@ -124,6 +136,16 @@ class ProducerState:
                 f"transaction of epoch {entry.epoch}",
             )
 
+    def is_in_transaction(self, producer_id: int, epoch: int) -> bool:
+        """Whether the log shows that a transaction of this producer and epoch is open here."""
+        entry = self.get(producer_id)
+        return entry is not None and entry.txn_first_offset != NO_TXN and entry.epoch == epoch
+
+    def has_ended_since(self, producer_id: int, offset: int) -> bool:
+        """Whether a marker of this producer was written at the offset or behind it."""
+        entry = self.get(producer_id)
+        return entry is not None and entry.last_marker_offset >= offset
+
     def apply(self, header: BatchHeader, base_offset: int, timestamp: int) -> None:
         """A data batch of a producer is in the log."""
         delta, first = header.last_offset_delta, header.base_sequence
@@ -147,6 +169,7 @@ class ProducerState:
         entry.coordinator_epoch = marker.coordinator_epoch
         entry.last_timestamp = header.max_timestamp
         entry.txn_first_offset = NO_TXN
+        entry.last_marker_offset = offset
         self.end_offset = offset + 1
         if first_offset == NO_TXN:
             return None
@@ -177,6 +200,7 @@ class ProducerState:
         """Forget who has not written for that long and has nothing open; how many went."""
         before = len(self)
         limit = now_ms - expiration_ms
+        self.verifications.expire(limit)
         self._stored = {
             key: entry
             for key, entry in self._stored.items()
@@ -194,6 +218,7 @@ class ProducerState:
         if entry is None:
             entry = ProducerEntry(header.producer_id, header.producer_epoch)
             self._entries[header.producer_id] = entry
+            self.verifications.forget(header.producer_id)
         return entry
 
 

@@ -26,7 +26,7 @@ from penstock.protocol.messages.leave_group import LeaveGroupRequest
 from penstock.protocol.messages.sync_group import SyncGroupRequest
 
 
-class ClassicFront:
+class ClassicRequests:
     __slots__ = ("_classic", "_config", "_consumer", "_members")
 
     def __init__(

@@ -1,4 +1,4 @@
-"""All groups of a shard: what the log says of them, and how they stand now.
+"""All classic groups of a shard: what the log says of them, and how they stand now.
 
 Owns the two and their relation: a replayed record is the truth about a group until a decision
 that was made on it is adopted. Decides nothing.
@@ -13,7 +13,7 @@ from penstock.group.classic.stored import group_of
 from penstock.protocol.messages.records.group_metadata import GroupMetadataValue
 
 
-class Roster:
+class ClassicGroups:
     __slots__ = ("_live", "_stored")
 
     def __init__(self) -> None:

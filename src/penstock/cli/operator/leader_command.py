@@ -1,0 +1,79 @@
+"""`penstock leaders`: what is typed, and what is printed."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from penstock.cli.argument import Json, cluster_of, quiet_app
+from penstock.cli.completion import complete_topics
+from penstock.cli.failure import Failure, UsageFailure
+from penstock.cli.operator.option import Yes
+from penstock.cli.output import plural, print_json, print_line
+
+app = quiet_app("Leaders of partitions: elect.")
+
+
+@app.command("elect")
+def elect_command(
+    ctx: typer.Context,
+    places: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="TOPIC[:PARTITION]",
+            show_default=False,
+            help="Topics or partitions.",
+            autocompletion=complete_topics,
+        ),
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every partition.")] = False,
+    preferred: Annotated[
+        bool,
+        typer.Option("--preferred", help="The first of the replicas. This is done unless told."),
+    ] = False,
+    unclean: Annotated[
+        bool,
+        typer.Option(
+            "--unclean",
+            help="Where no replica in sync is left, one that is not: "
+            "records it does not have are lost.",
+        ),
+    ] = False,
+    yes: Yes = False,
+    as_json: Json = False,
+) -> None:
+    """Have leaders elected anew."""
+    from penstock.cli.operator.confirm import confirm
+    from penstock.cli.operator.election import elect_leaders
+    from penstock.cli.operator.link import Link
+    from penstock.cli.operator.place import find_partitions
+    from penstock.cli.operator.reader import read_state
+
+    if bool(places) == every:
+        raise UsageFailure("give TOPIC[:PARTITION], or --all for every partition")
+    if preferred and unclean:
+        raise UsageFailure("--preferred or --unclean, not both")
+    link = Link(cluster_of(ctx))
+    chosen = None if every else find_partitions(read_state(link), places or ())
+    if unclean:
+        confirm("Records that the new leader does not have are lost. Go on?", yes=yes)
+    done = elect_leaders(link, chosen, unclean=unclean)
+    if as_json:
+        print_json(
+            {
+                "elected": [str(each) for each in done.elected],
+                "not_needed": [str(each) for each in done.not_needed],
+                "failed": {str(place): said for place, said in done.failed.items()},
+            }
+        )
+    else:
+        for place in done.elected:
+            print_line(f"elected a leader of {place}")
+        if not done.elected and not done.failed:
+            print_line("no election was needed")
+    if done.failed:
+        place, said = next(iter(done.failed.items()))
+        more = len(done.failed) - 1
+        others = f"; {plural(more, 'more partition')} failed likewise" if more else ""
+        raise Failure(f"{place}: {said}{others}")
