@@ -120,6 +120,8 @@ def disturb(cluster: SimulatedCluster) -> None:
 
 def check(cluster: SimulatedCluster, client: ClusterClient, writers: list[ClusterWriter]) -> None:
     cluster.run(client.wait_in_sync(PARTITIONS))
+    # What was on its way when the writers ended is on every replica by then.
+    cluster.run_for(5)
     found = [cluster.run(client.read_all(index)) for index in range(PARTITIONS)]
     for writer in writers:
         assert writer.acked
