@@ -235,14 +235,7 @@ class Node:
             run_later=self._system.flush_later,
         )
         self._flusher.start()
-        self._links = Links(
-            self.identity.node_id,
-            self.options.cluster,
-            self._image,
-            self._system,
-            lambda: self._metadata.find_controller(),
-            lambda request: self._metadata.controller.ask_here(request),
-        )
+        self._links = self._new_links()
         self._replica_link = ReplicaLink(
             self.identity.node_id,
             self._clock,
@@ -274,13 +267,7 @@ class Node:
             self._links.raft,
             self._links.ask_controller,
         )
-        self._broker_watch = BrokerWatch(
-            self.identity.node_id,
-            self._image,
-            self._links.replicas.is_gone,
-            self._metadata.controller.fence,
-        )
-        self._metadata.on_active = self._broker_watch.look_at_all
+        self._watch_brokers()
         self._upkeep = Upkeep(
             self._settings,
             self._clock,
@@ -290,6 +277,25 @@ class Node:
             self._metadata,
             self._system.run_compaction,
         )
+
+    def _new_links(self) -> Links:
+        return Links(
+            self.identity.node_id,
+            self.options.cluster,
+            self._image,
+            self._system,
+            lambda: self._metadata.find_controller(),
+            lambda request: self._metadata.controller.ask_here(request),
+        )
+
+    def _watch_brokers(self) -> None:
+        self._broker_watch = BrokerWatch(
+            self.identity.node_id,
+            self._image,
+            self._links.replicas.is_gone,
+            self._metadata.controller.fence,
+        )
+        self._metadata.on_active = self._broker_watch.look_at_all
 
     def _quorum_config(self) -> QuorumConfig:
         cluster = self.options.cluster
