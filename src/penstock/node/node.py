@@ -25,7 +25,7 @@ from penstock.metadata.delta import MetadataDelta
 from penstock.metadata.image import ClusterImage
 from penstock.model.clock import Clock
 from penstock.model.error import StorageError
-from penstock.model.id import ZERO_ID, TopicPartition
+from penstock.model.id import ZERO_ID
 from penstock.node import descriptor
 from penstock.node.address import Address
 from penstock.node.broker_watch import BrokerWatch
@@ -50,7 +50,6 @@ from penstock.protocol.messages.broker_registration import BrokerRegistrationReq
 from penstock.quorum.config import QuorumConfig
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
-from penstock.storage.config import LogConfig
 from penstock.storage.disk import Disk, RealDisk
 from penstock.storage.file_cache import FileCache
 from penstock.storage.flush.flusher import Flusher, Stopwatch
@@ -105,7 +104,7 @@ class Node:
         self.log_dir = LogDir(
             options.data_dir,
             clock,
-            self._log_config,
+            lambda partition: self._keeper.log_config(partition),
             disk=self._disk,
             cache=FileCache(self._disk, self._descriptors.files_max),
             new_pool=self._system.new_pool,
@@ -487,11 +486,6 @@ class Node:
             return False
         self.log_dir.close(broker_epoch=self._broker_epoch())
         return True
-
-    # Settings
-
-    def _log_config(self, partition: TopicPartition) -> LogConfig:
-        return self._keeper.log_config(partition)
 
 
 def _settle_memory() -> None:
