@@ -15,7 +15,6 @@ from penstock.controller.shard import ControllerShard
 from penstock.controller.topic_name import check_topic_name
 from penstock.coordinator.topic import COORDINATOR_TOPICS, CoordinatorTopic
 from penstock.handlers.call import Call
-from penstock.handlers.envelope import Principal, pack, unpack_answer
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.record import MetadataRecord
 from penstock.model.clock import Clock
@@ -82,6 +81,8 @@ class ControllerLink:
         """To the controller on another node, in the client's name."""
         if call.client.is_forwarded:
             raise ApiError(ErrorCode.NOT_CONTROLLER)
+        from penstock.handlers.envelope import Principal, pack, unpack_answer
+
         client = call.client
         envelope = pack(request, call.version, client.client_id, client.host, Principal())
         try:

@@ -21,7 +21,6 @@ from penstock.metadata.version import METADATA_VERSION
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
-from penstock.node.controller_channel import ControllerEndpoint
 from penstock.node.identity import Identity
 from penstock.protocol.messages.broker_registration import BrokerRegistrationRequest
 from penstock.quorum.channel import Channel
@@ -117,11 +116,6 @@ class MetadataPlane:
         """From now on what is committed is acted upon."""
         self.image.take_delta()
         self._is_live = True
-
-    def find_controller(self) -> ControllerEndpoint | None:
-        """Who leads the quorum, as far as this node knows, and where."""
-        leader = self.quorum.leader
-        return None if leader is None else ControllerEndpoint(*leader)
 
     async def let_in(self, request: BrokerRegistrationRequest) -> None:
         """This broker, by the controller that it is itself."""

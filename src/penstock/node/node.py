@@ -30,18 +30,18 @@ from penstock.node import descriptor
 from penstock.node.address import Address
 from penstock.node.broker_watch import BrokerWatch
 from penstock.node.cluster_config import ClusterConfig
-from penstock.node.founding import found
 from penstock.node.gauge import gauges
 from penstock.node.identity import Identity, establish
-from penstock.node.links import Links
 from penstock.node.listeners import BoundListener, Listeners
-from penstock.node.membership import ControllerRegistration, Membership, registration_of
+from penstock.node.memory import settle_memory
 from penstock.node.metadata_plane import MetadataPlane
 from penstock.node.metrics_server import MetricsServer
+from penstock.node.no_links import NoLinks
 from penstock.node.node_settings import NodeSettings
 from penstock.node.options import NodeOptions
 from penstock.node.partition_keeper import PartitionKeeper
 from penstock.node.quorum_setup import alone, among_others
+from penstock.node.registration import registration_of
 from penstock.node.replica_link import ReplicaLink
 from penstock.node.stopping import Stopping
 from penstock.node.system import System
@@ -60,6 +60,8 @@ from penstock.telemetry.metric import BrokerMetrics, Exporter
 if TYPE_CHECKING:
     from penstock.coordinator.group_host import GroupHost
     from penstock.coordinator.transaction_host import TransactionHost
+    from penstock.node.links import Links
+    from penstock.node.membership import Membership
 
 DRAIN_TIMEOUT_S = 5.0
 STOP_TIMEOUT_S = 5.0
@@ -67,7 +69,6 @@ STOP_TIMEOUT_S = 5.0
 FLUSH_TIMEOUT_S = 30.0
 """A slow disk is no reason to recover everything at the next start."""
 RECOVERY_REPORT_EVERY = 1000
-GC_THRESHOLD = 50_000
 
 log = get_logger("node")
 
@@ -119,6 +120,8 @@ class Node:
         if self._system.tunes_memory:
             gc.disable()
         if self.options.cluster is not None:
+            from penstock.node.founding import found
+
             found(self.options.cluster, self._disk, self._clock.now_ms, self._new_id)
         self.log_dir.open()
         try:
@@ -152,7 +155,7 @@ class Node:
         await self._open_metrics()
         self._upkeep.start()
         if self._system.tunes_memory:
-            _settle_memory()
+            settle_memory()
         self.log_dir.on_offline = self._on_offline
 
     def _bind(self, loop: asyncio.AbstractEventLoop) -> None:
@@ -192,6 +195,9 @@ class Node:
         self._load_coordinators()
 
     def _new_membership(self) -> Membership:
+        from penstock.node.membership import Membership
+
+        assert not isinstance(self._links, NoLinks)
         return Membership(
             self._registration(), self._metadata, self._links.heartbeats, self._settings
         )
@@ -206,14 +212,13 @@ class Node:
         )
 
     async def _register_controller(self, cluster: ClusterConfig) -> None:
-        registration = ControllerRegistration(
-            self.identity,
-            [each.endpoint for each in self._listeners.of(cluster.controller_listeners)],
-            self._new_id(),
-            self._metadata,
-            self._links.controller,
-        )
-        await registration.run()
+        from penstock.node.membership import ControllerRegistration
+
+        assert not isinstance(self._links, NoLinks)
+        own = [each.endpoint for each in self._listeners.of(cluster.controller_listeners)]
+        await ControllerRegistration(
+            self.identity, own, self._new_id(), self._metadata, self._links.controller
+        ).run()
 
     def _settled(self) -> dict[str, str]:
         """Settings decided by the command line or the directory, told to clients like any other."""
@@ -277,13 +282,18 @@ class Node:
             self._system.run_compaction,
         )
 
-    def _new_links(self) -> Links:
+    def _new_links(self) -> Links | NoLinks:
+        cluster = self.options.cluster
+        if cluster is None:
+            return NoLinks()
+        from penstock.node.links import Links
+
         return Links(
             self.identity.node_id,
-            self.options.cluster,
+            cluster,
             self._image,
             self._system,
-            lambda: self._metadata.find_controller(),
+            lambda: self._metadata.quorum.leader,
             lambda request: self._metadata.controller.ask_here(request),
         )
 
@@ -486,10 +496,3 @@ class Node:
             return False
         self.log_dir.close(broker_epoch=self._broker_epoch())
         return True
-
-
-def _settle_memory() -> None:
-    """What is there now stays: keep the garbage collector from looking at it again and again."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(GC_THRESHOLD, 20, 50)
