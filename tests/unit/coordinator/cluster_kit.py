@@ -94,6 +94,7 @@ class KitNode:
             self.image.brokers.get,
             lambda: node_id,
             lambda: 10_000,
+            self.log_dir.checkpoint,
             lambda *_: None,
         )
         writer = MarkerWriter(self.clock, self.partitions, lambda: self.broker.groups)
