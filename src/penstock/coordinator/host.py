@@ -181,17 +181,17 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
 
     async def _load_elected(self) -> None:
         """One after the other: a node that is elected for many partitions at once has its memory
-        and its disk for others too."""
+        and its disk for others too. One that waits for its replicas holds up nobody."""
         while self._elected:
             index = self._elected.popleft()
             try:
-                await self._wait_loaded(index)
+                await self._wait_index(index)
             except (ApiError, StorageError) as error:
                 self._log_unloaded(index, error)
         self._loader = None
 
     def _log_unloaded(self, index: int, error: ApiError | StorageError) -> None:
-        if _code_of(error) is not ErrorCode.NOT_COORDINATOR:
+        if _code_of(error) not in _PASSING:
             log.error(
                 "coordinator not loaded", topic=self.topic_name, partition=index, reason=str(error)
             )
@@ -249,6 +249,9 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
         if not led.is_over:
             self._loaded[index] = runtime
             led.succeed()
+
+
+_PASSING = frozenset({ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS})
 
 
 def _code_of(error: ApiError | StorageError) -> ErrorCode | None:
