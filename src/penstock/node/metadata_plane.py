@@ -21,6 +21,7 @@ from penstock.metadata.version import METADATA_VERSION
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
+from penstock.network.later import future_of
 from penstock.node.identity import Identity
 from penstock.protocol.messages.broker_registration import BrokerRegistrationRequest
 from penstock.quorum.channel import Channel
@@ -197,16 +198,24 @@ class MetadataPlane:
             self.image.copy(),
         )
         shard.quorum.voter_ids = frozenset(self.quorum.voter_ids)
-        runtime = self._runtime = Runtime(shard, self.quorum.journal, self._clock)
-        if not self._is_alone:
+        runtime: ControllerRuntime = Runtime(shard, self.quorum.journal, self._clock)
+        if self._is_alone:
+            self._runtime = runtime
+        else:
             self._activating = asyncio.create_task(self._activate(runtime), name="activation")
 
     async def _activate(self, runtime: ControllerRuntime) -> None:
+        """Nobody is answered before the first decision: a cluster has its features by then."""
         bootstrap = self._bootstrap()
         try:
-            await runtime.submit(
+            activated = runtime.ask(
                 lambda shard: shard.decide_activate(bootstrap, self._clock.now_ms())
             )
+            if runtime.failure is not None or self.quorum.journal is None:
+                return
+            self._runtime = runtime
+            if activated is not None:
+                await future_of(activated)
             self.on_active()
         except ApiError:
             return  # another one leads already
