@@ -186,7 +186,22 @@ class MetadataPlane:
         if self._is_live:
             delta = self.image.take_delta()
             if delta:
+                self._mention(delta)
                 self._on_delta(delta)
+
+    def _mention(self, delta: MetadataDelta) -> None:
+        """Of a cluster, by the controller: who came, who went."""
+        if self._runtime is None or self._is_alone:
+            return
+        for broker_id in sorted(delta.brokers_changed):
+            broker = self.image.brokers.get(broker_id)
+            if broker is None:
+                log.info("broker unregistered", broker=broker_id)
+            else:
+                state = "fenced" if broker.fenced else "unfenced"
+                if broker.in_controlled_shutdown:
+                    state = "shutting down"
+                log.info(f"broker {state}", broker=broker_id, epoch=broker.epoch)
 
     def on_leader(self, epoch: int) -> None:
         """The controller begins with what is committed, and nothing else is in the log."""
