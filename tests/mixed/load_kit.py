@@ -237,7 +237,9 @@ class Group(Worker):
         except KafkaException:
             pass  # the coordinator moves; what is committed next includes it
 
-    def wait_seen(self, values: set[bytes], wait: Callable[[Callable[[], bool], str], None]) -> None:
+    def wait_seen(
+        self, values: set[bytes], wait: Callable[[Callable[[], bool], str], None]
+    ) -> None:
         wait(
             lambda: values <= self.seen.keys(),
             f"{self}: {len(values - self.seen.keys())} records not seen",
