@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import threading
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 
 from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from tests.mixed.mixed_kit import wait_until
+
 PATIENCE_S = 60.0
+EXIT_S = 5.0
 PAUSE_S = 0.02
 
 
@@ -51,8 +54,9 @@ class Worker:
         return self
 
     def __exit__(self, *_: object) -> None:
+        """After a failure nobody waits for what cannot end."""
         self._ending.set()
-        self._thread.join()
+        self._thread.join(EXIT_S)
 
     def end(self) -> None:
         self._ending.set()
@@ -95,6 +99,13 @@ class Writer(Worker):
             }
         )
 
+    def __repr__(self) -> str:
+        return "writer"
+
+    @property
+    def count(self) -> int:
+        return sum(map(len, self.acknowledged.values()))
+
     def work(self) -> None:
         while not self._ending.wait(PAUSE_S):
             for partition in range(self._partitions):
@@ -112,8 +123,14 @@ class Writer(Worker):
             self._errors.append(f"{message.partition()}: {error}")
             return
         partition, offset, value = message.partition(), message.offset(), message.value()
-        assert partition is not None and offset is not None and isinstance(value, bytes)
-        self.acknowledged[partition].append((offset, value))
+        assert partition is not None and isinstance(value, bytes)
+        # Without an offset: of a second copy, whose first one the leader knows only to be there.
+        self.acknowledged[partition].append((-1 if offset is None else offset, value))
+
+
+def number_of(value: bytes) -> int:
+    """Of what a writer has written."""
+    return int(value.split(b"-")[1])
 
 
 class Transactions(Worker):
@@ -237,13 +254,11 @@ class Group(Worker):
         except KafkaException:
             pass  # the coordinator moves; what is committed next includes it
 
-    def wait_seen(
-        self, values: set[bytes], wait: Callable[[Callable[[], bool], str], None]
-    ) -> None:
-        wait(
-            lambda: values <= self.seen.keys(),
-            f"{self}: {len(values - self.seen.keys())} records not seen",
-        )
+    def wait_seen(self, values: set[bytes]) -> None:
+        def unseen() -> str:
+            return f"{self}: {len(values - self.seen.keys())} records not seen"
+
+        wait_until(lambda: values <= self.seen.keys(), unseen)
 
 
 def read_all(servers: str, topic: str, partitions: int) -> dict[int, list[tuple[int, bytes]]]:

@@ -15,11 +15,11 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple
 
 from tools.apache_kafka import CLUSTER_ID, ApacheKafka, answers_metadata, free_port
 from tools.brief_kafka import brief_jvm
-from tools.kafka_cluster import SMALL_HEAP
+from tools.kafka_cluster import SMALL_HEAP, random_id
 
 WITHOUT_SHARE_AND_STREAMS = ("--feature", "share.version=0", "--feature", "streams.version=0")
 START_S = 90.0
@@ -37,79 +37,59 @@ QUICK = {
     "transaction.state.log.replication.factor": "3",
     "transaction.state.log.min.isr": "2",
     "group.initial.rebalance.delay.ms": "0",
-    "group.coordinator.rebalance.protocols": "classic,consumer",
-    "log.retention.check.interval.ms": "600000",
     "replica.fetch.backoff.ms": "100",
 }
 
 
-class Node(Protocol):
+class Place(NamedTuple):
+    """Who a node is, and where it finds the controllers."""
+
     number: int
-    log_file: Path
-    data_dir: Path
+    role: Role
+    port: int
+    quorum: Mapping[str, str]
+    format_flags: Sequence[str]
 
     @property
-    def bootstrap_servers(self) -> str: ...
+    def address(self) -> str:
+        return f"127.0.0.1:{self.port}"
 
-    def launch(self) -> None: ...
-
-    def wait_ready(self) -> None: ...
-
-    def stop(self) -> None: ...
-
-    def kill(self) -> None: ...
-
-
-def properties(
-    number: int, role: Role, port: int, controllers: Sequence[str], data_dir: Path
-) -> dict[str, str]:
-    name = "PLAINTEXT" if role == "broker" else "CONTROLLER"
-    listener = f"{name}://127.0.0.1:{port}"
-    return {
-        "process.roles": role,
-        "node.id": str(number),
-        "controller.quorum.bootstrap.servers": ",".join(controllers),
-        "controller.listener.names": "CONTROLLER",
-        "inter.broker.listener.name": "PLAINTEXT",
-        "listeners": listener,
-        "advertised.listeners": listener,
-        "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
-        "log.dirs": str(data_dir),
-    }
+    def settings(self, data_dir: Path) -> dict[str, str]:
+        name = "PLAINTEXT" if self.role == "broker" else "CONTROLLER"
+        return {
+            "process.roles": self.role,
+            "node.id": str(self.number),
+            "controller.listener.names": "CONTROLLER",
+            "inter.broker.listener.name": "PLAINTEXT",
+            "listeners": f"{name}://{self.address}",
+            "advertised.listeners": f"{name}://{self.address}",
+            "listener.security.protocol.map": "CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT",
+            "log.dirs": str(data_dir),
+            **self.quorum,
+        }
 
 
 class KafkaNode(ApacheKafka):
     """A node of Apache Kafka that is either broker or controller."""
 
-    def __init__(
-        self,
-        folder: Path,
-        number: int,
-        role: Role,
-        port: int,
-        controllers: Sequence[str],
-        settings: Mapping[str, str],
-    ) -> None:
-        home = folder / f"kafka-{number}"
-        own = properties(number, role, port, controllers, home)
+    def __init__(self, folder: Path, place: Place, settings: Mapping[str, str]) -> None:
+        home = folder / f"kafka-{place.number}"
         super().__init__(
             home,
-            dict(own) | dict(settings),
+            {"controller.quorum.bootstrap.servers": "", **place.settings(home), **settings},
             heap=SMALL_HEAP,
             jvm=brief_jvm(),
-            port=port,
+            port=place.port,
             start_timeout=START_S,
         )
-        self.number = number
-        first = "--standalone" if role == "controller" else "--no-initial-controllers"
-        self.format_flags = (first, *WITHOUT_SHARE_AND_STREAMS)
-        self._role = role
+        self.place = place
+        self.format_flags = place.format_flags
 
     def stop(self, timeout: float = STOP_S) -> None:
         super().stop(timeout)
 
     def _wait_ready(self) -> None:
-        if self._role == "broker":
+        if self.place.role == "broker":
             super()._wait_ready()
         else:
             wait_until(lambda: _accepts(self.port), "Apache Kafka's controller does not listen")
@@ -118,27 +98,17 @@ class KafkaNode(ApacheKafka):
 class PenstockNode:
     """Ours, as `penstock start --config` runs it."""
 
-    def __init__(
-        self,
-        folder: Path,
-        number: int,
-        role: Role,
-        port: int,
-        controllers: Sequence[str],
-        settings: Mapping[str, str],
-    ) -> None:
-        self.number = number
-        self.port = port
-        self.data_dir = folder / f"penstock-{number}"
-        self.log_file = folder / f"penstock-{number}.out"
-        self.settings = properties(number, role, port, controllers, self.data_dir) | dict(settings)
-        self._file = folder / f"penstock-{number}.properties"
-        self._role = role
+    def __init__(self, folder: Path, place: Place, settings: Mapping[str, str]) -> None:
+        self.place = place
+        self.data_dir = folder / f"penstock-{place.number}"
+        self.log_file = folder / f"penstock-{place.number}.out"
+        self.settings = place.settings(self.data_dir) | dict(settings)
+        self._file = folder / f"penstock-{place.number}.properties"
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
     def bootstrap_servers(self) -> str:
-        return f"127.0.0.1:{self.port}"
+        return self.place.address
 
     @property
     def pid(self) -> int:
@@ -153,9 +123,8 @@ class PenstockNode:
         self._process = self._spawn("start", "--config", str(self._file), "--log-level", "debug")
 
     def _format(self) -> None:
-        first = "--standalone" if self._role == "controller" else "--no-initial-controllers"
-        asked = ("storage", "format", "-t", CLUSTER_ID, "-c", str(self._file), first)
-        code = self._spawn(*asked, *WITHOUT_SHARE_AND_STREAMS).wait(START_S)
+        asked = ("storage", "format", "-t", CLUSTER_ID, "-c", str(self._file))
+        code = self._spawn(*asked, *self.place.format_flags).wait(START_S)
         assert code == 0, self.log_file.read_text()
 
     def _spawn(self, *arguments: str) -> subprocess.Popen[bytes]:
@@ -169,11 +138,11 @@ class PenstockNode:
             )
 
     def wait_ready(self) -> None:
-        is_up = answers_metadata if self._role == "broker" else _accepts
-        wait_until(lambda: self._is_running() and is_up(self.port), self._story, START_S)
+        is_up = answers_metadata if self.place.role == "broker" else _accepts
+        wait_until(lambda: self._is_running() and is_up(self.place.port), self._story, START_S)
 
     def _story(self) -> str:
-        return f"penstock {self.number} is not ready\n{self.log_file.read_text()[-3000:]}"
+        return f"penstock {self.place.number} is not well\n{self.log_file.read_text()[-3000:]}"
 
     def _is_running(self) -> bool:
         assert self._process is not None
@@ -193,29 +162,38 @@ class PenstockNode:
             self._process = None
 
 
+Kind = type[KafkaNode] | type[PenstockNode]
+
+
 class MixedCluster:
-    """Node 1 is the controller; brokers have the numbers given."""
+    """Controllers and brokers by their numbers. `static`: voters by settings (kraft.version 0)."""
 
     def __init__(
         self,
         folder: Path,
-        controller: type[KafkaNode] | type[PenstockNode],
-        brokers: Mapping[int, type[KafkaNode] | type[PenstockNode]],
+        controllers: Mapping[int, Kind],
+        brokers: Mapping[int, Kind],
         settings: Mapping[str, str] | None = None,
+        *,
+        static: bool = False,
     ) -> None:
-        port = free_port()
-        servers = [f"127.0.0.1:{port}"]
+        self._folder = folder
         own = QUICK | dict(settings or {})
-        self.controller = controller(folder, 1, "controller", port, servers, own)
+        ports = {number: free_port() for number in controllers}
+        quorum, first = _static(ports) if static else _dynamic(ports)
+        joins = () if static else ("--no-initial-controllers",)
+        self.controllers = {
+            number: kind(folder, Place(number, "controller", ports[number], quorum, first), own)
+            for number, kind in controllers.items()
+        }
         self.brokers = {
-            number: kind(folder, number, "broker", free_port(), servers, own)
+            number: kind(folder, Place(number, "broker", free_port(), quorum, joins), own)
             for number, kind in brokers.items()
         }
-        self._folder = folder
 
     @property
     def nodes(self) -> list[KafkaNode | PenstockNode]:
-        return [self.controller, *self.brokers.values()]
+        return [*self.controllers.values(), *self.brokers.values()]
 
     @property
     def bootstrap_servers(self) -> str:
@@ -243,9 +221,24 @@ class MixedCluster:
         for node in self.nodes:
             node.kill()
 
+    def node(self, number: int) -> KafkaNode | PenstockNode:
+        return self.controllers.get(number) or self.brokers[number]
+
     def start(self, number: int) -> None:
-        self.brokers[number].launch()
-        self.brokers[number].wait_ready()
+        self.node(number).launch()
+        self.node(number).wait_ready()
+
+
+def _static(ports: Mapping[int, int]) -> tuple[dict[str, str], Sequence[str]]:
+    voters = ",".join(f"{number}@127.0.0.1:{port}" for number, port in ports.items())
+    return {"controller.quorum.voters": voters}, WITHOUT_SHARE_AND_STREAMS
+
+
+def _dynamic(ports: Mapping[int, int]) -> tuple[dict[str, str], Sequence[str]]:
+    servers = ",".join(f"127.0.0.1:{port}" for port in ports.values())
+    voters = ",".join(f"{number}@127.0.0.1:{port}:{random_id()}" for number, port in ports.items())
+    flags = ("--initial-controllers", voters, *WITHOUT_SHARE_AND_STREAMS)
+    return {"controller.quorum.bootstrap.servers": servers}, flags
 
 
 def _accepts(port: int) -> bool:
