@@ -181,6 +181,10 @@ class Cluster(ClientCalls):
             if other != number:
                 self.cut(number, other, both=both, silent=silent)
 
+    def mend(self, one: int, other: int) -> None:
+        """Both directions between two nodes are whole again."""
+        self._linked().mend(one, other)
+
     def heal(self) -> None:
         """All links are whole again, and whoever was paused goes on."""
         if self._links is not None:

@@ -77,6 +77,9 @@ class Links:
     def cut(self, source: int, destination: int, *, silent: bool) -> None:
         self._do(self._cut((source, destination), silent))
 
+    def mend(self, one: int, other: int) -> None:
+        self._do(self._mend({(one, other), (other, one)}))
+
     def heal(self) -> None:
         self._do(self._heal())
 
@@ -127,10 +130,14 @@ class Links:
                 connection.abort()
 
     async def _heal(self) -> None:
-        self._reset.clear()
-        for event in self._silent.values():
-            event.set()
-        self._silent.clear()
+        await self._mend({*self._reset, *self._silent})
+
+    async def _mend(self, directions: set[Direction]) -> None:
+        self._reset -= directions
+        for direction in directions:
+            event = self._silent.pop(direction, None)
+            if event is not None:
+                event.set()
 
     async def _close(self) -> None:
         await self._heal()
