@@ -77,6 +77,12 @@ class ControllerLink:
             return await runtime.submit(lambda shard: decide(shard, request, asked))
         return await self.forward(request, call)
 
+    async def ask_active(self, request: Entity, call: Call) -> Any:
+        """For a node, which looks for the active controller by itself."""
+        if not self.is_active:
+            raise ApiError(ErrorCode.NOT_CONTROLLER)
+        return await self.ask(request, call)
+
     async def forward(self, request: Entity, call: Call) -> Any:
         """To the controller on another node, in the client's name."""
         if call.client.is_forwarded:
