@@ -519,6 +519,11 @@ class Node:
         self.log_dir.close(broker_epoch=self._broker_epoch())
         return True
 
+    def hasten(self) -> None:
+        """A stop that is under way no longer waits for others to lead what is led here."""
+        if self._membership is not None:
+            self._membership.hasten()
+
     # Settings
 
     def _current_config(self) -> BrokerConfig:
