@@ -134,7 +134,11 @@ class ControllerLink:
         """
         request = CreateTopicsRequest(topics=[self._as_used(name) for name in dict.fromkeys(names)])
         # Begun at once where the controller is here: who asks again finds it under way.
-        making = self._ask_anywhere(request)
+        try:
+            making = self._ask_anywhere(request)
+        except PenstockError as error:
+            _log_failed(names, error)
+            return
         task = asyncio.create_task(_report_uncreated(making, names))
         for name in names:
             self._making[name] = task
@@ -205,7 +209,11 @@ async def _report_uncreated(making: Awaitable[CreateTopicsResponse], names: Sequ
     try:
         _log_uncreated(await making)
     except PenstockError as error:
-        log.warning("topics not created", count=len(names), first=names[0], reason=str(error))
+        _log_failed(names, error)
+
+
+def _log_failed(names: Sequence[str], error: PenstockError) -> None:
+    log.warning("topics not created", count=len(names), first=names[0], reason=str(error))
 
 
 def _log_uncreated(response: CreateTopicsResponse) -> None:

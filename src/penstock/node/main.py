@@ -16,7 +16,8 @@ from typing import Any, NoReturn
 from penstock.node.address import EVERY_INTERFACE, Address, AddressError, parse_address
 from penstock.node.cluster_config import ClusterConfig, cluster_config
 from penstock.node.descriptor import raise_limit
-from penstock.node.node import Node, NodeOptions
+from penstock.node.node import Node
+from penstock.node.options import NodeOptions
 from penstock.node.quorum import QuorumError, check_place
 from penstock.settings.config import BrokerConfig
 from penstock.telemetry.clock import SystemClock

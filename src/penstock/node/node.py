@@ -6,7 +6,6 @@ import asyncio
 import gc
 import os
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -27,7 +26,6 @@ from penstock.metadata.image import ClusterImage
 from penstock.model.clock import Clock
 from penstock.model.error import StorageError
 from penstock.model.id import ZERO_ID, TopicPartition
-from penstock.network.listener import Limits
 from penstock.node import descriptor
 from penstock.node.address import Address
 from penstock.node.broker_watch import BrokerWatch
@@ -36,11 +34,12 @@ from penstock.node.founding import found
 from penstock.node.gauge import gauges
 from penstock.node.identity import Identity, establish
 from penstock.node.links import Links
-from penstock.node.listener_config import ListenerEndpoint
 from penstock.node.listeners import BoundListener, Listeners
 from penstock.node.membership import ControllerRegistration, Membership, registration_of
 from penstock.node.metadata_plane import MetadataPlane
 from penstock.node.metrics_server import MetricsServer
+from penstock.node.node_settings import NodeSettings
+from penstock.node.options import NodeOptions
 from penstock.node.partition_keeper import PartitionKeeper
 from penstock.node.quorum_setup import alone, among_others
 from penstock.node.replica_link import ReplicaLink
@@ -74,17 +73,6 @@ GC_THRESHOLD = 50_000
 log = get_logger("node")
 
 
-@dataclass(frozen=True, slots=True)
-class NodeOptions:
-    listen: Address
-    advertise: Address | None
-    data_dir: str
-    metrics: Address | None = None
-    cluster: ClusterConfig | None = None
-    """Its place among others; None for a cluster of one that nobody joins. Listeners are then the
-    ones that it names."""
-
-
 class Node:
     """`new_id`, `disk` and `system` are given so that a run can be repeated exactly."""
 
@@ -104,7 +92,7 @@ class Node:
         self.listen_address = options.listen
         self.metrics_address: Address | None = None
         self.identity = Identity("", -1, ZERO_ID)
-        self._config = config
+        self._settings = NodeSettings(config)
         self._clock = clock
         self._new_id = new_id
         self._disk = disk or RealDisk()
@@ -113,7 +101,6 @@ class Node:
         self._partitions = PartitionSet(self._image)
         self._tasks: set[asyncio.Task[Any]] = set()
         self._descriptors = descriptor.plan(config.open_files_max, self._system.descriptors)
-        self._mentioned: set[str] = set()
         self._membership: Membership | None = None
         self.log_dir = LogDir(
             options.data_dir,
@@ -148,10 +135,10 @@ class Node:
         loop.set_exception_handler(self._on_unexpected)
         cluster = self.options.cluster
         self.identity = establish(
-            self.log_dir, self._config, self._new_id, must_exist=cluster is not None
+            self.log_dir, self._settings(), self._new_id, must_exist=cluster is not None
         )
         self._bind(loop)
-        self._config = self._config.with_static(self._settled())
+        self._settings.settle(self._settled())
         self._build_storage(loop)
         self._build_broker(loop)
         await self._metadata.start()
@@ -172,25 +159,17 @@ class Node:
     def _bind(self, loop: asyncio.AbstractEventLoop) -> None:
         self._listeners = Listeners(
             loop,
-            self._limits(),
+            self._settings.limits(self._descriptors.connections_below),
             self._system.sockets,
             self._clock.monotonic,
             self._on_connection_ended,
         )
-        cluster = self.options.cluster
-        if cluster is None:
-            wanted = ListenerEndpoint("PLAINTEXT", "PLAINTEXT", *self.options.listen)
-            told = self.options.advertise or self.options.listen
-            # Under a port that is free, clients are told the one that was taken.
-            self._listeners.bind([wanted], [wanted._replace(host=told.host, port=told.port)])
-        else:
-            self._listeners.bind(cluster.listeners, cluster.advertised)
+        self._listeners.bind(self.options.listeners, self.options.advertised)
         self.listen_address = self._client_listeners()[0].address
 
     def _client_listeners(self) -> list[BoundListener]:
         """Of a controller that is no broker: its own."""
-        cluster = self.options.cluster
-        controllers = cluster.controller_listeners if cluster is not None else ()
+        controllers = self.options.controller_listeners
         of_clients = [each for each in self._listeners if each.name not in controllers]
         return of_clients or list(self._listeners)
 
@@ -215,14 +194,14 @@ class Node:
 
     def _new_membership(self) -> Membership:
         return Membership(
-            self._registration(), self._metadata, self._links.heartbeats, self._current_config
+            self._registration(), self._metadata, self._links.heartbeats, self._settings
         )
 
     def _registration(self) -> BrokerRegistrationRequest:
         return registration_of(
             self.identity,
             [each.endpoint for each in self._client_listeners()],
-            self._config.rack,
+            self._settings().rack,
             self._new_id(),
             self.log_dir.last_broker_epoch,
         )
@@ -267,7 +246,7 @@ class Node:
         self._replica_link = ReplicaLink(
             self.identity.node_id,
             self._clock,
-            self._current_config,
+            self._settings,
             self._broker_epoch,
             self._links.replicas.call,
             self._links.ask_controller,
@@ -275,7 +254,7 @@ class Node:
         self._keeper = PartitionKeeper(
             self.identity.node_id,
             self._image,
-            self._current_config,
+            self._settings,
             self.log_dir,
             self._flusher,
             self._partitions,
@@ -287,7 +266,7 @@ class Node:
             self.log_dir,
             self._clock,
             self.identity,
-            self._current_config,
+            self._settings,
             self._new_id,
             self._on_delta,
             self._system.random,
@@ -303,7 +282,7 @@ class Node:
         )
         self._metadata.on_active = self._broker_watch.look_at_all
         self._upkeep = Upkeep(
-            self._current_config,
+            self._settings,
             self._clock,
             self.log_dir,
             self._partitions,
@@ -317,20 +296,19 @@ class Node:
         if cluster is None:
             return alone(self.identity)
         own = [each.endpoint for each in self._listeners.of(cluster.controller_listeners)]
-        return among_others(self.identity, cluster, own, self._config)
+        return among_others(self.identity, cluster, own, self._settings())
 
     def _broker_epoch(self) -> int:
         membership = self._membership
         return self._metadata.broker_epoch if membership is None else membership.broker_epoch
 
     def _build_broker(self, loop: asyncio.AbstractEventLoop) -> None:
-        cluster = self.options.cluster
         brokers = self._links.coordinators
         markers = MarkerWriter(self._clock, self._partitions, lambda: self._broker.groups)
         self._broker = Broker(
             node_id=self.identity.node_id,
             cluster_id=self.identity.cluster_id,
-            config=self._config,
+            config=self._settings(),
             clock=self._clock,
             loop=loop,
             image=self._image,
@@ -343,15 +321,15 @@ class Node:
             additions=AdditionSender(brokers),
             producer_ids=ProducerIds(self._allocate_producer_ids),
             fetch_sessions=FetchSessions(
-                self._config.fetch_sessions_max,
+                self._settings().fetch_sessions_max,
                 first_id=1 + int.from_bytes(self._new_id()[:4]) % 0x7FFFFFFD,
             ),
             metrics=self.metrics,
             log_dir=self.log_dir,
-            parked=ParkedProduces(2 * self._config.request_memory_bytes),
+            parked=ParkedProduces(2 * self._settings().request_memory_bytes),
             slow_reading=asyncio.Lock(),
             quorum=self._metadata.quorum,
-            controller_listeners=frozenset(cluster.controller_listeners if cluster else ()),
+            controller_listeners=self.options.controller_listeners,
             answer_embedded=lambda client, data: self._controller_router.answer_embedded(
                 client, data
             ),
@@ -365,7 +343,7 @@ class Node:
 
         return GroupHost(
             self.identity.node_id,
-            self._current_config,
+            self._settings,
             self._clock,
             self._image,
             self._partitions,
@@ -380,7 +358,7 @@ class Node:
 
         return TransactionHost(
             self.identity.node_id,
-            self._current_config,
+            self._settings,
             self._clock,
             self._image,
             self._partitions,
@@ -466,25 +444,10 @@ class Node:
         await self._offline.wait()
 
     def _refresh_config(self) -> None:
-        configs = self._image.configs
-        self._config = self._config.with_dynamic(
-            configs.broker(self.identity.node_id), configs.broker(None)
-        )
-        self._mention_settings()
+        self._settings.refresh(self._image.configs, self.identity.node_id)
         if hasattr(self, "_broker"):
-            self._broker.config = self._config
+            self._broker.config = self._settings()
         self._keeper.refresh_all()
-
-    def _mention_settings(self) -> None:
-        """What was set and does nothing is said once, not at every change."""
-        for names, event in (
-            (self._config.unread, "settings accepted without effect"),
-            (sorted(self._config.ignored), "changes of settings that cannot be followed"),
-        ):
-            new = [name for name in names if name not in self._mentioned]
-            if new:
-                self._mentioned.update(new)
-                log.warning(event, settings=",".join(new))
 
     async def _allocate_producer_ids(self) -> range:
         return await self._metadata.controller.allocate_producer_ids(self._broker_epoch())
@@ -526,21 +489,8 @@ class Node:
 
     # Settings
 
-    def _current_config(self) -> BrokerConfig:
-        return self._config
-
     def _log_config(self, partition: TopicPartition) -> LogConfig:
         return self._keeper.log_config(partition)
-
-    def _limits(self) -> Limits:
-        config = self._config
-        return Limits(
-            frame_bytes_max=config.request_bytes_max,
-            total_frame_bytes_max=config.request_memory_bytes,
-            connections_max=config.connections_max,
-            idle_ms_max=config.idle_ms_max,
-            descriptors_max=self._descriptors.connections_below,
-        )
 
 
 def _settle_memory() -> None:

@@ -72,6 +72,7 @@ class PartitionKeeper:
             image.brokers.get,
             cluster.broker_epoch,
             lambda: int(config().get("replica.lag.time.max.ms")),
+            log_dir.checkpoint,
             cluster.alter_isr,
         )
 

@@ -98,7 +98,8 @@ class IsrChanges:
             code = response.error_code
             found: IsrAnswer | None = None
             if not code and answer is None:
-                continue  # left out: asked once more
+                again = True  # left out
+                continue
             if answer is not None:
                 code = code or answer.error_code
                 found = IsrAnswer(

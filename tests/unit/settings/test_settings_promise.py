@@ -124,7 +124,6 @@ def test_only_what_takes_nothing_away_is_accepted_without_effect() -> None:
     }
     assert switches == {
         "controlled.shutdown.enable",
-        "controller.quorum.auto.join.enable",
         "follower.fetch.last.tiered.offset.enable",
         "log.preallocate",
     }
