@@ -46,7 +46,9 @@ from penstock.node.replica_link import ReplicaLink
 from penstock.node.stopping import Stopping
 from penstock.node.system import System
 from penstock.node.upkeep import Upkeep
+from penstock.protocol.entity import Entity
 from penstock.protocol.messages.broker_registration import BrokerRegistrationRequest
+from penstock.protocol.messages.envelope import EnvelopeRequest
 from penstock.quorum.config import QuorumConfig
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
@@ -241,7 +243,7 @@ class Node:
             self._image,
             self._system,
             lambda: self._metadata.find_controller(),
-            lambda request: self._metadata.controller.ask_here(request),
+            self._ask_here,
         )
         self._replica_link = ReplicaLink(
             self.identity.node_id,
@@ -290,6 +292,16 @@ class Node:
             self._metadata,
             self._system.run_compaction,
         )
+
+    async def _ask_here(self, request: Entity) -> Any:
+        """For this node itself, and for clients of it if the controller has come here while their
+        request was on its way to another."""
+        if isinstance(request, EnvelopeRequest):
+            from penstock.handlers.api import envelope
+
+            (listener, *_) = self.options.controller_listeners
+            return await envelope.answer(self._broker, request, listener)
+        return await self._metadata.controller.ask_here(request)
 
     def _quorum_config(self) -> QuorumConfig:
         cluster = self.options.cluster
