@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shutil
 import socket
 from collections.abc import Iterable
@@ -23,6 +24,10 @@ from penstock.cli.local.record import FILE, ClusterRecord, read_record, write_re
 from penstock.cli.storage import format_lines, new_uuid
 from penstock.storage.dir_lock import DirectoryLock
 from penstock.storage.names import LOCK
+
+_FREE_PORTS = range(15_000, 32_000)
+"""Below those that systems give to outgoing connections, which would take the port of a node that
+is down for a moment."""
 
 
 def form_cluster(home: Path, nodes: int | None, listen_base: int | None) -> ClusterRecord:
@@ -123,14 +128,10 @@ def _base(listen_base: int | None) -> int:
 
 def _free_nodes(count: int) -> list[LocalNode]:
     """On ports that nobody has now."""
-    planned = plan_nodes(count, 1)
-    sockets = [socket.create_server((HOST, 0)) for each in planned for _ in each.ports]
-    ports = iter([each.getsockname()[1] for each in sockets])
-    for each in sockets:
-        each.close()
+    ports = (port for port in random.sample(_FREE_PORTS, len(_FREE_PORTS)) if _fault(port) is None)
     return [
         LocalNode(each.id, next(ports), None if each.controller_port is None else next(ports))
-        for each in planned
+        for each in plan_nodes(count, 1)
     ]
 
 
@@ -138,12 +139,19 @@ def _check_free(nodes: Iterable[LocalNode]) -> None:
     for port in (port for node in nodes for port in node.ports):
         if port > 65535:
             raise Failure(f"there is no port {port}; name a smaller --listen-base")
-        try:
-            socket.create_server((HOST, port)).close()
-        except OSError as error:
+        if (fault := _fault(port)) is not None:
             raise Failure(
-                f"{HOST}:{port} cannot be listened on: {error.strerror}; name another --listen-base"
-            ) from error
+                f"{HOST}:{port} cannot be listened on: {fault}; name another --listen-base"
+            )
+
+
+def _fault(port: int) -> str | None:
+    """Why nobody can listen there."""
+    try:
+        socket.create_server((HOST, port)).close()
+    except OSError as error:
+        return (error.strerror or str(error)).lower()
+    return None
 
 
 def lock_home(home: Path) -> DirectoryLock:

@@ -17,7 +17,7 @@ from pathlib import Path
 from penstock.cli.failure import Failure
 from penstock.cli.local.health import look
 from penstock.cli.local.interrupt import Interrupts
-from penstock.cli.local.layout import LocalNode, NodeFiles
+from penstock.cli.local.layout import DEFAULT_DIR, LocalNode, NodeFiles
 from penstock.cli.local.node_process import NodeProcess
 from penstock.cli.local.process import ProcessId
 from penstock.cli.local.record import ClusterRecord, write_record
@@ -130,8 +130,6 @@ class Runner:
 
     def _where(self) -> str:
         """What a command needs to find this cluster."""
-        from penstock.cli.local.layout import DEFAULT_DIR
-
         default = self._home == Path(DEFAULT_DIR).resolve()
         return "" if default else f" --data-dir {self._home}"
 
