@@ -33,6 +33,7 @@ from penstock.node.cluster_config import ClusterConfig
 from penstock.node.gauge import gauges
 from penstock.node.identity import Identity, establish
 from penstock.node.listeners import BoundListener, Listeners
+from penstock.node.log_recovery import recover
 from penstock.node.memory import settle_memory
 from penstock.node.metadata_plane import MetadataPlane
 from penstock.node.metrics_server import MetricsServer
@@ -46,7 +47,9 @@ from penstock.node.replica_link import ReplicaLink
 from penstock.node.stopping import Stopping
 from penstock.node.system import System
 from penstock.node.upkeep import Upkeep
+from penstock.protocol.entity import Entity
 from penstock.protocol.messages.broker_registration import BrokerRegistrationRequest
+from penstock.protocol.messages.envelope import EnvelopeRequest
 from penstock.quorum.config import QuorumConfig
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
@@ -68,7 +71,6 @@ STOP_TIMEOUT_S = 5.0
 """For each part after that: all that it waits for is on its way already."""
 FLUSH_TIMEOUT_S = 30.0
 """A slow disk is no reason to recover everything at the next start."""
-RECOVERY_REPORT_EVERY = 1000
 
 log = get_logger("node")
 
@@ -178,7 +180,7 @@ class Node:
     async def _start_broker(self, is_alone: bool) -> None:
         """Lets clients in, once this node knows what they will ask for."""
         self._refresh_config()
-        await self._recover()
+        await recover(self.log_dir)
         if is_alone:
             await self._metadata.let_in(self._registration())
         else:
@@ -294,7 +296,7 @@ class Node:
             self._image,
             self._system,
             lambda: self._metadata.quorum.leader,
-            lambda request: self._metadata.controller.ask_here(request),
+            self._ask_here,
         )
 
     def _watch_brokers(self) -> None:
@@ -305,6 +307,16 @@ class Node:
             self._metadata.controller.fence,
         )
         self._metadata.on_active = self._broker_watch.look_at_all
+
+    async def _ask_here(self, request: Entity) -> Any:
+        """For this node itself, and for clients of it if the controller has come here while their
+        request was on its way to another."""
+        if isinstance(request, EnvelopeRequest):
+            from penstock.handlers.api import envelope
+
+            (listener, *_) = self.options.controller_listeners
+            return await envelope.answer(self._broker, request, listener)
+        return await self._metadata.controller.ask_here(request)
 
     def _quorum_config(self) -> QuorumConfig:
         cluster = self.options.cluster
@@ -385,17 +397,6 @@ class Node:
 
     def _new_uuid(self) -> UUID:
         return UUID(bytes=self._new_id(), version=4)
-
-    async def _recover(self) -> None:
-        """After a crash, before anybody is let in: logs are cut to what is whole."""
-        if self.log_dir.was_clean:
-            return
-
-        def report(done: int, total: int) -> None:
-            if done == total or done % RECOVERY_REPORT_EVERY == 0:
-                log.info("logs recovered", done=done, total=total)
-
-        await asyncio.to_thread(self.log_dir.recover, report)
 
     async def _open_metrics(self) -> None:
         self._metrics_server = None
@@ -496,3 +497,8 @@ class Node:
             return False
         self.log_dir.close(broker_epoch=self._broker_epoch())
         return True
+
+    def hasten(self) -> None:
+        """A stop that is under way no longer waits for others to lead what is led here."""
+        if self._membership is not None:
+            self._membership.hasten()
