@@ -111,7 +111,7 @@ class Node:
         self._offline = asyncio.Event()
         self._image = ClusterImage()
         self._partitions = PartitionSet(self._image)
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: dict[asyncio.Task[Any], None] = {}
         self._descriptors = descriptor.plan(config.open_files_max, self._system.descriptors)
         self._mentioned: set[str] = set()
         self._membership: Membership | None = None
@@ -444,11 +444,11 @@ class Node:
 
     def _spawn(self, work: Coroutine[Any, Any, object]) -> None:
         task = asyncio.create_task(work)
-        self._tasks.add(task)
+        self._tasks[task] = None
         task.add_done_callback(self._on_task_done)
 
     def _on_task_done(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.discard(task)
+        self._tasks.pop(task, None)
         if not task.cancelled() and task.exception() is not None:
             log.error("background work failed", exc_info=task.exception())
 

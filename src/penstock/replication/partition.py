@@ -90,8 +90,9 @@ class Partition:
         self._context = context
         self._leader: Leader | None = None
         self._log: Log | None = None
-        self._watchers: set[Watcher] | None = None
-        self._append_watchers: set[AppendWatcher] | None = None
+        # Told in the order in which they came.
+        self._watchers: dict[Watcher, None] | None = None
+        self._append_watchers: dict[AppendWatcher, None] | None = None
         self._waiting: Waiting | None = None
         # Only with followers: otherwise what is safe here is committed.
         self._waiting_here: Waiting | None = None
@@ -394,21 +395,21 @@ class Partition:
 
     def watch(self, watcher: Watcher) -> None:
         if self._watchers is None:
-            self._watchers = set()
-        self._watchers.add(watcher)
+            self._watchers = {}
+        self._watchers[watcher] = None
 
     def unwatch(self, watcher: Watcher) -> None:
         if self._watchers is not None:
-            self._watchers.discard(watcher)
+            self._watchers.pop(watcher, None)
 
     def watch_appends(self, watcher: AppendWatcher) -> None:
         if self._append_watchers is None:
-            self._append_watchers = set()
-        self._append_watchers.add(watcher)
+            self._append_watchers = {}
+        self._append_watchers[watcher] = None
 
     def unwatch_appends(self, watcher: AppendWatcher) -> None:
         if self._append_watchers is not None:
-            self._append_watchers.discard(watcher)
+            self._append_watchers.pop(watcher, None)
 
     # The log's life
 
