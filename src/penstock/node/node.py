@@ -101,7 +101,7 @@ class Node:
         self._offline = asyncio.Event()
         self._image = ClusterImage()
         self._partitions = PartitionSet(self._image)
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: dict[asyncio.Task[Any], None] = {}
         self._descriptors = descriptor.plan(config.open_files_max, self._system.descriptors)
         self._membership: Membership | None = None
         self.log_dir = LogDir(
@@ -346,7 +346,9 @@ class Node:
             markers=markers,
             marker_sender=MarkerSender(self.identity.node_id, self._image, markers, brokers),
             additions=AdditionSender(brokers),
-            producer_ids=ProducerIds(self._allocate_producer_ids),
+            producer_ids=ProducerIds(
+                lambda: self._metadata.controller.allocate_producer_ids(self._broker_epoch())
+            ),
             fetch_sessions=FetchSessions(
                 self._settings().fetch_sessions_max,
                 first_id=1 + int.from_bytes(self._new_id()[:4]) % 0x7FFFFFFD,
@@ -438,11 +440,11 @@ class Node:
 
     def _spawn(self, work: Coroutine[Any, Any, object]) -> None:
         task = asyncio.create_task(work)
-        self._tasks.add(task)
+        self._tasks[task] = None
         task.add_done_callback(self._on_task_done)
 
     def _on_task_done(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.discard(task)
+        self._tasks.pop(task, None)
         if not task.cancelled() and task.exception() is not None:
             log.error("background work failed", exc_info=task.exception())
 
@@ -464,9 +466,6 @@ class Node:
         if hasattr(self, "_broker"):
             self._broker.config = self._settings()
         self._keeper.refresh_all()
-
-    async def _allocate_producer_ids(self) -> range:
-        return await self._metadata.controller.allocate_producer_ids(self._broker_epoch())
 
     # Stop
 
