@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -149,7 +149,7 @@ class Node:
         controllers = self._broker.controller_listeners
         self._listeners.start(controllers, lambda _: self._controller_router.serve)
         if cluster is not None and cluster.is_controller:
-            self._spawn(self._register_controller(cluster))
+            self._background.spawn(self._register_controller(cluster))
         if cluster is None or cluster.is_broker:
             await self._start_broker(cluster is None)
         else:
@@ -424,7 +424,7 @@ class Node:
             self._broker.tell_coordinators(delta)
         changed = delta.topics_created or delta.topics_deleted or delta.partitions_created
         if changed and CONSUMER_OFFSETS in self._image.topics:
-            self._spawn(self._broker.groups.apply(delta))
+            self._background.spawn(self._broker.groups.apply(delta))
 
     def _on_connection_ended(self, client: ClientState) -> None:
         """Of a broker that spoke to the controller here: it may have ended altogether."""
@@ -437,16 +437,6 @@ class Node:
             self._broker.groups.load_led()
         if TRANSACTION_STATE in self._image.topics:
             self._broker.transactions.load_led()
-
-    def _spawn(self, work: Coroutine[Any, Any, object]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks[task] = None
-        task.add_done_callback(self._on_task_done)
-
-    def _on_task_done(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.pop(task, None)
-        if not task.cancelled() and task.exception() is not None:
-            log.error("background work failed", exc_info=task.exception())
 
     def _on_unexpected(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """A callback or a task failed, and nobody was there to be told."""
@@ -475,8 +465,7 @@ class Node:
         if self._membership is not None:
             await self._membership.leave()
         await self._listeners.drain(DRAIN_TIMEOUT_S)
-        for task in list(self._tasks):
-            task.cancel()
+        self._background.cancel()
         stopping = Stopping()
         await stopping.end("upkeep", self._upkeep.stop(), STOP_TIMEOUT_S)
         if self._metrics_server is not None:
