@@ -101,7 +101,7 @@ class Node:
         self._offline = asyncio.Event()
         self._image = ClusterImage()
         self._partitions = PartitionSet(self._image)
-        self._tasks: dict[asyncio.Task[Any], None] = {}
+        self._background = Background()
         self._descriptors = descriptor.plan(config.open_files_max, self._system.descriptors)
         self._membership: Membership | None = None
         self.log_dir = LogDir(
