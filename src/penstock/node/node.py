@@ -28,6 +28,7 @@ from penstock.model.error import StorageError
 from penstock.model.id import ZERO_ID
 from penstock.node import descriptor
 from penstock.node.address import Address
+from penstock.node.background import Background
 from penstock.node.broker_watch import BrokerWatch
 from penstock.node.cluster_config import ClusterConfig
 from penstock.node.gauge import gauges
