@@ -75,13 +75,10 @@ class ControllerLink:
         return await self.forward(request, call)
 
     async def ask_active(self, request: Entity, call: Call) -> Any:
-        """For who means the controller here: a broker that hears of another asks there itself."""
-        runtime = self._active()
-        if runtime is None:
+        """For a node, which looks for the active controller by itself."""
+        if not self.is_active:
             raise ApiError(ErrorCode.NOT_CONTROLLER)
-        receiver_id = None if call.client.is_forwarded else self._node_id
-        asked = Asked(call.version, self._node_id, receiver_id, self._clock.now_ms())
-        return await runtime.submit(lambda shard: decide(shard, request, asked))
+        return await self.ask(request, call)
 
     async def forward(self, request: Entity, call: Call) -> Any:
         """To the controller on another node, in the client's name."""
