@@ -61,7 +61,7 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
         self._controller = controller
         self._loaded: dict[int, Runtime[MachineT, RecordT]] = {}
         self._led: dict[int, Leadership[MachineT, RecordT]] = {}
-        self._loads: set[asyncio.Task[None]] = set()
+        self._loads: dict[asyncio.Task[None], None] = {}
         self._elected: deque[int] = deque()
         self._loader: asyncio.Task[None] | None = None
 
@@ -181,17 +181,17 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
 
     async def _load_elected(self) -> None:
         """One after the other: a node that is elected for many partitions at once has its memory
-        and its disk for others too."""
+        and its disk for others too. One that waits for its replicas holds up nobody."""
         while self._elected:
             index = self._elected.popleft()
             try:
-                await self._wait_loaded(index)
+                await self._wait_index(index)
             except (ApiError, StorageError) as error:
                 self._log_unloaded(index, error)
         self._loader = None
 
     def _log_unloaded(self, index: int, error: ApiError | StorageError) -> None:
-        if _code_of(error) is not ErrorCode.NOT_COORDINATOR:
+        if _code_of(error) not in _PASSING:
             log.error(
                 "coordinator not loaded", topic=self.topic_name, partition=index, reason=str(error)
             )
@@ -213,8 +213,8 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
         self._loaded.pop(index, None)
         led.partition.on_unled = lambda error: self._end(index, led, error)
         task = asyncio.create_task(self._load(index, led))
-        self._loads.add(task)
-        task.add_done_callback(self._loads.discard)
+        self._loads[task] = None
+        task.add_done_callback(lambda done: self._loads.pop(done, None))
         return led
 
     def _led_partition(self, index: int) -> Partition:
@@ -249,6 +249,9 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
         if not led.is_over:
             self._loaded[index] = runtime
             led.succeed()
+
+
+_PASSING = frozenset({ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS})
 
 
 def _code_of(error: ApiError | StorageError) -> ErrorCode | None:

@@ -12,7 +12,7 @@ from penstock.coordinator.peer_brokers import PeerBrokers
 from penstock.metadata.image import ClusterImage
 from penstock.node.broker_peers import BrokerPeers
 from penstock.node.cluster_config import ClusterConfig
-from penstock.node.controller_channel import ControllerChannel, ControllerEndpoint
+from penstock.node.controller_channel import ControllerChannel
 from penstock.node.raft_channel import PeerChannel
 from penstock.node.system import System
 from penstock.protocol.entity import Entity
@@ -24,15 +24,15 @@ class Links:
     def __init__(
         self,
         node_id: int,
-        cluster: ClusterConfig | None,
+        cluster: ClusterConfig,
         image: ClusterImage,
         system: System,
-        find_controller: Callable[[], ControllerEndpoint | None],
+        find_controller: Callable[[], tuple[int, str, int] | None],
         ask_here: Callable[[Entity], Awaitable[Any]],
     ) -> None:
         dialer, random = system.dialer, system.random
-        listener = "PLAINTEXT" if cluster is None else cluster.inter_broker_listener
-        self.raft = None if cluster is None else PeerChannel(dialer, node_id, random)
+        listener = cluster.inter_broker_listener
+        self.raft = PeerChannel(dialer, node_id, random)
         self.replicas = BrokerPeers(node_id, image, listener, dialer, random)
         self._coordinator_peers = BrokerPeers(node_id, image, listener, dialer, random)
         self.coordinators = PeerBrokers(self._coordinator_peers.get)
@@ -52,5 +52,4 @@ class Links:
         self._coordinator_peers.close()
         self._controller.close()
         self.heartbeats.close()
-        if self.raft is not None:
-            self.raft.close()
+        self.raft.close()
