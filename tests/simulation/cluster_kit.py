@@ -147,9 +147,7 @@ class ClusterClient:
     ) -> tuple[list[Record], int]:
         """Records from there on, and the high watermark."""
         known = await self.leader(where)
-        wanted = part(
-            where.partition, offset, 100_000, current_leader_epoch=known.leader_epoch
-        )
+        wanted = part(where.partition, offset, 100_000, current_leader_epoch=known.leader_epoch)
         request = fetch({where.topic: [wanted]}, max_wait_ms=wait_ms)
         one = fetched(await self.ask_leader(where, request))[where.topic, where.partition]
         if one.error_code:

@@ -66,8 +66,7 @@ class Writer:
         random = self._client.cluster.random
         self._number += 1
         return [
-            b"%s/%d/%d/" % (self._name.encode(), self._number, place)
-            + b"." * random.randrange(300)
+            b"%s/%d/%d/" % (self._name.encode(), self._number, place) + b"." * random.randrange(300)
             for place in range(random.randint(1, 3))
         ]
 
