@@ -67,7 +67,7 @@ bench-pipelines: $(READY) ## measure pipelines on Penstock and on Apache Kafka; 
 	@$(BIN)/python -m bench.pipelines $(BENCH_ARGS)
 
 simulate: $(READY) ## whole nodes in virtual time, with crashes and cuts from seeds; SEEDS=1-1000, or one to see it again
-	@SEEDS=$(SEEDS) $(BIN)/python -m pytest -n $(WORKERS) tests/simulation/test_node.py $(PYTEST_ARGS)
+	@SEEDS=$(SEEDS) $(BIN)/python -m pytest -n $(WORKERS) tests/simulation/test_node.py tests/simulation/test_cluster.py $(PYTEST_ARGS)
 
 crash: $(READY) ## kill a loaded broker many times and look for lost records (long)
 	@$(BIN)/python -m tools.crash $(CRASH_ARGS)

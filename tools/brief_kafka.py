@@ -23,15 +23,15 @@ _SILENT = "-Xlog:disable"
 def brief_kafka(
     data_dir: Path, settings: Mapping[str, str] | None = None, **more: Any
 ) -> ApacheKafka:
-    return ApacheKafka(data_dir, settings, heap=HEAP, jvm=_jvm(), **more)
+    return ApacheKafka(data_dir, settings, heap=HEAP, jvm=brief_jvm(), **more)
 
 
 def brief_cluster(folder: Path, nodes: int = 3, **more: Any) -> KafkaCluster:
-    return KafkaCluster(folder, nodes, jvm=_jvm(), **more)
+    return KafkaCluster(folder, nodes, jvm=brief_jvm(), **more)
 
 
 @functools.cache
-def _jvm() -> tuple[str, ...]:
+def brief_jvm() -> tuple[str, ...]:
     ensure_jars()
     archive = CACHE / "classes" / "broker.jsa"
     archive.parent.mkdir(parents=True, exist_ok=True)

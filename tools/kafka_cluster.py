@@ -40,7 +40,7 @@ class KafkaCluster:
         } | dict(settings or {})
         self._folder = folder
         self._dynamic = dynamic
-        self._directory_ids = {number: _random_id() for number in range(1, nodes + 1)}
+        self._directory_ids = {number: random_id() for number in range(1, nodes + 1)}
         self.nodes = {
             number: ApacheKafka(folder / f"node-{number}", heap=heap, jvm=jvm)
             for number in range(1, nodes + 1)
@@ -141,7 +141,7 @@ class KafkaCluster:
         return ["--initial-controllers", ",".join(voters)]
 
 
-def _random_id() -> str:
+def random_id() -> str:
     """Sixteen bytes as Kafka writes them; never with a dash in front, which a tool would take for
     an option."""
     while (text := _encode(uuid.uuid4())).startswith("-"):

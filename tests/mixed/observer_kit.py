@@ -16,7 +16,7 @@ from penstock.quorum.config import QuorumConfig
 from penstock.quorum.host import Quorum
 from penstock.quorum.log_config import MetadataLogConfig
 from penstock.quorum.metadata_log import MetadataLog
-from penstock.raft import Endpoint, Node, RaftConfig
+from penstock.raft import Endpoint, Node, RaftConfig, VoterSet
 from penstock.storage.disk import RealDisk
 from penstock.storage.file_cache import FileCache
 from penstock.storage.recovery.loader import open_log
@@ -29,27 +29,37 @@ WAIT_S = 60.0
 
 
 class Observer:
+    can_vote = False
+
     def __init__(
         self, directory: Path, node_id: int, controller_servers: str, cluster_id: str
     ) -> None:
         host, _, port = controller_servers.rpartition(":")
         bootstrap = (Node(-2, (Endpoint(LISTENER, host, int(port)),)),)
         raft = RaftConfig(node_id, bytes([node_id]) * 16, can_vote=False, bootstrap=bootstrap)
+        self._set_up(directory, raft, VoterSet(), cluster_id)
+
+    def _set_up(self, directory: Path, raft: RaftConfig, voters: VoterSet, cluster_id: str) -> None:
         self.image = ClusterImage()
         self.records: list[tuple[int, MetadataRecord]] = []
         self.snapshots: list[int] = []
         self.leaders: list[tuple[int | None, int]] = []
-        self.node_id = node_id
-        self._channel = PeerChannel(SocketDialer(), node_id, random.random)
-        self.log = _open(directory)
+        self.node_id = raft.node_id
+        self._channel = PeerChannel(SocketDialer(), raft.node_id, random.random)
+        self.log = _open(directory, synced=self.can_vote)
         self.quorum = Quorum(
-            QuorumConfig(cluster_id, raft),
+            QuorumConfig(cluster_id, raft, voters, retained_bytes=0),
             self.log,
             SystemClock(),
             self,
             random.random,
             channel=self._channel,
         )
+
+    def held_bytes(self) -> bytes:
+        """All that is committed and still in the log."""
+        start, end = self.log.start_offset, self.log.high_watermark
+        return b"".join(bytes(batch) for _, batch in self.log.batches(start, end))
 
     async def __aenter__(self) -> Observer:
         self.quorum.start()
@@ -89,7 +99,7 @@ class Observer:
         await self.until(lambda: topic in self.image.topics)
 
 
-def _open(directory: Path) -> MetadataLog:
+def _open(directory: Path, *, synced: bool) -> MetadataLog:
     disk = RealDisk()
     log = open_log(
         str(directory / str(PARTITION)),
@@ -100,4 +110,4 @@ def _open(directory: Path) -> MetadataLog:
         Trash(disk),
         clean=False,
     )
-    return MetadataLog(log, synced=False)
+    return MetadataLog(log, synced=synced)

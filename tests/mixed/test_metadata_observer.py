@@ -76,10 +76,7 @@ def test_every_record_is_decoded_and_the_log_is_the_same_bytes(
             assert ours.image.configs.topic("orders") == {"retention.ms": "123456"}
             assert ours.image.features["metadata.version"] == 30
             assert 1 in ours.image.brokers and 1 in ours.image.controllers
-            end = ours.log.high_watermark
-            held = b"".join(
-                bytes(batch) for _, batch in ours.log.batches(ours.log.start_offset, end)
-            )
+            held = ours.held_bytes()
             assert held and held in kafka_batches(kafka)
 
     asyncio.run(story())
@@ -170,9 +167,7 @@ def test_a_new_epoch_is_followed_and_the_image_goes_on(kafka: ApacheKafka, tmp_p
             await asyncio.to_thread(create, kafka, "after-restart")
             await ours.caught_up_with("after-restart")
             assert ours.leaders[-1][0] == 1 and ours.leaders[-1][1] > epoch
-            end = ours.log.high_watermark
-            start = ours.log.start_offset
-            held = b"".join(bytes(batch) for _, batch in ours.log.batches(start, end))
+            held = ours.held_bytes()
             assert held and held in kafka_batches(kafka)
 
     asyncio.run(story())

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from penstock.node.address import Address
-from penstock.node.node import Node, NodeOptions
+from penstock.node.node import Node
+from penstock.node.options import NodeOptions
 from penstock.settings.config import BrokerConfig
 from penstock.storage.disk import Buffer, RealDisk
 from penstock.telemetry.clock import SystemClock

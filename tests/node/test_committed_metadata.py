@@ -23,7 +23,7 @@ from penstock.protocol.messages.incremental_alter_configs import (
     AlterConfigsResource,
     IncrementalAlterConfigsRequest,
 )
-from penstock.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from penstock.protocol.messages.metadata import MetadataRequest
 from penstock.storage.disk import RealDisk
 from tests.node.node_kit import running
 from tests.node.wire_kit import Wire
@@ -74,24 +74,6 @@ def test_between_append_and_commit_the_old_image_is_shown(tmp_path: Path) -> Non
         disk.may_sync.set()
         assert writer.receive().topics[0].error_code == 0
         assert topics(reader.call(MetadataRequest(topics=None), 12)) == {"old", "new"}
-
-
-def test_a_topic_on_its_way_is_waited_for_by_its_name(tmp_path: Path) -> None:
-    disk = SlowDisk()
-    with (
-        running(tmp_path / "data", disk) as node,
-        Wire(node.address) as writer,
-        Wire(node.address) as reader,
-    ):
-        disk.may_sync.clear()
-        writer.send(create("new"), 7)
-        assert disk.waiting.wait(10)
-        asked = [MetadataRequestTopic(name="new")]
-        reader.send(MetadataRequest(topics=asked, allow_auto_topic_creation=False), 12)
-        assert not reader.has_answer(0.1)
-        disk.may_sync.set()
-        assert reader.receive().topics[0].error_code == 0
-        assert writer.receive().topics[0].error_code == 0
 
 
 @pytest.fixture

@@ -102,7 +102,7 @@ def test_the_process_ends_with_one_clear_line(
     import gc
 
     from penstock.node.address import Address
-    from penstock.node.node import NodeOptions
+    from penstock.node.options import NodeOptions
     from penstock.settings.config import BrokerConfig
     from penstock.telemetry.clock import SystemClock
 

@@ -12,7 +12,8 @@ import pytest
 
 from penstock.node.address import Address
 from penstock.node.main import _serve
-from penstock.node.node import Node, NodeOptions
+from penstock.node.node import Node
+from penstock.node.options import NodeOptions
 from penstock.settings.config import BrokerConfig
 from penstock.telemetry.clock import SystemClock
 from tests.node.node_kit import running

@@ -6,12 +6,14 @@ import os
 
 import pytest
 
-SEEDS_DEFAULT = "1-24"
+SEEDS_DEFAULT = {"seed": "1-24", "cluster_seed": "1-8"}
+"""Those of a cluster take longer."""
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    if "seed" in metafunc.fixturenames:
-        metafunc.parametrize("seed", seeds(os.environ.get("SEEDS") or SEEDS_DEFAULT))
+    for name, default in SEEDS_DEFAULT.items():
+        if name in metafunc.fixturenames:
+            metafunc.parametrize(name, seeds(os.environ.get("SEEDS") or default))
 
 
 def seeds(text: str) -> list[int]:

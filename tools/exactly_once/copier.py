@@ -37,7 +37,7 @@ BATCH_RECORDS = 50
 GAVE_UP = 3
 # librdkafka's call that sends offsets heeds no time-out (its issue #5456), so a round has an alarm
 # that ends the process.
-_ROUND_S = 10
+ROUND_S = 10
 # No zombie is fenced: each process has a transactional id of its own, and its offsets do not
 # say in which generation of the group they were read.
 UNFENCED = "unfenced"
@@ -54,6 +54,7 @@ class Copier:
     def __init__(self, options: argparse.Namespace, recorder: Recorder) -> None:
         self._fault: str | None = options.fault
         self._work_s: float = options.work_s
+        self._round_s: int = options.round_s
         self._dice = random.Random(options.name)
         self._diary = Diary(options.name, recorder)
         self._batch: list[Message] = []
@@ -74,13 +75,13 @@ class Copier:
         self._stopping = True
 
     def run(self) -> None:
-        signal.alarm(3 * _ROUND_S)
+        signal.alarm(3 * self._round_s)
         _insist(self._producer.init_transactions)
         self._consumer.subscribe(
             [SOURCE], on_assign=self._assigned, on_revoke=self._revoked, on_lost=self._revoked
         )
         while not self._stopping:
-            signal.alarm(_ROUND_S)
+            signal.alarm(self._round_s)
             self._read()
             if self._batch:
                 self._copy_or_undo()
@@ -90,7 +91,7 @@ class Copier:
         # Kept from here on: later the client may have lost its place and forgotten the generation.
         self._membership = consumer.consumer_group_metadata()
         began_s = self._diary.now_s()
-        committed = consumer.committed(partitions, timeout=20)
+        committed = committed_of(consumer, partitions)
         self._diary.assigned(committed, began_s)
         consumer.assign(committed)
 
@@ -172,7 +173,7 @@ class Copier:
         assignment = self._consumer.assignment()
         if assignment:
             began_s = self._diary.now_s()
-            committed = self._consumer.committed(assignment, timeout=20)
+            committed = committed_of(self._consumer, assignment)
             self._diary.assigned(committed, began_s)
             for position in committed:
                 position.offset = max(position.offset, 0)
@@ -203,6 +204,15 @@ def _insist(call: Callable[[], object]) -> None:
                 raise
 
 
+def committed_of(consumer: Consumer, partitions: list[Position]) -> list[Position]:
+    """Of all of them, or it raises: an offset that was not told is not one that is not there."""
+    committed = consumer.committed(partitions, timeout=20)
+    for position in committed:
+        if position.error is not None:
+            raise KafkaException(position.error)
+    return committed
+
+
 def _next_offsets(batch: list[Message]) -> list[Position]:
     latest = {message.partition() or 0: message.offset() or 0 for message in batch}
     return [Position(SOURCE, index, offset + 1) for index, offset in latest.items()]
@@ -223,6 +233,7 @@ def main() -> int:
     parser.add_argument("--name", required=True, help="of this process, never used twice")
     parser.add_argument("--history", type=Path, required=True)
     parser.add_argument("--work-s", type=float, default=0.05)
+    parser.add_argument("--round-s", type=int, default=ROUND_S, help="a round may take no longer")
     parser.add_argument("--fault", choices=FAULTS)
     options = parser.parse_args()
     # Asked by whoever waits for it in vain, it says where it stands.

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from penstock.testing.history import End, Event, Outcome, Produce
 from penstock.testing.history_log import decode
-from tools.exactly_once.copier import GAVE_UP
+from tools.exactly_once.copier import GAVE_UP, ROUND_S
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 _AIM_S = 2.0
@@ -49,13 +49,20 @@ class Fleet:
     becomes a zombie, which finds out when it goes on."""
 
     def __init__(
-        self, bootstrap: str, scratch: Path, size: int, work_s: float, fault: str | None
+        self,
+        bootstrap: str,
+        scratch: Path,
+        size: int,
+        work_s: float,
+        fault: str | None,
+        round_s: int = ROUND_S,
     ) -> None:
         self.slots = [f"copier-{index}" for index in range(size)]
         self.endings: Counter[str] = Counter()
         self._bootstrap = bootstrap
         self._scratch = scratch
         self._work_s = work_s
+        self._round_s = round_s
         self._fault = fault
         self._started = 0
         self._running: dict[str, Child] = {}
@@ -134,7 +141,7 @@ class Fleet:
         history = self._scratch / f"{name}.history"
         command = [sys.executable, "-m", "tools.exactly_once.copier", "--slot", slot]
         command += ["--bootstrap", self._bootstrap, "--name", name, "--history", str(history)]
-        command += ["--work-s", str(self._work_s)]
+        command += ["--work-s", str(self._work_s), "--round-s", str(self._round_s)]
         command += ["--fault", self._fault] if self._fault else []
         with open(self._scratch / "copiers.out", "ab") as log:
             process = subprocess.Popen(

@@ -21,10 +21,3 @@ class Brokers(Protocol):
         """The answer, in the highest version that both speak; NoAnswer, or NotSpoken if that is
         below the least."""
         ...
-
-
-class NoBrokers:
-    """Of a node that is alone."""
-
-    async def call(self, node_id: int, request: Entity, min_version: int) -> Entity:
-        raise NoAnswer(f"node {node_id}: there are no other brokers")

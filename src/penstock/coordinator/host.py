@@ -16,7 +16,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from penstock.coordinator.journal import PartitionJournal
 from penstock.coordinator.leadership import Leadership
-from penstock.coordinator.passed_over import PassedOver
+from penstock.coordinator.log_load import LogLoad
 from penstock.coordinator.topic import CoordinatorTopic, partition_of
 from penstock.machine.state import StateMachine
 from penstock.metadata.image import ClusterImage
@@ -28,8 +28,6 @@ from penstock.runtime.driver import Runtime
 from penstock.telemetry.log import get_logger
 from penstock.telemetry.metric import BrokerMetrics
 
-LOAD_TRIES = 3
-"""A compaction may put another file in the place of one that is about to be read."""
 LOAD_WAIT_S = 2.0
 """Who asks during a longer load is told to ask again."""
 
@@ -58,7 +56,7 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
     ) -> None:
         self._node_id = node_id
         self._image = image
-        self._metrics = metrics
+        self._log_load = LogLoad(self._build, metrics)
         self._partitions = partitions
         self._controller = controller
         self._loaded: dict[int, Runtime[MachineT, RecordT]] = {}
@@ -183,17 +181,17 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
 
     async def _load_elected(self) -> None:
         """One after the other: a node that is elected for many partitions at once has its memory
-        and its disk for others too."""
+        and its disk for others too. One that waits for its replicas holds up nobody."""
         while self._elected:
             index = self._elected.popleft()
             try:
-                await self._wait_loaded(index)
+                await self._wait_index(index)
             except (ApiError, StorageError) as error:
                 self._log_unloaded(index, error)
         self._loader = None
 
     def _log_unloaded(self, index: int, error: ApiError | StorageError) -> None:
-        if _code_of(error) is not ErrorCode.NOT_COORDINATOR:
+        if _code_of(error) not in _PASSING:
             log.error(
                 "coordinator not loaded", topic=self.topic_name, partition=index, reason=str(error)
             )
@@ -238,7 +236,7 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
 
     async def _load(self, index: int, led: Leadership[MachineT, RecordT]) -> None:
         try:
-            runtime, journal = await self._read(led)
+            runtime, journal = await self._log_load.read(led)
             await journal.wait_committed(journal.end_offset)
             await self._begin(led)
         except asyncio.CancelledError:
@@ -252,68 +250,8 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
             self._loaded[index] = runtime
             led.succeed()
 
-    async def _read(
-        self, led: Leadership[MachineT, RecordT]
-    ) -> tuple[Runtime[MachineT, RecordT], PartitionJournal[RecordT]]:
-        """A machine with all of the log in it that can be read."""
-        partition = led.partition
-        doubtful: frozenset[bytes] = frozenset()
-        for tries_left in reversed(range(LOAD_TRIES)):
-            runtime, journal = self._build(partition, doubtful)
-            led.hold(runtime, journal)
-            if partition.log.end_offset == partition.log.log_start_offset:
-                return runtime, journal
-            count = await self._read_into(led, runtime, journal, tries_left)
-            found = journal.passed.keys
-            if count >= 0 and (found <= doubtful or not tries_left):
-                break
-            # Once more, so that what is readable of those keys is not lost with the rest.
-            doubtful |= found
-        log.info(
-            "coordinator loaded", topic=partition.topic, partition=partition.index, records=count
-        )
-        self._report_passed_over(partition, journal.passed)
-        return runtime, journal
 
-    async def _read_into(
-        self,
-        led: Leadership[MachineT, RecordT],
-        runtime: Runtime[MachineT, RecordT],
-        journal: PartitionJournal[RecordT],
-        tries_left: int,
-    ) -> int:
-        """The number of records; -1 if it has to be tried again."""
-        try:
-            count = await asyncio.to_thread(runtime.load, journal.passed.replayed)
-        except OSError as error:
-            if led.is_over:
-                raise ApiError(ErrorCode.NOT_COORDINATOR) from error
-            if isinstance(error, FileNotFoundError) and tries_left:
-                return -1
-            log.error("coordinator cannot be loaded", topic=self.topic_name, error=str(error))
-            raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE, str(error)) from error
-        if led.is_over:
-            raise ApiError(ErrorCode.NOT_COORDINATOR)
-        return count
-
-    def _report_passed_over(self, partition: Partition, passed: PassedOver) -> None:
-        for what, tally in (
-            ("records that cannot be read", passed.records),
-            ("records of unknown type", passed.unknown),
-            ("damaged batches", passed.batches),
-        ):
-            if not tally.count:
-                continue
-            log.error(
-                "coordinator loaded, but not all of its log",
-                missing=what,
-                topic=partition.topic,
-                partition=partition.index,
-                count=tally.count,
-                first_offset=tally.first_offset,
-                reason=tally.reason,
-            )
-            self._metrics.count_passed_over(partition.topic, what, tally.count)
+_PASSING = frozenset({ErrorCode.NOT_COORDINATOR, ErrorCode.COORDINATOR_LOAD_IN_PROGRESS})
 
 
 def _code_of(error: ApiError | StorageError) -> ErrorCode | None:

@@ -61,10 +61,11 @@ class PartitionJournal(Generic[RecordT]):
 
     def append(self, records: Sequence[RecordT]) -> int:
         self._check_led()
-        base_offset = self._partition.log.end_offset
+        partition = self._partition
+        base_offset = partition.log.end_offset
         now_ms = self._clock.now_ms()
         for batch in self._encode(records, now_ms):
-            self._partition.append(memoryview(batch), now_ms, Origin.COORDINATOR)
+            partition.append(memoryview(batch), now_ms, Origin.COORDINATOR)
         return base_offset
 
     def _check_led(self) -> None:
@@ -73,7 +74,7 @@ class PartitionJournal(Generic[RecordT]):
             raise ApiError(ErrorCode.NOT_COORDINATOR)
 
     def is_committed(self, end_offset: int) -> bool:
-        return self._partition.high_watermark >= end_offset
+        return self._partition.log.high_watermark >= end_offset
 
     async def wait_committed(self, end_offset: int) -> None:
         if self.is_committed(end_offset):

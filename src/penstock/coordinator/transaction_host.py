@@ -66,8 +66,9 @@ class TransactionHost(CoordinatorHost[TransactionShard, TransactionRecord]):
     def refresh(self) -> None:
         """The cluster has finalized another transaction version."""
         config = self._machine_config()
-        for runtime in self._loaded.values():
-            runtime.machine.configure(config)
+        for led in self._led.values():
+            if led.runtime is not None:
+                led.runtime.machine.configure(config)
 
     async def close(self) -> None:
         await self._endings.close()

@@ -15,7 +15,6 @@ from penstock.controller.shard import ControllerShard
 from penstock.controller.topic_name import check_topic_name
 from penstock.coordinator.topic import COORDINATOR_TOPICS, CoordinatorTopic
 from penstock.handlers.call import Call
-from penstock.handlers.envelope import Principal, pack, unpack_answer
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.record import MetadataRecord
 from penstock.model.clock import Clock
@@ -71,17 +70,25 @@ class ControllerLink:
 
     async def ask(self, request: Entity, call: Call) -> Any:
         """For a client. The answer is the controller's, wherever it is."""
-        runtime = self._active()
-        if runtime is not None:
-            receiver_id = None if call.client.is_forwarded else self._node_id
-            asked = Asked(call.version, self._node_id, receiver_id, self._clock.now_ms())
-            return await runtime.submit(lambda shard: decide(shard, request, asked))
+        if self.is_active:
+            return await self.ask_active(request, call)
         return await self.forward(request, call)
+
+    async def ask_active(self, request: Entity, call: Call) -> Any:
+        """For who means the controller here: a broker that hears of another asks there itself."""
+        runtime = self._active()
+        if runtime is None:
+            raise ApiError(ErrorCode.NOT_CONTROLLER)
+        receiver_id = None if call.client.is_forwarded else self._node_id
+        asked = Asked(call.version, self._node_id, receiver_id, self._clock.now_ms())
+        return await runtime.submit(lambda shard: decide(shard, request, asked))
 
     async def forward(self, request: Entity, call: Call) -> Any:
         """To the controller on another node, in the client's name."""
         if call.client.is_forwarded:
             raise ApiError(ErrorCode.NOT_CONTROLLER)
+        from penstock.handlers.envelope import Principal, pack, unpack_answer
+
         client = call.client
         envelope = pack(request, call.version, client.client_id, client.host, Principal())
         try:
@@ -134,7 +141,11 @@ class ControllerLink:
         """
         request = CreateTopicsRequest(topics=[self._as_used(name) for name in dict.fromkeys(names)])
         # Begun at once where the controller is here: who asks again finds it under way.
-        making = self._ask_anywhere(request)
+        try:
+            making = self._ask_anywhere(request)
+        except PenstockError as error:
+            _log_failed(names, error)
+            return
         task = asyncio.create_task(_report_uncreated(making, names))
         for name in names:
             self._making[name] = task
@@ -205,7 +216,11 @@ async def _report_uncreated(making: Awaitable[CreateTopicsResponse], names: Sequ
     try:
         _log_uncreated(await making)
     except PenstockError as error:
-        log.warning("topics not created", count=len(names), first=names[0], reason=str(error))
+        _log_failed(names, error)
+
+
+def _log_failed(names: Sequence[str], error: PenstockError) -> None:
+    log.warning("topics not created", count=len(names), first=names[0], reason=str(error))
 
 
 def _log_uncreated(response: CreateTopicsResponse) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 from penstock.model.error import ErrorCode, PenstockError
 from penstock.peer.dialer import Dialer
@@ -22,21 +22,16 @@ class NoController(PenstockError):
     """Nobody leads the quorum just now, or nobody can be reached who does."""
 
 
-class ControllerEndpoint(NamedTuple):
-    node_id: int
-    host: str
-    port: int
-
-
 class ControllerChannel:
-    """`find` tells who leads, as far as is known; `ask_here` answers where this node does."""
+    """`find` tells id, host and port of who leads, as far as is known; `ask_here` answers where
+    this node does."""
 
     def __init__(
         self,
         node_id: int,
         dialer: Dialer,
         random: Callable[[], float],
-        find: Callable[[], ControllerEndpoint | None],
+        find: Callable[[], tuple[int, str, int] | None],
         ask_here: Callable[[Entity], Awaitable[Any]],
     ) -> None:
         self._node_id = node_id
@@ -56,17 +51,17 @@ class ControllerChannel:
                     response = await self._ask(found, request, left_s)
                     if getattr(response, "error_code", 0) != ErrorCode.NOT_CONTROLLER:
                         return response
-                    reason = f"node {found.node_id} is not the controller any more"
+                    reason = f"node {found[0]} is not the controller any more"
                 except PenstockError as error:
                     reason = str(error)
             await asyncio.sleep(min(retry_s, max(left_s, 0.0)))
             retry_s = min(2 * retry_s, RETRY_S_MAX)
         raise NoController(reason)
 
-    async def _ask(self, found: ControllerEndpoint, request: Entity, timeout_s: float) -> Any:
-        if found.node_id == self._node_id:
+    async def _ask(self, found: tuple[int, str, int], request: Entity, timeout_s: float) -> Any:
+        if found[0] == self._node_id:
             return await self._ask_here(request)
-        peer = self._peers.put(found.node_id, found.host, found.port)
+        peer = self._peers.put(*found)
         return await peer.call(request, timeout_s=timeout_s)
 
     def close(self) -> None:

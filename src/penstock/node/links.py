@@ -8,35 +8,34 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from penstock.coordinator.brokers import NoAnswer, NotSpoken
+from penstock.coordinator.peer_brokers import PeerBrokers
 from penstock.metadata.image import ClusterImage
 from penstock.node.broker_peers import BrokerPeers
 from penstock.node.cluster_config import ClusterConfig
-from penstock.node.controller_channel import ControllerChannel, ControllerEndpoint
+from penstock.node.controller_channel import ControllerChannel
 from penstock.node.raft_channel import PeerChannel
 from penstock.node.system import System
-from penstock.peer.error import PeerError, PeerUnsupported
 from penstock.protocol.entity import Entity
 
 CONTROLLER_TIMEOUT_S = 60.0
-COORDINATOR_TIMEOUT_S = 30.0
 
 
 class Links:
     def __init__(
         self,
         node_id: int,
-        cluster: ClusterConfig | None,
+        cluster: ClusterConfig,
         image: ClusterImage,
         system: System,
-        find_controller: Callable[[], ControllerEndpoint | None],
+        find_controller: Callable[[], tuple[int, str, int] | None],
         ask_here: Callable[[Entity], Awaitable[Any]],
     ) -> None:
         dialer, random = system.dialer, system.random
-        listener = "PLAINTEXT" if cluster is None else cluster.inter_broker_listener
-        self.raft = None if cluster is None else PeerChannel(dialer, node_id, random)
+        listener = cluster.inter_broker_listener
+        self.raft = PeerChannel(dialer, node_id, random)
         self.replicas = BrokerPeers(node_id, image, listener, dialer, random)
-        self.coordinators = CoordinatorPeers(BrokerPeers(node_id, image, listener, dialer, random))
+        self._coordinator_peers = BrokerPeers(node_id, image, listener, dialer, random)
+        self.coordinators = PeerBrokers(self._coordinator_peers.get)
         self._controller, self.heartbeats = (
             ControllerChannel(node_id, dialer, random, find_controller, ask_here) for _ in range(2)
         )
@@ -50,30 +49,7 @@ class Links:
 
     def close(self) -> None:
         self.replicas.close()
-        self.coordinators.close()
+        self._coordinator_peers.close()
         self._controller.close()
         self.heartbeats.close()
-        if self.raft is not None:
-            self.raft.close()
-
-
-class CoordinatorPeers:
-    """What coordinators ask of other brokers, as `coordinator.brokers.Brokers`."""
-
-    def __init__(self, peers: BrokerPeers) -> None:
-        self._peers = peers
-
-    async def call(self, node_id: int, request: Entity, min_version: int) -> Entity:
-        try:
-            peer = self._peers.get(node_id)
-            version = await peer.version(type(request), COORDINATOR_TIMEOUT_S)
-            if version < min_version:
-                raise NotSpoken(f"node {node_id}: {request.NAME} only up to version {version}")
-            return await peer.call(request, version=version, timeout_s=COORDINATOR_TIMEOUT_S)
-        except PeerUnsupported as error:
-            raise NotSpoken(str(error)) from error
-        except PeerError as error:
-            raise NoAnswer(str(error)) from error
-
-    def close(self) -> None:
-        self._peers.close()
+        self.raft.close()

@@ -16,7 +16,8 @@ from typing import Any, NoReturn
 from penstock.node.address import EVERY_INTERFACE, Address, AddressError, parse_address
 from penstock.node.cluster_config import ClusterConfig, cluster_config
 from penstock.node.descriptor import raise_limit
-from penstock.node.node import Node, NodeOptions
+from penstock.node.node import Node
+from penstock.node.options import NodeOptions
 from penstock.node.quorum import QuorumError, check_place
 from penstock.settings.config import BrokerConfig
 from penstock.telemetry.clock import SystemClock
@@ -86,8 +87,14 @@ async def _serve(
     stop that hangs: it ends the process at once, with whatever thread or task is left in it."""
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
+
+    def on_signal() -> None:
+        if stopping.is_set():
+            node.hasten()
+        stopping.set()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopping.set)
+        loop.add_signal_handler(number, on_signal)
     # Not before: from here on, whatever ends the process takes the file away again.
     if pid_file is not None:
         _write_file(pid_file, f"{os.getpid()}\n")

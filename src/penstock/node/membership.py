@@ -18,7 +18,8 @@ from penstock.node.controller_channel import ControllerChannel
 from penstock.node.identity import Identity
 from penstock.node.metadata_plane import MetadataPlane
 from penstock.protocol.entity import Entity
-from penstock.protocol.messages import broker_registration, controller_registration
+from penstock.protocol.messages import controller_registration
+from penstock.protocol.messages.broker_registration import BrokerRegistrationRequest
 from penstock.settings.config import BrokerConfig
 from penstock.telemetry.log import get_logger
 
@@ -29,44 +30,12 @@ HEARTBEAT_TIMEOUT_S = 4.0
 log = get_logger("membership")
 
 
-def registration_of(
-    identity: Identity,
-    endpoints: Iterable[Endpoint],
-    rack: str | None,
-    incarnation_id: bytes,
-    previous_epoch: int,
-) -> broker_registration.BrokerRegistrationRequest:
-    return broker_registration.BrokerRegistrationRequest(
-        broker_id=identity.node_id,
-        cluster_id=identity.cluster_id,
-        incarnation_id=incarnation_id,
-        listeners=[
-            broker_registration.Listener(
-                name=each.name,
-                host=each.host,
-                port=each.port,
-                security_protocol=each.security_protocol,
-            )
-            for each in endpoints
-        ],
-        features=[
-            broker_registration.Feature(
-                name=name, min_supported_version=low, max_supported_version=high
-            )
-            for name, (low, high) in SUPPORTED_FEATURES.items()
-        ],
-        rack=rack,
-        log_dirs=[identity.directory_id],
-        previous_broker_epoch=previous_epoch,
-    )
-
-
 class Membership:
     """Of a broker with others. The steps of its start are called one after the other."""
 
     def __init__(
         self,
-        registration: broker_registration.BrokerRegistrationRequest,
+        registration: BrokerRegistrationRequest,
         metadata: MetadataPlane,
         channel: ControllerChannel,
         config: Callable[[], BrokerConfig],
@@ -100,6 +69,9 @@ class Membership:
             return
         if not await self._lifecycle.shut_down(SHUTDOWN_PATIENCE_S):
             log.warning("stopping without the controller's leave", waited_s=SHUTDOWN_PATIENCE_S)
+
+    def hasten(self) -> None:
+        self._lifecycle.hasten()
 
     async def close(self) -> None:
         await self._lifecycle.close()

@@ -21,7 +21,7 @@ from penstock.metadata.version import METADATA_VERSION
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
-from penstock.node.controller_channel import ControllerEndpoint
+from penstock.network.later import future_of
 from penstock.node.identity import Identity
 from penstock.protocol.messages.broker_registration import BrokerRegistrationRequest
 from penstock.quorum.channel import Channel
@@ -118,11 +118,6 @@ class MetadataPlane:
         self.image.take_delta()
         self._is_live = True
 
-    def find_controller(self) -> ControllerEndpoint | None:
-        """Who leads the quorum, as far as this node knows, and where."""
-        leader = self.quorum.leader
-        return None if leader is None else ControllerEndpoint(*leader)
-
     async def let_in(self, request: BrokerRegistrationRequest) -> None:
         """This broker, by the controller that it is itself."""
         runtime = self._runtime
@@ -191,7 +186,22 @@ class MetadataPlane:
         if self._is_live:
             delta = self.image.take_delta()
             if delta:
+                self._mention(delta)
                 self._on_delta(delta)
+
+    def _mention(self, delta: MetadataDelta) -> None:
+        """Of a cluster, by the controller: who came, who went."""
+        if self._runtime is None or self._is_alone:
+            return
+        for broker_id in sorted(delta.brokers_changed):
+            broker = self.image.brokers.get(broker_id)
+            if broker is None:
+                log.info("broker unregistered", broker=broker_id)
+            else:
+                state = "fenced" if broker.fenced else "unfenced"
+                if broker.in_controlled_shutdown:
+                    state = "shutting down"
+                log.info("broker", id=broker_id, state=state, epoch=broker.epoch)
 
     def on_leader(self, epoch: int) -> None:
         """The controller begins with what is committed, and nothing else is in the log."""
@@ -203,16 +213,24 @@ class MetadataPlane:
             self.image.copy(),
         )
         shard.quorum.voter_ids = frozenset(self.quorum.voter_ids)
-        runtime = self._runtime = Runtime(shard, self.quorum.journal, self._clock)
-        if not self._is_alone:
+        runtime: ControllerRuntime = Runtime(shard, self.quorum.journal, self._clock)
+        if self._is_alone:
+            self._runtime = runtime
+        else:
             self._activating = asyncio.create_task(self._activate(runtime), name="activation")
 
     async def _activate(self, runtime: ControllerRuntime) -> None:
+        """Nobody is answered before the first decision: a cluster has its features by then."""
         bootstrap = self._bootstrap()
         try:
-            await runtime.submit(
+            activated = runtime.ask(
                 lambda shard: shard.decide_activate(bootstrap, self._clock.now_ms())
             )
+            if runtime.failure is not None or self.quorum.journal is None:
+                return
+            self._runtime = runtime
+            if activated is not None:
+                await future_of(activated)
             self.on_active()
         except ApiError:
             return  # another one leads already

@@ -5,8 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -26,32 +25,35 @@ from penstock.metadata.delta import MetadataDelta
 from penstock.metadata.image import ClusterImage
 from penstock.model.clock import Clock
 from penstock.model.error import StorageError
-from penstock.model.id import ZERO_ID, TopicPartition
-from penstock.network.listener import Limits
+from penstock.model.id import ZERO_ID
 from penstock.node import descriptor
 from penstock.node.address import Address
+from penstock.node.background import Background
 from penstock.node.broker_watch import BrokerWatch
 from penstock.node.cluster_config import ClusterConfig
-from penstock.node.founding import found
 from penstock.node.gauge import gauges
 from penstock.node.identity import Identity, establish
-from penstock.node.links import Links
-from penstock.node.listener_config import ListenerEndpoint
 from penstock.node.listeners import BoundListener, Listeners
-from penstock.node.membership import ControllerRegistration, Membership, registration_of
+from penstock.node.log_recovery import recover
+from penstock.node.memory import settle_memory
 from penstock.node.metadata_plane import MetadataPlane
 from penstock.node.metrics_server import MetricsServer
+from penstock.node.no_links import NoLinks
+from penstock.node.node_settings import NodeSettings
+from penstock.node.options import NodeOptions
 from penstock.node.partition_keeper import PartitionKeeper
 from penstock.node.quorum_setup import alone, among_others
+from penstock.node.registration import registration_of
 from penstock.node.replica_link import ReplicaLink
 from penstock.node.stopping import Stopping
 from penstock.node.system import System
 from penstock.node.upkeep import Upkeep
+from penstock.protocol.entity import Entity
 from penstock.protocol.messages.broker_registration import BrokerRegistrationRequest
+from penstock.protocol.messages.envelope import EnvelopeRequest
 from penstock.quorum.config import QuorumConfig
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
-from penstock.storage.config import LogConfig
 from penstock.storage.disk import Disk, RealDisk
 from penstock.storage.file_cache import FileCache
 from penstock.storage.flush.flusher import Flusher, Stopwatch
@@ -62,27 +64,16 @@ from penstock.telemetry.metric import BrokerMetrics, Exporter
 if TYPE_CHECKING:
     from penstock.coordinator.group_host import GroupHost
     from penstock.coordinator.transaction_host import TransactionHost
+    from penstock.node.links import Links
+    from penstock.node.membership import Membership
 
 DRAIN_TIMEOUT_S = 5.0
 STOP_TIMEOUT_S = 5.0
 """For each part after that: all that it waits for is on its way already."""
 FLUSH_TIMEOUT_S = 30.0
 """A slow disk is no reason to recover everything at the next start."""
-RECOVERY_REPORT_EVERY = 1000
-GC_THRESHOLD = 50_000
 
 log = get_logger("node")
-
-
-@dataclass(frozen=True, slots=True)
-class NodeOptions:
-    listen: Address
-    advertise: Address | None
-    data_dir: str
-    metrics: Address | None = None
-    cluster: ClusterConfig | None = None
-    """Its place among others; None for a cluster of one that nobody joins. Listeners are then the
-    ones that it names."""
 
 
 class Node:
@@ -104,21 +95,20 @@ class Node:
         self.listen_address = options.listen
         self.metrics_address: Address | None = None
         self.identity = Identity("", -1, ZERO_ID)
-        self._config = config
+        self._settings = NodeSettings(config)
         self._clock = clock
         self._new_id = new_id
         self._disk = disk or RealDisk()
         self._offline = asyncio.Event()
         self._image = ClusterImage()
         self._partitions = PartitionSet(self._image)
-        self._tasks: dict[asyncio.Task[Any], None] = {}
+        self._background = Background()
         self._descriptors = descriptor.plan(config.open_files_max, self._system.descriptors)
-        self._mentioned: set[str] = set()
         self._membership: Membership | None = None
         self.log_dir = LogDir(
             options.data_dir,
             clock,
-            self._log_config,
+            lambda partition: self._keeper.log_config(partition),
             disk=self._disk,
             cache=FileCache(self._disk, self._descriptors.files_max),
             new_pool=self._system.new_pool,
@@ -133,6 +123,8 @@ class Node:
         if self._system.tunes_memory:
             gc.disable()
         if self.options.cluster is not None:
+            from penstock.node.founding import found
+
             found(self.options.cluster, self._disk, self._clock.now_ms, self._new_id)
         self.log_dir.open()
         try:
@@ -148,17 +140,17 @@ class Node:
         loop.set_exception_handler(self._on_unexpected)
         cluster = self.options.cluster
         self.identity = establish(
-            self.log_dir, self._config, self._new_id, must_exist=cluster is not None
+            self.log_dir, self._settings(), self._new_id, must_exist=cluster is not None
         )
         self._bind(loop)
-        self._config = self._config.with_static(self._settled())
+        self._settings.settle(self._settled())
         self._build_storage(loop)
         self._build_broker(loop)
         await self._metadata.start()
         controllers = self._broker.controller_listeners
         self._listeners.start(controllers, lambda _: self._controller_router.serve)
         if cluster is not None and cluster.is_controller:
-            self._spawn(self._register_controller(cluster))
+            self._background.spawn(self._register_controller(cluster))
         if cluster is None or cluster.is_broker:
             await self._start_broker(cluster is None)
         else:
@@ -166,38 +158,30 @@ class Node:
         await self._open_metrics()
         self._upkeep.start()
         if self._system.tunes_memory:
-            _settle_memory()
+            settle_memory()
         self.log_dir.on_offline = self._on_offline
 
     def _bind(self, loop: asyncio.AbstractEventLoop) -> None:
         self._listeners = Listeners(
             loop,
-            self._limits(),
+            self._settings.limits(self._descriptors.connections_below),
             self._system.sockets,
             self._clock.monotonic,
             self._on_connection_ended,
         )
-        cluster = self.options.cluster
-        if cluster is None:
-            wanted = ListenerEndpoint("PLAINTEXT", "PLAINTEXT", *self.options.listen)
-            told = self.options.advertise or self.options.listen
-            # Under a port that is free, clients are told the one that was taken.
-            self._listeners.bind([wanted], [wanted._replace(host=told.host, port=told.port)])
-        else:
-            self._listeners.bind(cluster.listeners, cluster.advertised)
+        self._listeners.bind(self.options.listeners, self.options.advertised)
         self.listen_address = self._client_listeners()[0].address
 
     def _client_listeners(self) -> list[BoundListener]:
         """Of a controller that is no broker: its own."""
-        cluster = self.options.cluster
-        controllers = cluster.controller_listeners if cluster is not None else ()
+        controllers = self.options.controller_listeners
         of_clients = [each for each in self._listeners if each.name not in controllers]
         return of_clients or list(self._listeners)
 
     async def _start_broker(self, is_alone: bool) -> None:
         """Lets clients in, once this node knows what they will ask for."""
         self._refresh_config()
-        await self._recover()
+        await recover(self.log_dir)
         if is_alone:
             await self._metadata.let_in(self._registration())
         else:
@@ -214,28 +198,30 @@ class Node:
         self._load_coordinators()
 
     def _new_membership(self) -> Membership:
+        from penstock.node.membership import Membership
+
+        assert not isinstance(self._links, NoLinks)
         return Membership(
-            self._registration(), self._metadata, self._links.heartbeats, self._current_config
+            self._registration(), self._metadata, self._links.heartbeats, self._settings
         )
 
     def _registration(self) -> BrokerRegistrationRequest:
         return registration_of(
             self.identity,
             [each.endpoint for each in self._client_listeners()],
-            self._config.rack,
+            self._settings().rack,
             self._new_id(),
             self.log_dir.last_broker_epoch,
         )
 
     async def _register_controller(self, cluster: ClusterConfig) -> None:
-        registration = ControllerRegistration(
-            self.identity,
-            [each.endpoint for each in self._listeners.of(cluster.controller_listeners)],
-            self._new_id(),
-            self._metadata,
-            self._links.controller,
-        )
-        await registration.run()
+        from penstock.node.membership import ControllerRegistration
+
+        assert not isinstance(self._links, NoLinks)
+        own = [each.endpoint for each in self._listeners.of(cluster.controller_listeners)]
+        await ControllerRegistration(
+            self.identity, own, self._new_id(), self._metadata, self._links.controller
+        ).run()
 
     def _settled(self) -> dict[str, str]:
         """Settings decided by the command line or the directory, told to clients like any other."""
@@ -256,18 +242,11 @@ class Node:
             run_later=self._system.flush_later,
         )
         self._flusher.start()
-        self._links = Links(
-            self.identity.node_id,
-            self.options.cluster,
-            self._image,
-            self._system,
-            lambda: self._metadata.find_controller(),
-            lambda request: self._metadata.controller.ask_here(request),
-        )
+        self._links = self._new_links()
         self._replica_link = ReplicaLink(
             self.identity.node_id,
             self._clock,
-            self._current_config,
+            self._settings,
             self._broker_epoch,
             self._links.replicas.call,
             self._links.ask_controller,
@@ -275,7 +254,7 @@ class Node:
         self._keeper = PartitionKeeper(
             self.identity.node_id,
             self._image,
-            self._current_config,
+            self._settings,
             self.log_dir,
             self._flusher,
             self._partitions,
@@ -287,7 +266,7 @@ class Node:
             self.log_dir,
             self._clock,
             self.identity,
-            self._current_config,
+            self._settings,
             self._new_id,
             self._on_delta,
             self._system.random,
@@ -295,15 +274,9 @@ class Node:
             self._links.raft,
             self._links.ask_controller,
         )
-        self._broker_watch = BrokerWatch(
-            self.identity.node_id,
-            self._image,
-            self._links.replicas.is_gone,
-            self._metadata.controller.fence,
-        )
-        self._metadata.on_active = self._broker_watch.look_at_all
+        self._watch_brokers()
         self._upkeep = Upkeep(
-            self._current_config,
+            self._settings,
             self._clock,
             self.log_dir,
             self._partitions,
@@ -312,25 +285,58 @@ class Node:
             self._system.run_compaction,
         )
 
+    def _new_links(self) -> Links | NoLinks:
+        cluster = self.options.cluster
+        if cluster is None:
+            return NoLinks()
+        from penstock.node.links import Links
+
+        return Links(
+            self.identity.node_id,
+            cluster,
+            self._image,
+            self._system,
+            lambda: self._metadata.quorum.leader,
+            self._ask_here,
+        )
+
+    def _watch_brokers(self) -> None:
+        self._broker_watch = BrokerWatch(
+            self.identity.node_id,
+            self._image,
+            self._links.replicas.is_gone,
+            self._metadata.controller.fence,
+        )
+        self._metadata.on_active = self._broker_watch.look_at_all
+
+    async def _ask_here(self, request: Entity) -> Any:
+        """For this node itself, and for clients of it if the controller has come here while their
+        request was on its way to another."""
+        if isinstance(request, EnvelopeRequest):
+            from penstock.handlers.api import envelope
+
+            (listener, *_) = self.options.controller_listeners
+            return await envelope.answer(self._broker, request, listener)
+        return await self._metadata.controller.ask_here(request)
+
     def _quorum_config(self) -> QuorumConfig:
         cluster = self.options.cluster
         if cluster is None:
             return alone(self.identity)
         own = [each.endpoint for each in self._listeners.of(cluster.controller_listeners)]
-        return among_others(self.identity, cluster, own, self._config)
+        return among_others(self.identity, cluster, own, self._settings())
 
     def _broker_epoch(self) -> int:
         membership = self._membership
         return self._metadata.broker_epoch if membership is None else membership.broker_epoch
 
     def _build_broker(self, loop: asyncio.AbstractEventLoop) -> None:
-        cluster = self.options.cluster
         brokers = self._links.coordinators
         markers = MarkerWriter(self._clock, self._partitions, lambda: self._broker.groups)
         self._broker = Broker(
             node_id=self.identity.node_id,
             cluster_id=self.identity.cluster_id,
-            config=self._config,
+            config=self._settings(),
             clock=self._clock,
             loop=loop,
             image=self._image,
@@ -341,17 +347,19 @@ class Node:
             markers=markers,
             marker_sender=MarkerSender(self.identity.node_id, self._image, markers, brokers),
             additions=AdditionSender(brokers),
-            producer_ids=ProducerIds(self._allocate_producer_ids),
+            producer_ids=ProducerIds(
+                lambda: self._metadata.controller.allocate_producer_ids(self._broker_epoch())
+            ),
             fetch_sessions=FetchSessions(
-                self._config.fetch_sessions_max,
+                self._settings().fetch_sessions_max,
                 first_id=1 + int.from_bytes(self._new_id()[:4]) % 0x7FFFFFFD,
             ),
             metrics=self.metrics,
             log_dir=self.log_dir,
-            parked=ParkedProduces(2 * self._config.request_memory_bytes),
+            parked=ParkedProduces(2 * self._settings().request_memory_bytes),
             slow_reading=asyncio.Lock(),
             quorum=self._metadata.quorum,
-            controller_listeners=frozenset(cluster.controller_listeners if cluster else ()),
+            controller_listeners=self.options.controller_listeners,
             answer_embedded=lambda client, data: self._controller_router.answer_embedded(
                 client, data
             ),
@@ -365,7 +373,7 @@ class Node:
 
         return GroupHost(
             self.identity.node_id,
-            self._current_config,
+            self._settings,
             self._clock,
             self._image,
             self._partitions,
@@ -380,7 +388,7 @@ class Node:
 
         return TransactionHost(
             self.identity.node_id,
-            self._current_config,
+            self._settings,
             self._clock,
             self._image,
             self._partitions,
@@ -392,17 +400,6 @@ class Node:
 
     def _new_uuid(self) -> UUID:
         return UUID(bytes=self._new_id(), version=4)
-
-    async def _recover(self) -> None:
-        """After a crash, before anybody is let in: logs are cut to what is whole."""
-        if self.log_dir.was_clean:
-            return
-
-        def report(done: int, total: int) -> None:
-            if done == total or done % RECOVERY_REPORT_EVERY == 0:
-                log.info("logs recovered", done=done, total=total)
-
-        await asyncio.to_thread(self.log_dir.recover, report)
 
     async def _open_metrics(self) -> None:
         self._metrics_server = None
@@ -428,7 +425,7 @@ class Node:
             self._broker.tell_coordinators(delta)
         changed = delta.topics_created or delta.topics_deleted or delta.partitions_created
         if changed and CONSUMER_OFFSETS in self._image.topics:
-            self._spawn(self._broker.groups.apply(delta))
+            self._background.spawn(self._broker.groups.apply(delta))
 
     def _on_connection_ended(self, client: ClientState) -> None:
         """Of a broker that spoke to the controller here: it may have ended altogether."""
@@ -441,16 +438,6 @@ class Node:
             self._broker.groups.load_led()
         if TRANSACTION_STATE in self._image.topics:
             self._broker.transactions.load_led()
-
-    def _spawn(self, work: Coroutine[Any, Any, object]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks[task] = None
-        task.add_done_callback(self._on_task_done)
-
-    def _on_task_done(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.pop(task, None)
-        if not task.cancelled() and task.exception() is not None:
-            log.error("background work failed", exc_info=task.exception())
 
     def _on_unexpected(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """A callback or a task failed, and nobody was there to be told."""
@@ -466,28 +453,10 @@ class Node:
         await self._offline.wait()
 
     def _refresh_config(self) -> None:
-        configs = self._image.configs
-        self._config = self._config.with_dynamic(
-            configs.broker(self.identity.node_id), configs.broker(None)
-        )
-        self._mention_settings()
+        self._settings.refresh(self._image.configs, self.identity.node_id)
         if hasattr(self, "_broker"):
-            self._broker.config = self._config
+            self._broker.config = self._settings()
         self._keeper.refresh_all()
-
-    def _mention_settings(self) -> None:
-        """What was set and does nothing is said once, not at every change."""
-        for names, event in (
-            (self._config.unread, "settings accepted without effect"),
-            (sorted(self._config.ignored), "changes of settings that cannot be followed"),
-        ):
-            new = [name for name in names if name not in self._mentioned]
-            if new:
-                self._mentioned.update(new)
-                log.warning(event, settings=",".join(new))
-
-    async def _allocate_producer_ids(self) -> range:
-        return await self._metadata.controller.allocate_producer_ids(self._broker_epoch())
 
     # Stop
 
@@ -497,8 +466,7 @@ class Node:
         if self._membership is not None:
             await self._membership.leave()
         await self._listeners.drain(DRAIN_TIMEOUT_S)
-        for task in list(self._tasks):
-            task.cancel()
+        self._background.cancel()
         stopping = Stopping()
         await stopping.end("upkeep", self._upkeep.stop(), STOP_TIMEOUT_S)
         if self._metrics_server is not None:
@@ -519,27 +487,7 @@ class Node:
         self.log_dir.close(broker_epoch=self._broker_epoch())
         return True
 
-    # Settings
-
-    def _current_config(self) -> BrokerConfig:
-        return self._config
-
-    def _log_config(self, partition: TopicPartition) -> LogConfig:
-        return self._keeper.log_config(partition)
-
-    def _limits(self) -> Limits:
-        config = self._config
-        return Limits(
-            frame_bytes_max=config.request_bytes_max,
-            total_frame_bytes_max=config.request_memory_bytes,
-            connections_max=config.connections_max,
-            idle_ms_max=config.idle_ms_max,
-            descriptors_max=self._descriptors.connections_below,
-        )
-
-
-def _settle_memory() -> None:
-    """What is there now stays: keep the garbage collector from looking at it again and again."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(GC_THRESHOLD, 20, 50)
+    def hasten(self) -> None:
+        """A stop that is under way no longer waits for others to lead what is led here."""
+        if self._membership is not None:
+            self._membership.hasten()

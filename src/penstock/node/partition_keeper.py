@@ -72,6 +72,7 @@ class PartitionKeeper:
             image.brokers.get,
             cluster.broker_epoch,
             lambda: int(config().get("replica.lag.time.max.ms")),
+            log_dir.checkpoint,
             cluster.alter_isr,
         )
 
@@ -131,6 +132,8 @@ class PartitionKeeper:
             self._log_dir.fail_log(failed.partition, str(error))
             partition = self._partitions.get(*failed.partition)
             if partition is not None:
+                # Its fetcher would wait for ever until it is safe, and with it all others.
+                self._cluster.unfollow(partition)
                 partition.end(error)
 
     def take_offline(self, error: StorageError) -> None:

@@ -63,6 +63,7 @@ class Upkeep:
         self._tasks: dict[asyncio.Task[None], None] = {}
         self._stopped = False
         self._cleaner: Cleaner | None = None
+        self._has_followers = False
 
     def start(self) -> None:
         for name, job, interval_s in (
@@ -77,6 +78,7 @@ class Upkeep:
                 lambda: self._ms("producer.id.expiration.check.interval.ms"),
             ),
             ("metadata", self._metadata.keep_up, lambda: SNAPSHOT_CHECK_S),
+            ("in-sync sets", self._shrink, lambda: self._ms("replica.lag.time.max.ms") / 2),
         ):
             self._begin(name, job, interval_s)
 
@@ -107,11 +109,13 @@ class Upkeep:
         return int(self._config().get(key)) / 1000
 
     def _checkpoint_interval_s(self) -> float:
-        """One step writes recovery points and log starts, as often as either asks for."""
-        return min(
-            self._ms("log.flush.offset.checkpoint.interval.ms"),
-            self._ms("log.flush.start.offset.checkpoint.interval.ms"),
-        )
+        """One step writes recovery points, log starts and high watermarks, as often as any of them
+        asks for. Where nobody follows, the watermark is the end of the log, and found again."""
+        keys = ["log.flush.offset.checkpoint.interval.ms"]
+        keys.append("log.flush.start.offset.checkpoint.interval.ms")
+        if self._has_followers:
+            keys.append("replica.high.watermark.checkpoint.interval.ms")
+        return min(map(self._ms, keys))
 
     async def _repeat(self, name: str, job: Job, interval_s: Callable[[], float]) -> None:
         while True:
@@ -201,7 +205,12 @@ class Upkeep:
             float(config.get("log.cleaner.io.max.bytes.per.second")),
         )
 
+    async def _shrink(self) -> None:
+        """Leaves out of the in-sync sets who has fallen behind."""
+        await self._each_partition("in-sync sets", Partition.shrink_isr)
+
     async def _checkpoint(self) -> None:
+        self._has_followers = any(one.leader is not None for one in self._partitions)
         self._log_dir.checkpoint()
 
     async def _empty_trash(self) -> None:

@@ -185,7 +185,8 @@ class DecoderWriter:
         if field.array:
             self._read_array(function, field, target, nullable)
         elif not isinstance(field.type, str):
-            self._read_struct(function, field.type, target, nullable)
+            null = None if not nullable else 0 if field.tells_null else -1
+            self._read_struct(function, field.type, target, null)
         elif field.type in FIXED:
             function.run.append((FIXED[field.type], target))
         else:
@@ -248,15 +249,16 @@ class DecoderWriter:
                 function.line(line)
 
     def _read_struct(
-        self, function: Function, cls: type[Entity], target: str, nullable: bool
+        self, function: Function, cls: type[Entity], target: str, null: int | None
     ) -> None:
-        if not nullable:
+        """`null`, or less, stands before what is None."""
+        if null is None:
             function.line(f"{target} = {self._new_struct(function, cls)}")
             return
         marker = function.name("m")
         function.run.append(("b", marker))
         self._flush(function)
-        with function.block(f"if {marker} < 0:"):
+        with function.block(f"if {marker} <= {null}:"):
             function.line(f"{target} = None")
         with function.block("else:"):
             owner = self._new_struct(function, cls)

@@ -130,6 +130,10 @@ class StructWriter:
         empty = f"{value} == {self.code.bind_class(field.type)}()"
         return f"{value} is None or {empty}" if field.optional_struct else empty
 
+    def _is_left_out(self, field: Field, value: str) -> str:
+        """Of tagged fields."""
+        return "False" if field.tells_null else self._is_default(field, value)
+
     def _write_tags(self, function: Function, owner: str, tagged: list[Field]) -> None:
         if not tagged:
             function.run.append(("B", "0"))
@@ -138,7 +142,7 @@ class StructWriter:
             self._write_fixed_tag(function, owner, tagged[0])
             return
         name = self._write_tag_writer(sorted(tagged, key=lambda field: field.tag or 0))
-        tests = [f"({self._is_default(field, f'{owner}.{field.name}')})" for field in tagged]
+        tests = [f"({self._is_left_out(field, f'{owner}.{field.name}')})" for field in tagged]
         self._flush_with_byte(function, " and ".join(tests), "0", f"{name}({owner})")
 
     def _write_fixed_tag(self, function: Function, owner: str, field: Field) -> None:
@@ -158,7 +162,7 @@ class StructWriter:
         function = Function(f"{name}(o)")
         function.line("tags = []")
         for field in tagged:
-            with function.block(f"if not ({self._is_default(field, f'o.{field.name}')}):"):
+            with function.block(f"if not ({self._is_left_out(field, f'o.{field.name}')}):"):
                 function.line("out = []")
                 function.line("add = out.append")
                 self._write_field(function, field, f"o.{field.name}")
@@ -175,7 +179,8 @@ class StructWriter:
         if field.array:
             self._write_array(function, field, value, nullable)
         elif not isinstance(field.type, str):
-            self._write_nested(function, field.type, value, nullable)
+            null = None if not nullable else 0 if field.tells_null else -1
+            self._write_nested(function, field.type, value, null)
         elif field.type in FIXED:
             function.run.append((FIXED[field.type], value))
         else:
@@ -227,14 +232,15 @@ class StructWriter:
             function.line(f"parts.append({chunk})")
 
     def _write_nested(
-        self, function: Function, cls: type[Entity], value: str, nullable: bool
+        self, function: Function, cls: type[Entity], value: str, null: int | None
     ) -> None:
+        """`null` stands before what is None."""
         owner = function.name("o")
         function.line(f"{owner} = {value}")
-        if not nullable:
+        if null is None:
             self._write_struct(function, cls, owner)
             return
-        function.run.append(("b", f"-1 if {owner} is None else 1"))
+        function.run.append(("b", f"{null} if {owner} is None else 1"))
         self._flush(function)
         with function.block(f"if {owner} is not None:"):
             self._write_struct(function, cls, owner)

@@ -44,6 +44,12 @@ class Field(NamedTuple):
         fetch response would cost more than everything else in it."""
         return self.tag is not None and not self.array and not isinstance(self.type, str)
 
+    @property
+    def tells_null(self) -> bool:
+        """Whoever misses a nullable tagged struct takes it for an empty one: None is written, as a
+        zero, and what is there has a one before it."""
+        return self.optional_struct and self.nullable is not None
+
 
 class Entity:
     """A message, header, record or nested struct."""

@@ -22,6 +22,7 @@ from penstock.quorum.calls import OutgoingCalls, Received
 from penstock.quorum.channel import Channel, NoChannel
 from penstock.quorum.committed import CommittedRecords, RecordListener
 from penstock.quorum.config import QuorumConfig
+from penstock.quorum.flushing import Flushing
 from penstock.quorum.inputs import Inputs, Step
 from penstock.quorum.leader_journal import LeaderJournal
 from penstock.quorum.loading import load, quorum_state_of, read_election, sole_voter
@@ -31,11 +32,11 @@ from penstock.quorum.quorum_state import write_quorum_state
 from penstock.quorum.requests import IncomingRequests
 from penstock.quorum.snapshot_writer import SnapshotWriter
 from penstock.quorum.space_reserve import SpaceReserve
+from penstock.quorum.wall_clock import on_wall_clock
 from penstock.raft import (
     QuorumView,
     RaftMachine,
     Ready,
-    ReplicaView,
     Role,
     RoleView,
     SnapshotId,
@@ -85,7 +86,9 @@ class Quorum:
         )
         self._requests = IncomingRequests(config, metadata_log)
         self._inputs = Inputs(self._work, self._on_idle)
-        self._flushing: asyncio.Task[None] | None = None
+        self._flushing = Flushing(
+            metadata_log, lambda: self._inputs.feed(self._machine.log_flushed), self._end
+        )
         self._alarm: asyncio.TimerHandle | None = None
         # Set and cleared at once: wakes whoever waits for a change of role.
         self._turned = asyncio.Event()
@@ -138,8 +141,7 @@ class Quorum:
         self._end(StorageError("stopped"))
         await self._calls.close()
         await self._worker.close()
-        if self._flushing is not None:
-            await asyncio.wait([self._flushing])
+        await self._flushing.close()
 
     # --- inputs, one after the other ---
 
@@ -157,7 +159,7 @@ class Quorum:
 
     def _on_idle(self) -> None:
         if self.failure is None:
-            self._flush()
+            self._flushing.begin()
             self._set_alarm()
 
     def _carry_out(self, ready: Ready) -> None:
@@ -295,11 +297,7 @@ class Quorum:
         view = self._machine.describe(now_ms)
         if isinstance(view, ErrorCode):
             return view
-        ahead_ms = self._clock.now_ms() - now_ms
-        return view._replace(
-            voters=tuple(_on_wall(one, ahead_ms) for one in view.voters),
-            observers=tuple(_on_wall(one, ahead_ms) for one in view.observers),
-        )
+        return on_wall_clock(view, self._clock.now_ms() - now_ms)
 
     # --- snapshots ---
 
@@ -317,22 +315,7 @@ class Quorum:
         self._machine.log_trimmed()
         return written
 
-    # --- flush and time ---
-
-    def _flush(self) -> None:
-        if self._flushing is None and self.log.flushed_offset < self.log.end_offset:
-            self._flushing = asyncio.create_task(self._flush_all(), name="quorum-flush")
-
-    async def _flush_all(self) -> None:
-        """As long as something is not synced: what is appended during one flush shares the next."""
-        try:
-            while self.log.flushed_offset < self.log.end_offset:
-                await self.log.wait_flushed()
-                self._inputs.feed(self._machine.log_flushed)
-        except Exception as error:
-            self._end(error)
-        finally:
-            self._flushing = None
+    # --- time, and the end ---
 
     def _set_alarm(self) -> None:
         if self._alarm is not None:
@@ -355,13 +338,3 @@ class Quorum:
             self.journal.end(error)
         self._requests.fail(ApiError(ErrorCode.BROKER_NOT_AVAILABLE))
         self._wake()
-
-
-def _on_wall(replica: ReplicaView, ahead_ms: int) -> ReplicaView:
-    def moved(at_ms: int) -> int:
-        return at_ms if at_ms < 0 else at_ms + ahead_ms
-
-    return replica._replace(
-        last_fetch_ms=moved(replica.last_fetch_ms),
-        last_caught_up_ms=moved(replica.last_caught_up_ms),
-    )

@@ -26,5 +26,7 @@ class ReplicaContext:
     broker: Callable[[int], BrokerImage | None]
     broker_epoch: Callable[[], int]
     lag_max_ms: Callable[[], int]
+    checkpoint: Callable[[], None]
+    """Writes down how far all logs are safe and committed."""
     alter_isr: Callable[[Partition, IsrChange], None]
     """Asks the controller; `Partition.on_isr_answer` is told what it said."""

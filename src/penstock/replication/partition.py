@@ -62,6 +62,7 @@ class Partition:
         "_append_watchers",
         "_context",
         "_ended",
+        "_is_alone",
         "_leader",
         "_log",
         "_waiting",
@@ -89,8 +90,9 @@ class Partition:
         self.min_isr = 1
         self._context = context
         self._leader: Leader | None = None
+        self._is_alone = False
         self._log: Log | None = None
-        # Told in the order in which they came.
+        # In the order in which they came, which is that in which they hear.
         self._watchers: dict[Watcher, None] | None = None
         self._append_watchers: dict[AppendWatcher, None] | None = None
         self._waiting: Waiting | None = None
@@ -111,7 +113,7 @@ class Partition:
                 # Opened again, it would bring back the directory of a topic that is deleted.
                 raise ApiError(self._ended.code, self._ended.message)
             log = self._context.open_log(self)
-            if self.is_led and self._leader is None:
+            if self.is_led and self._is_alone:
                 # What recovery kept was written before and may have been acknowledged: it counts,
                 # and is made safe before anybody sees it.
                 if log.recovery_point < log.end_offset and _waits_for_disk(log):
@@ -165,7 +167,8 @@ class Partition:
         self.leader_id = self._context.node_id
         self.leader_epoch = state.leader_epoch
         self.is_led = True
-        if len(state.replicas) == 1:
+        self._is_alone = len(state.replicas) == 1
+        if self._is_alone:
             self._leader = None
         elif is_new or self._leader is None:
             self._leader = self._new_leader(state)
@@ -280,13 +283,13 @@ class Partition:
         if log is None or not self.is_led:
             return
         safe = _safe_offset(log)
+        waiting = self._waiting_here
+        while waiting and waiting[0][0] <= safe:
+            waiting.popleft()[1].on_acknowledged(self)
         leader = self._leader
         if leader is None:
             self._commit_to(safe)
             return
-        waiting = self._waiting_here
-        while waiting and waiting[0][0] <= safe:
-            waiting.popleft()[1].on_acknowledged(self)
         now_ms = self._context.clock.now_ms()
         current = log.high_watermark
         self._commit_to(leader.high_watermark(current, safe, self.min_isr, log.end_offset, now_ms))
@@ -371,10 +374,12 @@ class Partition:
         used."""
         log = self._log or self.log
         seen = log.high_watermark
-        carry_out(log, action, self._context.clock.now_ms())
+        if carry_out(log, action, self._context.clock.now_ms()):
+            # Before anything is written in place of what was cut: a recovery point or a watermark
+            # behind the cut would be about records that are not the ones that stand there then.
+            self._context.checkpoint()
         if log.config.flush_messages == 1:
-            if log.recovery_point < log.end_offset:
-                self._context.flush(log)
+            self.make_safe()
         elif log.end_offset - log.recovery_point >= log.config.flush_messages:
             self._context.flush(log)
         if log.high_watermark != seen:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from penstock.testing.broker import Broker, BrokerError
     from penstock.testing.clock import SimulatedClock
+    from penstock.testing.cluster import Cluster
     from penstock.testing.record import Record
 
-__all__ = ["Broker", "BrokerError", "Record", "SimulatedClock"]
+__all__ = ["Broker", "BrokerError", "Cluster", "Record", "SimulatedClock"]
 
 _HOMES = {"Broker": "broker", "BrokerError": "broker", "Record": "record"}
-_HOMES["SimulatedClock"] = "clock"
+_HOMES |= {"Cluster": "cluster", "SimulatedClock": "clock"}
 
 
 def __getattr__(name: str) -> Any:

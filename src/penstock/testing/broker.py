@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from penstock.testing.nursery import Child, Nursery, shared_nursery
+from penstock.testing.client_calls import ClientCalls, setting_text
+from penstock.testing.nursery import Child, Nursery, Order, shared_nursery
 
-if TYPE_CHECKING:
-    from penstock.testing.record import Content, Outgoing, Record
-
-_READY_S = 20.0
 _STOP_S = 20.0
 _LOG_SHOWN_CHARACTERS = 4000
 
@@ -22,8 +18,10 @@ class BrokerError(RuntimeError):
     pass
 
 
-class Broker:
+class Broker(ClientCalls):
     """`bootstrap_servers` stays the same from the first start on, whatever happens between."""
+
+    ready_s = 20.0
 
     def __init__(
         self,
@@ -35,7 +33,7 @@ class Broker:
     ) -> None:
         self.data_dir = data_dir
         self.log_file = data_dir.with_name(data_dir.name + ".log")
-        self.settings = {key: _setting(value) for key, value in (settings or {}).items()}
+        self.settings = {key: setting_text(value) for key, value in (settings or {}).items()}
         self.metrics: str | None = None
         self._log_level = log_level
         self._nursery = nursery
@@ -69,18 +67,29 @@ class Broker:
         self.stop()
 
     def start(self) -> None:
+        self.launch()
+        self.wait_ready()
+
+    def launch(self) -> None:
+        """As `start`, without the wait."""
         if self.running:
             raise BrokerError("the broker is running already")
         self._forget()
         self._nursery = self._nursery or shared_nursery()
-        self._child = self._nursery.spawn(
-            data_dir=self.data_dir,
-            log=self.log_file,
+        self._child = self._nursery.spawn(self._order())
+
+    def _order(self) -> Order:
+        return Order(
+            data_dir=str(self.data_dir),
+            log=str(self.log_file),
             listen=self._listen or "127.0.0.1:0",
             settings=self.settings,
             log_level=self._log_level,
         )
-        ready = self._child.wait_ready(_READY_S)
+
+    def wait_ready(self) -> None:
+        child = self._running()
+        ready = child.wait_ready(self.ready_s)
         if ready is None:
             self._end(signal.SIGKILL)
             raise BrokerError(f"the broker did not start\n{self.log[-_LOG_SHOWN_CHARACTERS:]}")
@@ -95,6 +104,13 @@ class Broker:
         if self._child is not None:
             self._end(signal.SIGKILL)
 
+    def pause(self) -> None:
+        """SIGSTOP: it stays where it is, with all its connections, and says nothing."""
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def resume(self) -> None:
+        os.kill(self.pid, signal.SIGCONT)
+
     def restart(self) -> None:
         self.stop()
         self.start()
@@ -103,6 +119,8 @@ class Broker:
         child = self._running()
         if not child.wait_exit(0):
             os.kill(child.pid, number)
+            # One that is paused would hear of it when it is resumed.
+            os.kill(child.pid, signal.SIGCONT)
         if not child.wait_exit(_STOP_S):
             os.kill(child.pid, signal.SIGKILL)
             child.wait_exit(_STOP_S)
@@ -121,75 +139,3 @@ class Broker:
         if child is None or self._nursery is None:
             return 0
         return self._nursery.reap(child)
-
-    # Talking to it
-
-    def create_topic(
-        self,
-        name: str,
-        partitions: int = 1,
-        config: Mapping[str, object] | None = None,
-        *,
-        timeout_s: float = 10.0,
-    ) -> None:
-        from penstock.testing.record import create_topic
-
-        settings = {key: _setting(value) for key, value in (config or {}).items()}
-        create_topic(self.bootstrap_servers, name, partitions, settings, timeout_s)
-
-    def produce(
-        self,
-        topic: str,
-        values: Content | Iterable[Outgoing],
-        *,
-        key: Content = None,
-        partition: int | None = None,
-        headers: Sequence[tuple[str, bytes | None]] = (),
-        timestamp_ms: int | None = None,
-        timeout_s: float = 10.0,
-        settings: Mapping[str, Any] | None = None,
-    ) -> list[Record]:
-        """Send values, or (key, value) pairs, and wait for the acknowledgements.
-
-        `settings` are librdkafka's.
-        """
-        from penstock.testing.record import produce_records
-
-        return produce_records(
-            self.bootstrap_servers,
-            topic,
-            values,
-            key=key,
-            partition=partition,
-            headers=headers,
-            timestamp_ms=timestamp_ms,
-            timeout_s=timeout_s,
-            settings=settings,
-        )
-
-    def read(
-        self,
-        topic: str,
-        *,
-        partition: int | None = None,
-        start: int = 0,
-        count: int | None = None,
-        timeout_s: float = 10.0,
-        settings: Mapping[str, Any] | None = None,
-    ) -> list[Record]:
-        """All records there are, or wait for `count` of them; by partition, then by offset."""
-        from penstock.testing.record import read_records
-
-        return read_records(
-            self.bootstrap_servers,
-            topic,
-            partition=partition,
-            start=start,
-            count=count,
-            timeout_s=timeout_s,
-            settings=settings,
-        )
-
-
-def _setting(value: object) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)

@@ -10,8 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import asdict, dataclass
 from typing import Any
 
 _STOP_S = 10.0
@@ -19,6 +18,20 @@ _STOP_S = 10.0
 
 class NurseryError(RuntimeError):
     pass
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a broker is started with."""
+
+    log: str
+    settings: Mapping[str, str]
+    data_dir: str | None = None
+    listen: str | None = None
+    """Neither is said where the settings say it."""
+    log_level: str = "info"
+    prepare: str | None = None
+    """`module:function`, called in the new process before the broker starts: to plant a fault."""
 
 
 @dataclass(slots=True)
@@ -68,26 +81,11 @@ class Nursery:
             )
         self._conversation = ours
 
-    def spawn(
-        self,
-        *,
-        data_dir: Path,
-        log: Path,
-        listen: str,
-        settings: Mapping[str, str],
-        log_level: str = "info",
-    ) -> Child:
-        request = {
-            "data_dir": str(data_dir),
-            "log": str(log),
-            "listen": listen,
-            "settings": dict(settings),
-            "log_level": log_level,
-        }
+    def spawn(self, order: Order) -> Child:
         ready_read, ready_write = os.pipe()
         exit_read, exit_write = os.pipe()
         try:
-            answer = self._ask(request, [ready_write, exit_write])
+            answer = self._ask(asdict(order), [ready_write, exit_write])
         except NurseryError:
             os.close(ready_read)
             os.close(exit_read)

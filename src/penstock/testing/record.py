@@ -31,10 +31,20 @@ class Record:
 
 
 def create_topic(
-    servers: str, name: str, partitions: int, settings: Mapping[str, str], timeout_s: float
+    servers: str,
+    name: str,
+    partitions: int,
+    settings: Mapping[str, str],
+    timeout_s: float,
+    replication_factor: int = -1,
 ) -> None:
     admin = AdminClient({"bootstrap.servers": servers}, logger=_log)
-    topic = NewTopic(name, num_partitions=partitions, config=dict(settings))
+    topic = NewTopic(
+        name,
+        num_partitions=partitions,
+        replication_factor=replication_factor,
+        config=dict(settings),
+    )
     admin.create_topics([topic], operation_timeout=timeout_s)[name].result(timeout_s)
 
 

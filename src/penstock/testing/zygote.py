@@ -104,6 +104,7 @@ def _become_broker(request: dict[str, Any], ready_fd: int, zygote: int) -> NoRet
         os.dup2(log, 1)
         os.dup2(log, 2)
         os.close(log)
+        _prepare(request["prepare"])
         code = _run(request, ready_fd)
     except BaseException:
         traceback.print_exc()
@@ -129,6 +130,14 @@ def _watch(zygote: int) -> None:
     while os.getppid() == zygote:
         time.sleep(_WATCH_S)
     os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _prepare(named: str | None) -> None:
+    if named is not None:
+        from importlib import import_module
+
+        module, _, function = named.partition(":")
+        getattr(import_module(module), function)()
 
 
 def _run(request: dict[str, Any], ready_fd: int) -> int:

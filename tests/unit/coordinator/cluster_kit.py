@@ -22,11 +22,11 @@ from penstock.coordinator.marker_writer import MarkerWriter
 from penstock.coordinator.producer_id import ProducerIds
 from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE, CoordinatorTopic
 from penstock.coordinator.transaction_host import TransactionHost
-from penstock.handlers.broker import Broker, Endpoint
+from penstock.handlers.broker import Broker
 from penstock.handlers.call import Call, ClientState
 from penstock.handlers.fetch_session import FetchSessions
 from penstock.handlers.parked_produce import ParkedProduces
-from penstock.handlers.table import load
+from penstock.handlers.table import BROKER_MODULES, load
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.partition import NO_LEADER
 from penstock.metadata.record import MetadataRecord
@@ -94,6 +94,7 @@ class KitNode:
             self.image.brokers.get,
             lambda: node_id,
             lambda: 10_000,
+            self.log_dir.checkpoint,
             lambda *_: None,
         )
         writer = MarkerWriter(self.clock, self.partitions, lambda: self.broker.groups)
@@ -133,7 +134,9 @@ class KitNode:
             fetch_sessions=FetchSessions(10),
             metrics=metrics,
             log_dir=self.log_dir,
-            endpoint=Endpoint(f"host{node_id}", 9092),
+            quorum=None,  # type: ignore[arg-type]
+            controller_listeners=frozenset(),
+            answer_embedded=None,  # type: ignore[arg-type]
             markers=writer,
             marker_sender=MarkerSender(node_id, self.image, writer, cluster),
             additions=AdditionSender(cluster),
@@ -187,7 +190,9 @@ class KitNode:
         key = type(request).API_KEY
         assert key is not None
         version = API_BY_KEY[key].max_stable_version if version is None else version
-        answer = load(key)(self.broker, request, Call(client or self.client, version))
+        answer = load(BROKER_MODULES[key])(
+            self.broker, request, Call(client or self.client, version)
+        )
         if type(answer) is Later:
             return await future_of(answer)
         return await answer if type(answer) is CoroutineType else answer

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE
+from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE, partition_of
 from penstock.model.error import ErrorCode
 from penstock.protocol.messages.find_coordinator import FindCoordinatorRequest
 from penstock.protocol.messages.heartbeat import HeartbeatRequest
@@ -174,6 +174,29 @@ def test_nothing_is_told_that_a_successor_could_lack(cluster: KitCluster) -> Non
         assert (await cluster.nodes[3].ask(ListGroupsRequest(), 4)).error_code == code
         cluster.wake(2)
         assert await committed_offset(cluster, "g") == (2, 0)
+
+    cluster.run(story)
+
+
+def test_a_load_that_waits_for_replicas_holds_up_no_other(cluster: KitCluster) -> None:
+    async def story(cluster: KitCluster) -> None:
+        cluster.delete(CONSUMER_OFFSETS)
+        cluster.create(CONSUMER_OFFSETS, 1, 1)
+        cluster.tell()
+        first = next(name for name in ("g", "h", "i", "j") if partition_of(name, 2) == 0)
+        other = next(name for name in ("g", "h", "i", "j") if partition_of(name, 2) == 1)
+        assert await commit_offset(cluster, first, 1) == await commit_offset(cluster, other, 1) == 0
+        await asyncio.sleep(0.1)
+        cluster.nodes[2].is_deaf = True
+        asked = asyncio.create_task(cluster.nodes[1].ask(commit_request(first, 2), 8))
+        await asyncio.sleep(0.1)
+        for index in (0, 1):
+            cluster.move(CONSUMER_OFFSETS, 3, index)
+        await asyncio.sleep(10)
+        groups = cluster.nodes[3].broker.groups
+        assert groups.loaded_at(0) is None and groups.loaded_at(1) is not None
+        answer = await asked
+        assert answer.topics[0].partitions[0].error_code == ErrorCode.NOT_COORDINATOR
 
     cluster.run(story)
 

@@ -12,6 +12,12 @@ from penstock.group.record import (
     offset_tombstone,
 )
 from penstock.model.error import ProtocolError
+from penstock.protocol.messages.records.consumer_group_member_metadata import (
+    ClassicMemberMetadata,
+    ClassicProtocol,
+    ConsumerGroupMemberMetadataKey,
+    ConsumerGroupMemberMetadataValue,
+)
 from penstock.protocol.messages.records.group_metadata import GroupMetadataValue, MemberMetadata
 from penstock.protocol.messages.records.offset_commit import OffsetCommitKey, OffsetCommitValue
 
@@ -49,6 +55,44 @@ def test_bytes_are_kafkas() -> None:
     data = encode_record(offset_commit_record("g", "t", 3, EXPIRING))
     assert data.key == b"\0\1\0\1g\0\1t\0\0\0\3"
     assert data.value == b"\0\1" + pack(">q", 9) + b"\0\1m" + pack(">qq", 3, 8)
+
+
+KAFKAS_KEY = b"\0\5\0\1g\0\1m"
+KAFKAS_MEMBER = (
+    b"\0\0"  # the value's version
+    b"\0\0\x08rdkafka\x0b/127.0.0.1\2\7orders\1\0\4\x93\xe0\0"
+    b"\1\0\1\0"  # tag 0, of one byte: no member of the classic protocol
+)
+
+
+def test_a_member_of_kafkas_coordinator_is_read_and_written_alike() -> None:
+    """Kafka takes a member without the tag for one of the classic protocol."""
+    record = decode_record(KAFKAS_KEY, KAFKAS_MEMBER)
+    assert record is not None
+    assert isinstance(record.value, ConsumerGroupMemberMetadataValue)
+    assert record.value.classic_member_metadata is None
+    data = encode_record(record)
+    assert (data.key, data.value) == (KAFKAS_KEY, KAFKAS_MEMBER)
+
+
+def test_a_member_written_without_the_tag_is_none_of_the_classic_protocol() -> None:
+    record = decode_record(KAFKAS_KEY, KAFKAS_MEMBER[:-4] + b"\0")
+    assert record is not None
+    assert isinstance(record.value, ConsumerGroupMemberMetadataValue)
+    assert record.value.classic_member_metadata is None
+
+
+def test_a_member_of_the_classic_protocol_comes_back() -> None:
+    classic = ClassicMemberMetadata(
+        session_timeout_ms=9, supported_protocols=[ClassicProtocol(name="range", metadata=b"x")]
+    )
+    for each in (classic, ClassicMemberMetadata()):
+        value = ConsumerGroupMemberMetadataValue(classic_member_metadata=each)
+        data = encode_record(
+            GroupRecord(ConsumerGroupMemberMetadataKey(group_id="g", member_id="m"), value)
+        )
+        record = decode_record(data.key, data.value)
+        assert record is not None and record.value == value
 
 
 def test_the_producer_comes_from_the_batch() -> None:

@@ -117,14 +117,11 @@ def test_only_what_takes_nothing_away_is_accepted_without_effect() -> None:
         "remote.log.metadata.manager.class.path",
         "remote.log.storage.manager.class.name",
         "remote.log.storage.manager.class.path",
-        "replica.selector.class",
     }
     switches = {
         name for name, key in BROKER_KEYS.items() if key.effect == "unread" and key.type == BOOLEAN
     }
     assert switches == {
-        "controlled.shutdown.enable",
-        "controller.quorum.auto.join.enable",
         "follower.fetch.last.tiered.offset.enable",
         "log.preallocate",
     }

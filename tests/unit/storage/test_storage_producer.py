@@ -125,3 +125,31 @@ def test_a_damaged_snapshot_is_none(position: int, mask: int) -> None:
     data = bytearray(encode_snapshot(state.freeze()))
     data[position] ^= mask
     assert decode_snapshot(bytes(data)) is None
+
+
+def test_the_first_sequence_that_was_tried_comes_first() -> None:
+    """KAFKA-14920: the answer about a later batch came before the one about the first."""
+    state = ProducerState()
+    state.verifications.note(7, 0, 3, now_ms=100)
+    state.verifications.note(7, 0, 0, now_ms=100)
+    state.verifications.note(7, 0, 5, now_ms=100)
+    refused = refuse(state, header(3, epoch=0, pid=7))
+    assert refused is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
+    assert state.check(header(0, epoch=0, pid=7), sequences=True) is None
+    state.apply(header(0, epoch=0, pid=7), 10, 100)
+    assert state.check(header(1, epoch=0, pid=7), sequences=True) is None
+    # Another epoch, or nobody for long: any sequence may begin.
+    state.verifications.note(8, 1, 0, now_ms=100)
+    assert state.check(header(9, epoch=2, pid=8), sequences=True) is None
+    state.expire(1000, 500)
+    assert state.check(header(9, epoch=1, pid=8), sequences=True) is None
+
+
+def test_a_marker_is_known_by_where_it_stands() -> None:
+    state = ProducerState()
+    state.apply(header(0, epoch=0, pid=7), 10, 100)
+    assert not state.has_ended_since(7, 0)
+    state.apply_marker(header(0, epoch=0, pid=7), EndMarker(True, 3), 12)
+    assert state.has_ended_since(7, 12)
+    assert not state.has_ended_since(7, 13)
+    assert not state.has_ended_since(8, 0)

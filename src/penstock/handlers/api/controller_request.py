@@ -12,4 +12,6 @@ def handle(broker: Broker, request: Entity, call: Call) -> Answer:
     if isinstance(request, BrokerHeartbeatRequest):
         call.client.broker = (request.broker_id, request.broker_epoch)
         broker.controller.note_contact(request.broker_id, request.broker_epoch)
+    if call.client.listener in broker.controller_listeners:
+        return broker.controller.ask_active(request, call)
     return broker.controller.ask(request, call)

@@ -13,7 +13,8 @@ from random import Random
 from typing import Any, TypeVar
 
 from penstock.node.address import Address
-from penstock.node.node import Node, NodeOptions
+from penstock.node.node import Node
+from penstock.node.options import NodeOptions
 from penstock.node.system import System
 from penstock.settings.config import BrokerConfig
 from penstock.storage.compaction.job import CompactionJob, Progress

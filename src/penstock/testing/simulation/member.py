@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from penstock.node.cluster_config import cluster_config
 from penstock.node.format.feature import feature_levels
 from penstock.node.format.formatter import Formatter, NewCluster
-from penstock.node.node import Node, NodeOptions
+from penstock.node.node import Node
+from penstock.node.options import NodeOptions
 from penstock.settings.config import BrokerConfig
 from penstock.testing.simulation.cluster import SimulatedCluster
 from penstock.testing.simulation.host import DATA_DIR, SimulatedHost

@@ -1,0 +1,39 @@
+"""What a node is told by whoever starts it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from penstock.node.address import Address
+from penstock.node.cluster_config import ClusterConfig
+from penstock.node.listener_config import ListenerEndpoint
+
+PLAINTEXT = "PLAINTEXT"
+
+
+@dataclass(frozen=True, slots=True)
+class NodeOptions:
+    listen: Address
+    advertise: Address | None
+    data_dir: str
+    metrics: Address | None = None
+    cluster: ClusterConfig | None = None
+    """Its place among others; None for a cluster of one that nobody joins. Listeners are then the
+    ones that it names."""
+
+    @property
+    def listeners(self) -> tuple[ListenerEndpoint, ...]:
+        if self.cluster is not None:
+            return self.cluster.listeners
+        return (ListenerEndpoint(PLAINTEXT, PLAINTEXT, *self.listen),)
+
+    @property
+    def advertised(self) -> tuple[ListenerEndpoint, ...]:
+        """Under a port that is free, others are told the one that was taken."""
+        if self.cluster is not None:
+            return self.cluster.advertised
+        return (ListenerEndpoint(PLAINTEXT, PLAINTEXT, *(self.advertise or self.listen)),)
+
+    @property
+    def controller_listeners(self) -> frozenset[str]:
+        return frozenset(self.cluster.controller_listeners if self.cluster is not None else ())

@@ -1,0 +1,126 @@
+"""One node of a cluster under test: a process with three listeners, at ports that stay."""
+
+from __future__ import annotations
+
+import random
+import socket
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+from penstock.testing.broker import Broker
+from penstock.testing.nursery import Nursery, Order
+
+HOST = "127.0.0.1"
+# Below the ports that systems give to outgoing connections: one of those could otherwise sit on a
+# port whose node is down for a moment.
+_PORTS = range(15_000, 32_000)
+_taken: set[int] = set()
+
+
+def free_port() -> int:
+    """One that was free a moment ago, and was not given before."""
+    while True:
+        port = random.choice(_PORTS)
+        if port in _taken:
+            continue
+        with socket.socket() as probe:
+            try:
+                probe.bind((HOST, port))
+            except OSError:
+                continue
+        _taken.add(port)
+        return port
+
+
+class Ports(NamedTuple):
+    clients: int
+    brokers: int
+    controllers: int
+
+
+class ClusterNode(Broker):
+    """`told` are the ports that other nodes are told: its own, or those of a proxy before them."""
+
+    ready_s = 60.0
+    """A node is ready when the controllers have let it in, and those may be starting too."""
+
+    def __init__(
+        self,
+        node_id: int,
+        folder: Path,
+        own: Ports,
+        told: Ports,
+        settings: Mapping[str, object],
+        *,
+        log_level: str = "info",
+        prepare: str | None = None,
+        nursery: Nursery | None = None,
+    ) -> None:
+        super().__init__(
+            folder / f"node-{node_id}",
+            _place(node_id, folder, own, told) | dict(settings),
+            log_level=log_level,
+            nursery=nursery,
+        )
+        self.id = node_id
+        self.ports = own
+        self.told = told
+        self.prepare = prepare
+        self.is_paused = False
+
+    @property
+    def bootstrap_servers(self) -> str:
+        return f"{HOST}:{self.ports.clients}"
+
+    @property
+    def address(self) -> tuple[str, int]:
+        """Where it serves clients."""
+        return HOST, self.ports.clients
+
+    @property
+    def config_file(self) -> Path:
+        """As for `penstock start --config`."""
+        return self.data_dir.with_name(self.data_dir.name + ".properties")
+
+    def write_config(self) -> None:
+        lines = (f"{key}={value}\n" for key, value in self.settings.items())
+        self.config_file.write_text("".join(lines))
+
+    def launch(self) -> None:
+        self.is_paused = False
+        super().launch()
+
+    def pause(self) -> None:
+        super().pause()
+        self.is_paused = True
+
+    def resume(self) -> None:
+        super().resume()
+        self.is_paused = False
+
+    def _order(self) -> Order:
+        return Order(
+            log=str(self.log_file),
+            settings=self.settings,
+            log_level=self._log_level,
+            prepare=self.prepare,
+        )
+
+
+def _place(node_id: int, folder: Path, own: Ports, told: Ports) -> dict[str, object]:
+    names = ("PLAINTEXT", "INTERNAL", "CONTROLLER")
+    return {
+        "process.roles": "broker,controller",
+        "node.id": node_id,
+        "listeners": _listeners(names, own),
+        "advertised.listeners": _listeners(names, told),
+        "listener.security.protocol.map": ",".join(f"{name}:PLAINTEXT" for name in names),
+        "inter.broker.listener.name": "INTERNAL",
+        "controller.listener.names": "CONTROLLER",
+        "log.dirs": folder / f"node-{node_id}",
+    }
+
+
+def _listeners(names: tuple[str, ...], ports: Ports) -> str:
+    return ",".join(f"{name}://{HOST}:{port}" for name, port in zip(names, ports, strict=True))

@@ -1,0 +1,237 @@
+"""Runs writers, copiers, groups and readers on a cluster under fire, and collects the verdicts."""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from confluent_kafka import IsolationLevel
+
+from penstock.testing.broker import BrokerError
+from penstock.testing.cluster import Cluster, ClusterError
+from penstock.testing.cluster_view import NodeSilentError
+from penstock.testing.history import Event, Outcome, check, load
+from tools.cluster_chaos import replicas
+from tools.cluster_chaos.disturbance import Disturbances, Weather
+from tools.cluster_chaos.member import Member
+from tools.cluster_chaos.outcome import Result
+from tools.cluster_chaos.setup import PARTITIONS, REPLICAS, TOPIC_SETTINGS
+from tools.cluster_chaos.watcher import Watcher
+from tools.exactly_once.checker import differences, values_of
+from tools.exactly_once.feeder import Feeder
+from tools.exactly_once.fleet import Fleet
+from tools.exactly_once.reading import UnreadableError, end_offsets, hanging, lag, read_topic
+from tools.exactly_once.setup import COPY, SOURCE
+
+Say = Callable[[str], None]
+_ROUND_S = 60
+"""A transaction has to outlast the longest time without a majority."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    seed: int
+    seconds: float = 60.0
+    rate: int = 100
+    copiers: int = 2
+    members: int = 2
+    copier_share: float = 0.15
+    """Of all disturbances, those that meet a copier instead of a node."""
+    weather: Weather = field(default_factory=Weather)
+    settle_s: float = 180.0
+
+
+@dataclass
+class Crowd:
+    """All clients of a run."""
+
+    feeder: Feeder
+    fleet: Fleet
+    members: list[Member]
+    watchers: list[Watcher]
+
+    @property
+    def readers(self) -> list[Member | Watcher]:
+        return [*self.members, *self.watchers]
+
+    def start(self) -> None:
+        self.feeder.start()
+        for each in self.readers:
+            each.start()
+
+    def abandon(self) -> None:
+        self.feeder.stopping.set()
+        for each in self.readers:
+            each.stopping.set()
+        self.fleet.kill_all()
+
+    def events(self) -> list[Event]:
+        noted = [event for each in self.readers for event in each.events]
+        return [*self.feeder.events, *load(self.fleet.histories), *noted]
+
+
+def run(target: str, cluster: Cluster, scratch: Path, plan: Plan, say: Say = print) -> Result:
+    result = Result(target, plan.seed, len(cluster.nodes))
+    began = time.monotonic()
+    cluster.start_all()
+    crowd = None
+    try:
+        for topic in (SOURCE, COPY):
+            cluster.create_topic(
+                topic, PARTITIONS, TOPIC_SETTINGS, replication_factor=REPLICAS, timeout_s=30
+            )
+        crowd = _crowd(cluster.bootstrap_servers, scratch, plan)
+        crowd.start()
+        _wait_flowing(crowd)
+        _disturb(cluster, crowd, plan, result, say)
+        if _heal(cluster, crowd, plan, result, say):
+            _settle(cluster, crowd, plan, result, say)
+            _judge(cluster, crowd, result, say)
+    finally:
+        if crowd is not None:
+            crowd.abandon()
+        cluster.kill_all()
+    result.seconds = time.monotonic() - began
+    say(result.summary())
+    return result
+
+
+def _crowd(bootstrap: str, scratch: Path, plan: Plan) -> Crowd:
+    return Crowd(
+        Feeder(bootstrap, plan.rate),
+        Fleet(bootstrap, scratch, plan.copiers, 0.05, None, _ROUND_S),
+        [Member(bootstrap, SOURCE, number) for number in range(1, plan.members + 1)],
+        [
+            Watcher(bootstrap, SOURCE, committed_only=False),
+            Watcher(bootstrap, COPY, committed_only=False),
+            Watcher(bootstrap, COPY, committed_only=True),
+        ],
+    )
+
+
+def _wait_flowing(crowd: Crowd, timeout_s: float = 60.0) -> None:
+    """Until copies are seen: what happens before that meets nobody."""
+    deadline = time.monotonic() + timeout_s
+    while not all(each.count for each in crowd.watchers):
+        if time.monotonic() > deadline:
+            raise ClusterError("nothing was copied in a cluster at peace")
+        crowd.fleet.tend()
+        time.sleep(0.05)
+
+
+def _disturb(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Say) -> None:
+    dice = random.Random(plan.seed)
+    disturbances = Disturbances(cluster, dice, plan.weather, result.disturbances)
+    until = time.monotonic() + plan.seconds
+    while time.monotonic() < until:
+        next_at = min(until, time.monotonic() + dice.uniform(*plan.weather.peace_s))
+        while time.monotonic() < next_at:
+            crowd.fleet.tend()
+            disturbances.tend()
+            time.sleep(0.05)
+        if dice.random() < plan.copier_share:
+            crowd.fleet.kill(dice.choice(crowd.fleet.slots))
+            result.disturbances["copier killed"] += 1
+            continue
+        what = disturbances.begin()
+        if what is not None:
+            left = until - time.monotonic()
+            say(f"{left:5.0f} s left, {crowd.watchers[-1].count} copied: {what}")
+    disturbances.end_all()
+    result.violations += [f"died: {death}" for death in disturbances.deaths]
+
+
+def _heal(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Say) -> bool:
+    """Whether the cluster is whole again."""
+    say("peace: all nodes run and reach each other")
+    began = time.monotonic()
+    try:
+        for number, node in cluster.nodes.items():
+            if not node.running:
+                cluster.launch(number)
+        for node in cluster.nodes.values():
+            node.wait_ready()
+        while True:
+            crowd.fleet.tend()
+            try:
+                cluster.wait_in_sync(timeout_s=2.0)
+                break
+            except ClusterError as error:
+                if time.monotonic() > began + plan.settle_s:
+                    raise ClusterError(f"after {plan.settle_s:.0f} s {error}") from None
+    except (BrokerError, ClusterError, NodeSilentError) as error:
+        result.violations.append(f"stuck: {error}")
+        return False
+    result.healed_s = time.monotonic() - began
+    say(f"all replicas in sync after {result.healed_s:.1f} s")
+    return True
+
+
+def _settle(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Say) -> None:
+    """Whatever was acknowledged must now be copied to the last record."""
+    crowd.feeder.stopping.set()
+    crowd.feeder.join(30)
+    left = crowd.feeder.drain(60)
+    if left:
+        result.violations.append(f"stuck: {left} records of the source were not acknowledged")
+    bootstrap = cluster.bootstrap_servers
+    deadline = time.monotonic() + plan.settle_s
+    behind = lag(bootstrap)
+    while (behind or not crowd.fleet.is_awake) and time.monotonic() < deadline:
+        crowd.fleet.tend()
+        time.sleep(0.2)
+        behind = lag(bootstrap)
+    if behind:
+        result.violations.append(f"stuck: the copiers are {behind} records behind")
+    stubborn = crowd.fleet.end()
+    if stubborn:
+        result.violations.append(f"stuck: {stubborn} copiers did not end")
+    result.endings = crowd.fleet.endings
+    _wait_read(crowd, bootstrap, result)
+    for each in crowd.readers:
+        each.stopping.set()
+    for each in crowd.readers:
+        each.join(60)
+        if each.is_alive():
+            result.violations.append(f"stuck: {each.name} did not end")
+
+
+def _wait_read(crowd: Crowd, bootstrap: str, result: Result, timeout_s: float = 30.0) -> None:
+    """Those who followed all along must come to the end as well."""
+    ends = end_offsets(bootstrap, SOURCE, IsolationLevel.READ_UNCOMMITTED)
+    wanted = sum(ends.values())
+    deadline = time.monotonic() + timeout_s
+    follower = crowd.watchers[0]
+    while follower.count < wanted and time.monotonic() < deadline:
+        time.sleep(0.1)
+    if follower.count < wanted:
+        result.violations.append(f"stuck: {follower.name} got {follower.count} of {wanted}")
+
+
+def _judge(cluster: Cluster, crowd: Crowd, result: Result, say: Say) -> None:
+    say("reading everything back")
+    bootstrap = cluster.bootstrap_servers
+    for topic in (SOURCE, COPY):
+        for index, (stable, end) in hanging(bootstrap, topic, 30).items():
+            result.violations.append(f"hanging: {topic}-{index} is stable to {stable} of {end}")
+    try:
+        source = read_topic(bootstrap, SOURCE, "reader of the source")
+        copy = read_topic(bootstrap, COPY, "reader of the copy")
+    except UnreadableError as error:
+        result.violations.append(f"unreadable: {error}")
+        return
+    copied = values_of(copy)
+    result.violations += [f"copy: {one}" for one in differences(values_of(source), copied)]
+    noted = crowd.events()
+    result.violations += [f"history: {one}" for one in check([*noted, *source, *copy])]
+    directories = {number: node.data_dir for number, node in cluster.nodes.items()}
+    seen = cluster.partitions()
+    result.violations += [f"replicas: {one}" for one in replicas.differences(directories, seen)]
+    result.compared = len(seen)
+    result.acknowledged = sum(event.outcome is Outcome.OK for event in crowd.feeder.events)
+    result.copied = sum(len(values) for values in copied.values())
+    result.commits = sum(each.commits for each in crowd.members)
+    result.count(noted)
