@@ -1,12 +1,17 @@
-"""A client of several nodes: it looks for leaders, and remembers what it was promised."""
+"""A client of several nodes: it creates topics, looks for leaders, writes and reads.
+
+Never believes metadata of an earlier leader epoch than it has heard of, as clients of Kafka do.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, NamedTuple
 
+from penstock.model.error import ErrorCode
+from penstock.model.id import TopicPartition
 from penstock.peer.error import PeerError
 from penstock.protocol.messages.create_topics import (
     CreatableTopic,
@@ -14,11 +19,27 @@ from penstock.protocol.messages.create_topics import (
     CreateTopicsRequest,
 )
 from penstock.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from penstock.records.header import iter_batches
+from penstock.records.record import Record, iter_records
 from penstock.testing.simulation.cluster import SimulatedCluster
-from tests.node.wire_kit import batch, fetch, fetched, part, produce, produced, values
+from tests.node.wire_kit import batch, fetch, fetched, part, produce, produced
 
 CALL_S = 3.0
-TOPIC = "t"
+REPLICAS = 3
+OVER_EVERY_S = 0.2
+
+
+class Refused(PeerError):
+    """An answer that says no."""
+
+    def __init__(self, code: int) -> None:
+        super().__init__(ErrorCode(code).name)
+        self.code = ErrorCode(code)
+
+
+class Known(NamedTuple):
+    leader_id: int
+    leader_epoch: int
 
 
 class ClusterClient:
@@ -28,114 +49,134 @@ class ClusterClient:
         self.cluster = cluster
         self.names = list(names)
         self._peers = {number: cluster.peer(name) for number, name in enumerate(names, 1)}
-        self._leaders: dict[int, int] = {}
+        self._leaders: dict[TopicPartition, Known] = {}
+        self._epochs: dict[TopicPartition, int] = {}
 
-    async def create(self, partitions: int, **configs: str) -> None:
+    # Topics
+
+    async def create(self, topic: str, partitions: int, **configs: str) -> None:
+        """Until it is there."""
+        while True:
+            with suppress(PeerError):
+                await self.try_create(topic, partitions, **configs)
+                return
+            await asyncio.sleep(OVER_EVERY_S)
+
+    async def try_create(self, topic: str, partitions: int, **configs: str) -> None:
         wanted = CreatableTopic(
-            name=TOPIC,
+            name=topic,
             num_partitions=partitions,
-            replication_factor=len(self.names),
+            replication_factor=REPLICAS,
             configs=[
                 CreatableTopicConfig(name=name.replace("_", "."), value=value)
                 for name, value in configs.items()
             ],
         )
-        while True:
-            with suppress(PeerError):
-                response: Any = await self._any().call(
-                    CreateTopicsRequest(topics=[wanted], timeout_ms=5000), timeout_s=10
-                )
-                if response.topics[0].error_code in (0, 36):
-                    return
-            await asyncio.sleep(0.2)
+        request = CreateTopicsRequest(topics=[wanted], timeout_ms=5000)
+        response: Any = await self.any().call(request, timeout_s=10)
+        code = response.topics[0].error_code
+        if code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
+            raise Refused(code)
 
-    async def partition(self, index: int) -> Any:
+    async def partition(self, topic: str, index: int) -> Any:
         """What some node says of it; None if it cannot be asked."""
-        request = MetadataRequest(topics=[MetadataRequestTopic(name=TOPIC)])
+        request = MetadataRequest(topics=[MetadataRequestTopic(name=topic)])
         with suppress(PeerError):
-            response: Any = await self._any().call(request, timeout_s=CALL_S)
+            response: Any = await self.any().call(request, timeout_s=CALL_S)
             for one in response.topics[0].partitions:
                 if one.partition_index == index:
                     return one
         return None
 
-    async def ask_leader(self, index: int, request: Any) -> Any:
-        """The answer for that partition; PeerError without one that counts."""
-        leader = self._leaders.get(index)
-        if leader is None:
-            found = await self.partition(index)
+    async def wait_in_sync(self, topics: Iterable[TopicPartition]) -> None:
+        for topic, index in topics:
+            while True:
+                one = await self.partition(topic, index)
+                if one is not None and one.leader_id > 0 and len(one.isr_nodes) == REPLICAS:
+                    break
+                await asyncio.sleep(OVER_EVERY_S)
+
+    # Leaders
+
+    async def leader(self, where: TopicPartition) -> Known:
+        """PeerError where none is known."""
+        known = self._leaders.get(where)
+        if known is None:
+            found = await self.partition(*where)
             if found is None or found.leader_id < 1:
                 raise PeerError("no leader is known")
-            leader = self._leaders[index] = found.leader_id
+            if found.leader_epoch < self._epochs.get(where, -1):
+                raise PeerError("only an earlier leader is known")
+            self._epochs[where] = found.leader_epoch
+            known = self._leaders[where] = Known(found.leader_id, found.leader_epoch)
+        return known
+
+    def forget_leader(self, where: TopicPartition) -> None:
+        self._leaders.pop(where, None)
+
+    async def ask_leader(self, where: TopicPartition, request: Any) -> Any:
+        """The answer of whoever leads the partition; PeerError without one that counts."""
+        known = await self.leader(where)
         try:
-            response = await self._peers[leader].call(request, version=12, timeout_s=CALL_S)
+            return await self._peers[known.leader_id].call(request, version=12, timeout_s=CALL_S)
         except PeerError:
-            self._leaders.pop(index, None)
+            self.forget_leader(where)
             raise
-        return response
 
-    def forget_leader(self, index: int) -> None:
-        self._leaders.pop(index, None)
-
-    def _any(self) -> Any:
+    def any(self) -> Any:
         return self._peers[self.cluster.random.randint(1, len(self.names))]
 
-    async def send(self, index: int, *contents: bytes) -> int:
-        answer = produced(await self.ask_leader(index, produce(TOPIC, batch(*contents), index)))
+    def peer(self, node_id: int) -> Any:
+        return self._peers[node_id]
+
+    # Records
+
+    async def send(
+        self, where: TopicPartition, *contents: bytes, acks: int = -1, **options: int
+    ) -> int:
+        """The offset of the first; options are those of a batch."""
+        request = produce(where.topic, batch(*contents, **options), where.partition, acks)
+        answer = produced(await self.ask_leader(where, request))
         if answer.error_code:
-            self.forget_leader(index)
-            raise PeerError(f"error {answer.error_code}")
+            self.forget_leader(where)
+            raise Refused(answer.error_code)
         return int(answer.base_offset)
 
-    async def read_all(self, index: int, timeout_s: float = 120.0) -> list[bytes | None]:
-        found: list[bytes | None] = []
+    async def poll(
+        self, where: TopicPartition, offset: int, wait_ms: int = 0
+    ) -> tuple[list[Record], int]:
+        """Records from there on, and the high watermark."""
+        known = await self.leader(where)
+        wanted = part(where.partition, offset, 100_000, current_leader_epoch=known.leader_epoch)
+        request = fetch({where.topic: [wanted]}, max_wait_ms=wait_ms)
+        one = fetched(await self.ask_leader(where, request))[where.topic, where.partition]
+        if one.error_code:
+            self.forget_leader(where)
+            raise Refused(one.error_code)
+        return [each for each in records_of(one) if each.offset >= offset], one.high_watermark
+
+    async def read_all(self, where: TopicPartition, timeout_s: float = 120.0) -> list[Record]:
+        """Up to the high watermark, once there is somebody who tells it."""
+        found: list[Record] = []
+        offset = 0
         until = self.cluster.now_s + timeout_s
         while self.cluster.now_s < until:
-            request = fetch({TOPIC: [part(index, len(found), 100_000)]})
             with suppress(PeerError):
-                one = fetched(await self.ask_leader(index, request))[TOPIC, index]
-                if one.error_code == 0:
-                    found += values(one)
-                    if len(found) >= one.high_watermark:
-                        return found
-                    continue
-                self.forget_leader(index)
+                more, high_watermark = await self.poll(where, offset)
+                found += more
+                offset = found[-1].offset + 1 if found else 0
+                if offset >= high_watermark:
+                    return found
+                continue
             await asyncio.sleep(0.1)
-        raise AssertionError(f"partition {index} cannot be read")
-
-    async def wait_in_sync(self, partitions: int) -> None:
-        for index in range(partitions):
-            while True:
-                one = await self.partition(index)
-                if one is not None and len(one.isr_nodes) == len(self.names):
-                    break
-                await asyncio.sleep(0.2)
+        raise AssertionError(f"{where} cannot be read")
 
 
-class ClusterWriter:
-    """Sends each content once, and knows what became of it as far as it was told."""
-
-    def __init__(self, client: ClusterClient, name: str, partitions: int) -> None:
-        self._client = client
-        self._name = name
-        self._partitions = partitions
-        self.sent: set[bytes] = set()
-        self.acked: dict[tuple[int, int], bytes] = {}
-
-    async def run(self) -> None:
-        random = self._client.cluster.random
-        while True:
-            number = len(self.sent)
-            contents = [
-                b"%s/%d/%d/" % (self._name.encode(), number, place) + b"." * random.randrange(500)
-                for place in range(random.randint(1, 3))
-            ]
-            self.sent.update(contents)
-            index = random.randrange(self._partitions)
-            with suppress(PeerError):
-                offset = await self._client.send(index, *contents)
-                for place, content in enumerate(contents):
-                    key = index, offset + place
-                    assert key not in self.acked, f"offset {key} was given twice"
-                    self.acked[key] = content
-            await asyncio.sleep(random.uniform(0, 0.2))
+def records_of(fetched_partition: Any) -> list[Record]:
+    """Of every whole batch; a last one that was cut off is left out."""
+    data = memoryview(fetched_partition.records or b"")
+    found: list[Record] = []
+    for position, header in iter_batches(data, 0, len(data)):
+        if position + header.size <= len(data) and not header.is_control:
+            found += iter_records(data[position : position + header.size])
+    return found

@@ -5,9 +5,13 @@ from __future__ import annotations
 import typer
 
 from penstock.cli.argument import Json, cluster_of, quiet_app
+from penstock.cli.local import command as local_command
 from penstock.cli.output import plural, print_json, print_line, print_table
 
-app = quiet_app("The cluster as a whole: info.")
+app = quiet_app(
+    "The cluster as a whole: info; on this machine: start, status, kill, stop, restart."
+)
+local_command.add_to(app)
 
 
 @app.command("info")

@@ -61,7 +61,7 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
         self._controller = controller
         self._loaded: dict[int, Runtime[MachineT, RecordT]] = {}
         self._led: dict[int, Leadership[MachineT, RecordT]] = {}
-        self._loads: set[asyncio.Task[None]] = set()
+        self._loads: dict[asyncio.Task[None], None] = {}
         self._elected: deque[int] = deque()
         self._loader: asyncio.Task[None] | None = None
 
@@ -213,8 +213,8 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
         self._loaded.pop(index, None)
         led.partition.on_unled = lambda error: self._end(index, led, error)
         task = asyncio.create_task(self._load(index, led))
-        self._loads.add(task)
-        task.add_done_callback(self._loads.discard)
+        self._loads[task] = None
+        task.add_done_callback(lambda done: self._loads.pop(done, None))
         return led
 
     def _led_partition(self, index: int) -> Partition:

@@ -70,18 +70,18 @@ class ControllerLink:
 
     async def ask(self, request: Entity, call: Call) -> Any:
         """For a client. The answer is the controller's, wherever it is."""
-        runtime = self._active()
-        if runtime is not None:
-            receiver_id = None if call.client.is_forwarded else self._node_id
-            asked = Asked(call.version, self._node_id, receiver_id, self._clock.now_ms())
-            return await runtime.submit(lambda shard: decide(shard, request, asked))
+        if self.is_active:
+            return await self.ask_active(request, call)
         return await self.forward(request, call)
 
     async def ask_active(self, request: Entity, call: Call) -> Any:
-        """For a node, which looks for the active controller by itself."""
-        if not self.is_active:
+        """For who means the controller here: a node that hears of another asks there itself."""
+        runtime = self._active()
+        if runtime is None:
             raise ApiError(ErrorCode.NOT_CONTROLLER)
-        return await self.ask(request, call)
+        receiver_id = None if call.client.is_forwarded else self._node_id
+        asked = Asked(call.version, self._node_id, receiver_id, self._clock.now_ms())
+        return await runtime.submit(lambda shard: decide(shard, request, asked))
 
     async def forward(self, request: Entity, call: Call) -> Any:
         """To the controller on another node, in the client's name."""

@@ -64,6 +64,7 @@ class BrokerLifecycle:
         self._task: asyncio.Task[None] | None = None
         self._is_caught_up = False
         self._may_shut_down = False
+        self._is_hasty = False
         self._answered_at = 0.0
 
     # --- what a node waits for, in this order ---
@@ -118,11 +119,15 @@ class BrokerLifecycle:
         loop = asyncio.get_running_loop()
         until = loop.time() + patience_s
         self._answered_at = loop.time()
-        while not self._may_shut_down:
+        while not (self._may_shut_down or self._is_hasty):
             if loop.time() > min(until, self._answered_at + UNANSWERED_S_MAX):
                 return False
             await asyncio.sleep(SHUTDOWN_S)
         return True
+
+    def hasten(self) -> None:
+        """Shut down without the controller's leave: who stops the cluster waits for nothing."""
+        self._is_hasty = True
 
     async def close(self) -> None:
         if self._task is not None:

@@ -87,8 +87,14 @@ async def _serve(
     stop that hangs: it ends the process at once, with whatever thread or task is left in it."""
     loop = asyncio.get_running_loop()
     stopping = asyncio.Event()
+
+    def on_signal() -> None:
+        if stopping.is_set():
+            node.hasten()
+        stopping.set()
+
     for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stopping.set)
+        loop.add_signal_handler(number, on_signal)
     # Not before: from here on, whatever ends the process takes the file away again.
     if pid_file is not None:
         _write_file(pid_file, f"{os.getpid()}\n")

@@ -70,6 +70,9 @@ class Membership:
         if not await self._lifecycle.shut_down(SHUTDOWN_PATIENCE_S):
             log.warning("stopping without the controller's leave", waited_s=SHUTDOWN_PATIENCE_S)
 
+    def hasten(self) -> None:
+        self._lifecycle.hasten()
+
     async def close(self) -> None:
         await self._lifecycle.close()
 

@@ -201,7 +201,7 @@ class MetadataPlane:
                 state = "fenced" if broker.fenced else "unfenced"
                 if broker.in_controlled_shutdown:
                     state = "shutting down"
-                log.info(f"broker {state}", broker=broker_id, epoch=broker.epoch)
+                log.info("broker", id=broker_id, state=state, epoch=broker.epoch)
 
     def on_leader(self, epoch: int) -> None:
         """The controller begins with what is committed, and nothing else is in the log."""

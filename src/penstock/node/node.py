@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
@@ -28,11 +28,13 @@ from penstock.model.error import StorageError
 from penstock.model.id import ZERO_ID
 from penstock.node import descriptor
 from penstock.node.address import Address
+from penstock.node.background import Background
 from penstock.node.broker_watch import BrokerWatch
 from penstock.node.cluster_config import ClusterConfig
 from penstock.node.gauge import gauges
 from penstock.node.identity import Identity, establish
 from penstock.node.listeners import BoundListener, Listeners
+from penstock.node.log_recovery import recover
 from penstock.node.memory import settle_memory
 from penstock.node.metadata_plane import MetadataPlane
 from penstock.node.metrics_server import MetricsServer
@@ -46,7 +48,9 @@ from penstock.node.replica_link import ReplicaLink
 from penstock.node.stopping import Stopping
 from penstock.node.system import System
 from penstock.node.upkeep import Upkeep
+from penstock.protocol.entity import Entity
 from penstock.protocol.messages.broker_registration import BrokerRegistrationRequest
+from penstock.protocol.messages.envelope import EnvelopeRequest
 from penstock.quorum.config import QuorumConfig
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
@@ -68,7 +72,6 @@ STOP_TIMEOUT_S = 5.0
 """For each part after that: all that it waits for is on its way already."""
 FLUSH_TIMEOUT_S = 30.0
 """A slow disk is no reason to recover everything at the next start."""
-RECOVERY_REPORT_EVERY = 1000
 
 log = get_logger("node")
 
@@ -99,7 +102,7 @@ class Node:
         self._offline = asyncio.Event()
         self._image = ClusterImage()
         self._partitions = PartitionSet(self._image)
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._background = Background()
         self._descriptors = descriptor.plan(config.open_files_max, self._system.descriptors)
         self._membership: Membership | None = None
         self.log_dir = LogDir(
@@ -147,7 +150,7 @@ class Node:
         controllers = self._broker.controller_listeners
         self._listeners.start(controllers, lambda _: self._controller_router.serve)
         if cluster is not None and cluster.is_controller:
-            self._spawn(self._register_controller(cluster))
+            self._background.spawn(self._register_controller(cluster))
         if cluster is None or cluster.is_broker:
             await self._start_broker(cluster is None)
         else:
@@ -178,7 +181,7 @@ class Node:
     async def _start_broker(self, is_alone: bool) -> None:
         """Lets clients in, once this node knows what they will ask for."""
         self._refresh_config()
-        await self._recover()
+        await recover(self.log_dir)
         if is_alone:
             await self._metadata.let_in(self._registration())
         else:
@@ -294,7 +297,7 @@ class Node:
             self._image,
             self._system,
             lambda: self._metadata.quorum.leader,
-            lambda request: self._metadata.controller.ask_here(request),
+            self._ask_here,
         )
 
     def _watch_brokers(self) -> None:
@@ -305,6 +308,16 @@ class Node:
             self._metadata.controller.fence,
         )
         self._metadata.on_active = self._broker_watch.look_at_all
+
+    async def _ask_here(self, request: Entity) -> Any:
+        """For this node itself, and for clients of it if the controller has come here while their
+        request was on its way to another."""
+        if isinstance(request, EnvelopeRequest):
+            from penstock.handlers.api import envelope
+
+            (listener, *_) = self.options.controller_listeners
+            return await envelope.answer(self._broker, request, listener)
+        return await self._metadata.controller.ask_here(request)
 
     def _quorum_config(self) -> QuorumConfig:
         cluster = self.options.cluster
@@ -334,7 +347,9 @@ class Node:
             markers=markers,
             marker_sender=MarkerSender(self.identity.node_id, self._image, markers, brokers),
             additions=AdditionSender(brokers),
-            producer_ids=ProducerIds(self._allocate_producer_ids),
+            producer_ids=ProducerIds(
+                lambda: self._metadata.controller.allocate_producer_ids(self._broker_epoch())
+            ),
             fetch_sessions=FetchSessions(
                 self._settings().fetch_sessions_max,
                 first_id=1 + int.from_bytes(self._new_id()[:4]) % 0x7FFFFFFD,
@@ -386,17 +401,6 @@ class Node:
     def _new_uuid(self) -> UUID:
         return UUID(bytes=self._new_id(), version=4)
 
-    async def _recover(self) -> None:
-        """After a crash, before anybody is let in: logs are cut to what is whole."""
-        if self.log_dir.was_clean:
-            return
-
-        def report(done: int, total: int) -> None:
-            if done == total or done % RECOVERY_REPORT_EVERY == 0:
-                log.info("logs recovered", done=done, total=total)
-
-        await asyncio.to_thread(self.log_dir.recover, report)
-
     async def _open_metrics(self) -> None:
         self._metrics_server = None
         if self.options.metrics is None:
@@ -421,7 +425,7 @@ class Node:
             self._broker.tell_coordinators(delta)
         changed = delta.topics_created or delta.topics_deleted or delta.partitions_created
         if changed and CONSUMER_OFFSETS in self._image.topics:
-            self._spawn(self._broker.groups.apply(delta))
+            self._background.spawn(self._broker.groups.apply(delta))
 
     def _on_connection_ended(self, client: ClientState) -> None:
         """Of a broker that spoke to the controller here: it may have ended altogether."""
@@ -434,16 +438,6 @@ class Node:
             self._broker.groups.load_led()
         if TRANSACTION_STATE in self._image.topics:
             self._broker.transactions.load_led()
-
-    def _spawn(self, work: Coroutine[Any, Any, object]) -> None:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._on_task_done)
-
-    def _on_task_done(self, task: asyncio.Task[Any]) -> None:
-        self._tasks.discard(task)
-        if not task.cancelled() and task.exception() is not None:
-            log.error("background work failed", exc_info=task.exception())
 
     def _on_unexpected(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """A callback or a task failed, and nobody was there to be told."""
@@ -464,9 +458,6 @@ class Node:
             self._broker.config = self._settings()
         self._keeper.refresh_all()
 
-    async def _allocate_producer_ids(self) -> range:
-        return await self._metadata.controller.allocate_producer_ids(self._broker_epoch())
-
     # Stop
 
     async def stop(self) -> bool:
@@ -475,8 +466,7 @@ class Node:
         if self._membership is not None:
             await self._membership.leave()
         await self._listeners.drain(DRAIN_TIMEOUT_S)
-        for task in list(self._tasks):
-            task.cancel()
+        self._background.cancel()
         stopping = Stopping()
         await stopping.end("upkeep", self._upkeep.stop(), STOP_TIMEOUT_S)
         if self._metrics_server is not None:
@@ -496,3 +486,8 @@ class Node:
             return False
         self.log_dir.close(broker_epoch=self._broker_epoch())
         return True
+
+    def hasten(self) -> None:
+        """A stop that is under way no longer waits for others to lead what is led here."""
+        if self._membership is not None:
+            self._membership.hasten()

@@ -132,6 +132,8 @@ class PartitionKeeper:
             self._log_dir.fail_log(failed.partition, str(error))
             partition = self._partitions.get(*failed.partition)
             if partition is not None:
+                # Its fetcher would wait for ever until it is safe, and with it all others.
+                self._cluster.unfollow(partition)
                 partition.end(error)
 
     def take_offline(self, error: StorageError) -> None:

@@ -60,7 +60,7 @@ class Upkeep:
         self._run_compaction = run_compaction
         self.failures = UpkeepFailures()
         self.rounds: Counter[str] = Counter()
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], None] = {}
         self._stopped = False
         self._cleaner: Cleaner | None = None
         self._has_followers = False
@@ -86,10 +86,10 @@ class Upkeep:
         if self._stopped:
             return
         task = asyncio.create_task(self._repeat(name, job, interval_s), name=f"upkeep-{name}")
-        self._tasks.add(task)
+        self._tasks[task] = None
 
         def ended(task: asyncio.Task[None]) -> None:
-            self._tasks.discard(task)
+            self._tasks.pop(task, None)
             if not task.cancelled():
                 error = task.exception() or RuntimeError("it returned")
                 self.failures.note(name, "task", error)

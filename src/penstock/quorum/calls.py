@@ -38,12 +38,12 @@ class OutgoingCalls:
         self._channel = channel
         self._on_answer = on_answer
         self._on_failure = on_failure
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], None] = {}
 
     def send(self, sent: SendRequest) -> None:
         task = asyncio.create_task(self._call(sent), name=f"raft-{type(sent.request).__name__}")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[task] = None
+        task.add_done_callback(lambda done: self._tasks.pop(done, None))
 
     async def _call(self, sent: SendRequest) -> None:
         try:

@@ -129,6 +129,10 @@ class Fetcher:
                     await self._round()
                 except PenstockError as error:
                     await self._on_unanswered(error)
+                except Exception as error:
+                    # A mistake of our own must not end the following of all partitions.
+                    log.error("fetching failed", leader=self._leader_id, exc_info=error)
+                    await self._on_unanswered(error)
         finally:
             self._task = None
 
@@ -267,7 +271,7 @@ class Fetcher:
         except TimeoutError:
             pass
 
-    async def _on_unanswered(self, error: PenstockError) -> None:
+    async def _on_unanswered(self, error: Exception) -> None:
         """The leader is away; if it is gone for good, metadata names another."""
         log.info("leader does not answer", leader=self._leader_id, reason=str(error))
         self._session.reset()

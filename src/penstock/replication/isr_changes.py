@@ -56,6 +56,11 @@ class IsrChanges:
                     log.info("controller does not answer", reason=str(error))
                     await asyncio.sleep(RETRY_S)
                     continue
+                except Exception as error:
+                    # A mistake of our own must not leave changes that nobody sends.
+                    log.error("in-sync sets not told", exc_info=error)
+                    await asyncio.sleep(1.0)
+                    continue
                 if self._settle(asked, response):
                     await asyncio.sleep(RETRY_S)
         finally:

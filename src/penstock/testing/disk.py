@@ -136,6 +136,13 @@ class FaultyDisk:
         """Only the process dies: the kernel still has every write."""
         self._open.clear()
 
+    def durable(self, path: str) -> bytes | None:
+        """What would be there after a crash, at the least; None if the name might not be."""
+        node: _File | _Directory | None = self._root
+        for name in filter(None, path.split("/")):
+            node = node.durable.get(name) if isinstance(node, _Directory) else None
+        return bytes(node.durable) if isinstance(node, _File) else None
+
     def flip(self, path: str, position: int, mask: int = 0x01) -> None:
         """Rot one byte, in what is cached and in what is on the platter."""
         file = self._file(path)

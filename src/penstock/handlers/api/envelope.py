@@ -11,13 +11,13 @@ from penstock.protocol.messages.envelope import EnvelopeRequest, EnvelopeRespons
 
 
 def handle(broker: Broker, request: EnvelopeRequest, call: Call) -> Answer:
-    return _answer(broker, request, call)
+    return answer(broker, request, call.client.listener)
 
 
-async def _answer(broker: Broker, request: EnvelopeRequest, call: Call) -> EnvelopeResponse:
+async def answer(broker: Broker, request: EnvelopeRequest, listener: str) -> EnvelopeResponse:
     try:
         principal_of(request)
-        client = ClientState(f"{host_of(request)}:0", call.client.listener)
+        client = ClientState(f"{host_of(request)}:0", listener)
         client.is_forwarded = True
         if decode_request_start(request.request_data)[0] not in FORWARDED:
             raise ApiError(ErrorCode.INVALID_REQUEST, "nothing that may be sent on")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping
+from contextvars import Context
 from random import Random
 from typing import Any, TypeVar
 
@@ -11,7 +12,7 @@ from penstock.node.node import Node
 from penstock.peer.peer import Peer
 from penstock.testing.simulation.host import SimulatedHost
 from penstock.testing.simulation.loop import SimulationError, VirtualLoop
-from penstock.testing.simulation.network import Network
+from penstock.testing.simulation.network import Kind, Network
 from penstock.testing.simulation.process import Process
 from penstock.testing.simulation.socket import HostSockets
 from penstock.testing.simulation.trace import Trace
@@ -111,6 +112,20 @@ class SimulatedCluster:
             raise SimulationError(f"{name} did not stop cleanly")
         self.kill(name)
 
+    def begin_stop(self, name: str) -> None:
+        """The same without waiting, and whatever comes of it: the process ends when it is done."""
+        host = self.hosts[name]
+        node, process = host.node, host.process
+        assert node is not None
+        self.trace.note(f"{process} is stopping")
+
+        def end(_: asyncio.Task[bool]) -> None:
+            if process.alive:
+                self.kill(name)
+
+        task: asyncio.Task[bool] = process.run(self._spawn, node.stop())
+        task.add_done_callback(end, context=Context())
+
     def kill(self, name: str) -> None:
         """The process dies. The machine closes its connections and keeps all that it wrote."""
         host = self.hosts[name]
@@ -174,10 +189,29 @@ class SimulatedCluster:
             if other != name:
                 self.cut(name, other)
 
+    def cut_one_way(self, sender: str, receiver: str) -> None:
+        self.trace.note(f"{sender} > {receiver} cut")
+        self.network.cut(sender, receiver)
+
+    def slow(self, one: str, other: str, delay_s: float) -> None:
+        """What one sends the other takes that much longer, both ways."""
+        self.trace.note(f"{one} | {other} slow")
+        self.network.delay_s[one, other] = self.network.delay_s[other, one] = delay_s
+
+    def refuse(self, name: str) -> None:
+        """Its ports turn everybody away, and connections break, though the process is well."""
+        self.trace.note(f"{name} refuses")
+        self.network.refusing.add(name)
+        for sock in self.network.sockets_of(name):
+            sock.outgoing.send(Kind.RESET)
+            sock.peer.outgoing.send(Kind.RESET)
+
     def heal(self, one: str | None = None, other: str | None = None) -> None:
-        """Between these two, or everything."""
+        """Between these two, or everything: also what is slow, and who refuses."""
         self.trace.note(f"{one} | {other} healed")
         if one is None or other is None:
+            self.network.delay_s.clear()
+            self.network.refusing.clear()
             self.network.heal_all()
         else:
             self.network.heal(one, other)

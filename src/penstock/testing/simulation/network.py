@@ -46,6 +46,8 @@ class Network:
         self.delay_s: dict[tuple[str, str], float] = {}
         """What is added to that from one host to another."""
         self.listeners: dict[tuple[str, int], SimulatedListener] = {}
+        self.refusing: set[str] = set()
+        """Hosts that turn new connections away, whoever listens there."""
         self._cuts: set[tuple[str, str]] = set()
         self._off: set[str] = set()
         self._waiting: dict[Pipe | _Post, None] = {}

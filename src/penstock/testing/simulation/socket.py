@@ -253,7 +253,7 @@ class _Connecting:
             return
         listener = network.listeners.get(self._address)
         name = f"{self._host} > {host}:{port}"
-        if listener is None or not listener.is_listening:
+        if listener is None or not listener.is_listening or host in network.refusing:
             network.trace.note(f"{name} refused")
             network.post(host, self._host, self._refuse)
             return

@@ -1,0 +1,1 @@
+"""A cluster on this machine: several nodes, each a process, under one command."""
