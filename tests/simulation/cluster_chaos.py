@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
+from contextvars import Context
 from dataclasses import dataclass, field
 from operator import gt
 from random import Random
@@ -39,8 +40,6 @@ GROUPS = [TopicPartition("__consumer_offsets", 0), TopicPartition("__consumer_of
 SETTINGS = {
     "offsets.topic.num.partitions": len(GROUPS),
     "replica.fetch.wait.max.ms": 500,
-    "replica.lag.time.max.ms": 6000,
-    "broker.session.timeout.ms": 5000,
     "broker.heartbeat.interval.ms": 1000,
 }
 
@@ -54,11 +53,15 @@ class Plan:
     power_fails: bool
     rounds: int
     settings: dict[str, object] = field(default_factory=dict)
+    only: tuple[str, ...] = ()
+    """The faults that happen; any without it."""
 
     @classmethod
     def of(cls, seed: int, rounds: int = 4) -> Plan:
         random = Random(f"{seed} plan")
         settings: dict[str, object] = {}
+        settings["replica.lag.time.max.ms"] = random.choice((2000, 6000, 30000))
+        settings["broker.session.timeout.ms"] = random.choice((3000, 5000, 9000))
         if random.random() < 0.3:
             # Nodes that come back find nothing but a snapshot.
             settings["metadata.log.max.record.bytes.between.snapshots"] = 3000
@@ -67,6 +70,10 @@ class Plan:
     @property
     def names(self) -> str:
         return NAMES[: self.nodes]
+
+    def __str__(self) -> str:
+        more = ", ".join(f"{key}={value}" for key, value in self.settings.items())
+        return f"seed {self.seed}, {self.nodes} nodes, {more}"
 
 
 class Run:
@@ -139,7 +146,7 @@ class Run:
 
     def _on_acked(self, where: TopicPartition, offset: int, content: bytes) -> None:
         if where not in QUICK:
-            self.checker.check_durable(where, content, 1 if where in ALONE else 2)
+            self.checker.check_durable(where, offset, content, 1 if where in ALONE else 2)
 
     # The faults
 
@@ -162,6 +169,8 @@ class Run:
             "cut": lambda: cluster.cut(name, other),
             "cut one way": lambda: cluster.cut_one_way(name, other),
             "cut off": lambda: cluster.cut_off(name),
+            "split": lambda: self._split(running, random),
+            "strike the next leader": lambda: self._strike_next(random),
             "cut from clients": lambda: cluster.cut(name, CLIENT),
             "slow": lambda: cluster.slow(name, other, random.uniform(0.01, 2)),
             "slow disk": lambda: self._slow_disk(name, random.uniform(0.01, 1)),
@@ -175,9 +184,43 @@ class Run:
                 "crash all": lambda: [cluster.crash(one, silent=False) for one in running],
                 "crash soon": lambda: self._crash_soon(name, random.randrange(60)),
             }
-        what = random.choice(list(faults))
+        what = random.choice(self.plan.only or list(faults))
         self.happened.append(f"{cluster.now_s:.3f} {what} {name} {other}")
         faults[what]()
+
+    def _split(self, running: list[str], random: Random) -> None:
+        """Into two that hear each other no more; clients reach both."""
+        some = random.sample(running, random.randrange(1, len(running)))
+        for one in some:
+            for other in running:
+                if other not in some:
+                    self.cluster.cut(one, other)
+
+    def _strike_next(self, random: Random) -> None:
+        """Whoever is elected next fails as soon as it leads."""
+        strikes: list[Callable[[str], object]] = [
+            self.cluster.kill,
+            self.cluster.pause,
+            self.cluster.cut_off,
+        ]
+        if self.plan.power_fails:
+            strikes.append(self.cluster.crash)
+        strike, after_s = random.choice(strikes), random.uniform(0, 0.02)
+
+        def on_elected(node_id: int) -> None:
+            self.checker.on_elected = lambda _: None
+            name = self.plan.names[node_id - 1]
+            host = self.cluster.hosts[name]
+            process = host.process
+
+            def act() -> None:
+                if process.alive:
+                    self.happened.append(f"{self.cluster.now_s:.3f} {name} struck")
+                    strike(name)
+
+            self.cluster.loop.call_later(after_s, act, context=Context())
+
+        self.checker.on_elected = on_elected
 
     def _crash_soon(self, name: str, changes: int) -> None:
         self.cluster.hosts[name].changes_left = changes
@@ -197,6 +240,7 @@ class Run:
         cluster = self.cluster
         wholly = wholly or cluster.random.random() < 0.7
         self.happened.append(f"{cluster.now_s:.3f} mend{' all' if wholly else ''}")
+        self.checker.on_elected = lambda _: None
         if wholly:
             cluster.heal()
         for name in self.plan.names:

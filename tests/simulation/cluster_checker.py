@@ -5,9 +5,11 @@ Looks at nodes and disks from outside. Whatever clients did and saw is judged by
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from struct import Struct
+from types import ModuleType
 from typing import Any
 
 from penstock.metadata.partition import PartitionImage
@@ -15,12 +17,15 @@ from penstock.metadata.snapshot import image_records
 from penstock.model.id import TopicPartition
 from penstock.node.metadata_plane import MetadataPlane
 from penstock.protocol.record_frame import encode_metadata_record
+from penstock.records.header import LOG_OVERHEAD
+from penstock.replication.follower import Action, Truncate
 from penstock.replication.partition import Partition
 from penstock.testing.simulation.cluster import SimulatedCluster
 from penstock.testing.simulation.host import DATA_DIR, SimulatedHost
 from tests.simulation.cluster_kit import REPLICAS
 
 SETTLED_S_MAX = 60.0
+_PREFIX = Struct(">qi")
 
 
 class Violation(AssertionError):
@@ -32,6 +37,10 @@ class ClusterChecker:
         self._cluster = cluster
         self._controllers: dict[int, int] = {}
         self._leaders: dict[tuple[bytes, int, int], int] = {}
+        self._acked: dict[TopicPartition, dict[bytes, None]] = defaultdict(dict)
+        """The first batch of each answer, as it stands on disk."""
+        self.on_elected: Callable[[int], None] = lambda _: None
+        """Told of every broker that begins to lead a partition."""
         self.found: list[str] = []
         """What is wrong so far: said here, since those who are watched would catch an error."""
         cluster.invariants.append(self._raise_found)
@@ -44,7 +53,8 @@ class ClusterChecker:
 
     @contextmanager
     def watching(self) -> Iterator[None]:
-        """Whoever becomes a controller or a leader is noted: each epoch has one."""
+        """Whoever becomes a controller or a leader is noted: each epoch has one. So is whoever
+        cuts its log: what was acknowledged stays wherever it is."""
 
         def on_leader(plane: MetadataPlane, epoch: int) -> None:
             self._note(self._controllers, epoch, plane._identity.node_id, "controller")
@@ -53,11 +63,33 @@ class ClusterChecker:
         def lead(partition: Partition, state: PartitionImage, min_isr: int) -> None:
             key = partition.topic_id, partition.index, state.leader_epoch
             self._note(self._leaders, key, partition._context.node_id, "leader")
+            is_new = not partition.is_led or partition.leader_epoch != state.leader_epoch
             become_leader(partition, state, min_isr)
+            if is_new:
+                self.on_elected(partition._context.node_id)
+
+        def act(partition: Partition, action: Action) -> None:
+            where = TopicPartition(partition.topic, partition.index)
+            host = list(self._cluster.hosts.values())[partition._context.node_id - 1]
+            before = log_bytes(host, where) if isinstance(action, Truncate) else b""
+            carry_out(partition, action)
+            if before:
+                self._check_cut(where, host, before)
 
         become_controller, become_leader = MetadataPlane.on_leader, Partition.lead
-        with replaced(MetadataPlane, "on_leader", on_leader), replaced(Partition, "lead", lead):
+        carry_out = Partition.carry_out
+        with (
+            replaced(MetadataPlane, "on_leader", on_leader),
+            replaced(Partition, "lead", lead),
+            replaced(Partition, "carry_out", act),
+        ):
             yield
+
+    def _check_cut(self, where: TopicPartition, host: SimulatedHost, before: bytes) -> None:
+        after = log_bytes(host, where)
+        for batch in self._acked[where]:
+            if batch in before and batch not in after:
+                self.found.append(f"{host.name} cuts off what {where} has acknowledged: {batch!r}")
 
     def _note(self, known: dict[Any, int], epoch: Any, node_id: int, what: str) -> None:
         first = known.setdefault(epoch, node_id)
@@ -68,13 +100,23 @@ class ClusterChecker:
     def elections(self) -> int:
         return len(self._controllers) + len(self._leaders)
 
-    def check_durable(self, where: TopicPartition, content: bytes, copies: int) -> None:
+    def check_durable(
+        self, where: TopicPartition, offset: int, content: bytes, copies: int
+    ) -> None:
         """What was just acknowledged would survive the power failure of every machine at once."""
-        holding = [
-            host.name for host in self._cluster.hosts.values() if content in _durable(host, where)
-        ]
+        found = {
+            host.name: _batch_at(_durable(host, where), offset, content)
+            for host in self._cluster.hosts.values()
+        }
+        # A leader of the past may have the same at this offset, of an epoch that came to nothing.
+        acked = max(found.values(), key=_epoch_of)
+        holding = [name for name, batch in found.items() if batch and batch == acked]
+        if acked:
+            self._acked[where][acked] = None
         if len(holding) < copies:
-            self.found.append(f"{content[:20]!r} of {where} is acknowledged, safe on {holding}")
+            self.found.append(
+                f"{content[:20]!r} of {where} is acknowledged at {offset}, safe on {holding}"
+            )
 
     # At its end
 
@@ -125,7 +167,7 @@ class ClusterChecker:
 
 
 @contextmanager
-def replaced(owner: type, name: str, other: object) -> Iterator[None]:
+def replaced(owner: type | ModuleType, name: str, other: object) -> Iterator[None]:
     original = getattr(owner, name)
     setattr(owner, name, other)
     try:
@@ -147,6 +189,22 @@ def log_bytes(host: SimulatedHost, where: TopicPartition) -> bytes:
 def _durable(host: SimulatedHost, where: TopicPartition) -> bytes:
     disk = host.faulty_disk
     return b"".join(disk.durable(path) or b"" for path in _segments(host, where))
+
+
+def _batch_at(data: bytes, offset: int, content: bytes) -> bytes:
+    """The batch at that offset, if that is where the content is."""
+    start = 0
+    while start + LOG_OVERHEAD <= len(data):
+        base_offset, length = _PREFIX.unpack_from(data, start)
+        end = start + LOG_OVERHEAD + length
+        if base_offset == offset:
+            return data[start:end] if content in data[start:end] else b""
+        start = end
+    return b""
+
+
+def _epoch_of(batch: bytes) -> int:
+    return int.from_bytes(batch[12:16], "big", signed=True) if batch else -1
 
 
 def _segments(host: SimulatedHost, where: TopicPartition) -> list[str]:

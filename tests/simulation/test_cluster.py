@@ -7,12 +7,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
+
+import pytest
 
 from penstock.model.id import TopicPartition
 from penstock.testing.simulation.cluster import SimulatedCluster
 from penstock.testing.simulation.member import add_members, build_member
 from tests.simulation.cluster_chaos import Plan, Run
+from tests.simulation.cluster_checker import Violation
 from tests.simulation.cluster_kit import ClusterClient
+from tests.simulation.cluster_planted import PLANTED, planted
 
 NAMES = ("a", "b", "c")
 WHERE = TopicPartition("t", 0)
@@ -61,6 +66,15 @@ def test_a_dead_leader_is_followed_by_another() -> None:
 
 def test_chaos(seed: int) -> None:
     Run(Plan.of(seed)).run()
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_planted_fault_is_noticed(name: str) -> None:
+    with pytest.raises(Violation), planted(name):
+        for seed in range(1, 10):
+            plan = replace(Plan.of(seed), nodes=3, only=PLANTED[name].faults)
+            plan.settings["replica.lag.time.max.ms"] = 2000
+            Run(plan).run()
 
 
 def test_the_same_seed_is_the_same_run() -> None:

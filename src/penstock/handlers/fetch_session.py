@@ -157,6 +157,14 @@ def _update(targets: dict[TargetKey, FetchTarget], request: FetchRequest) -> Non
             if target is None:
                 target = FetchTarget(topic.topic, topic.topic_id, asked.partition)
                 targets[key] = target
+            elif (
+                asked.fetch_offset < target.offset
+                or asked.current_leader_epoch != target.current_leader_epoch
+                or asked.last_fetched_epoch < target.last_fetched_epoch
+            ):
+                # A follower that has cut its log, or hears of another leader epoch, had no use for
+                # what it was told: the watermark of an answer counts only for the log it was for.
+                target.told_high_watermark = target.told_log_start_offset = -1
             target.offset = asked.fetch_offset
             target.max_bytes = asked.partition_max_bytes
             target.current_leader_epoch = asked.current_leader_epoch

@@ -128,7 +128,10 @@ class Router:
             if count > 1:
                 call = Call(client, version)
                 return self._serve_heavy(request, count, call, correlation_id, route, started)
-        answer = route.handle(self._broker, request, Call(client, version))
+        try:
+            answer = route.handle(self._broker, request, Call(client, version))
+        except (ApiError, StorageError) as error:
+            answer = self._refuse(key, request, error)
         if type(answer) is Later:
             return answer.map(
                 lambda settled: self._respond(settled, correlation_id, route, started)
