@@ -142,6 +142,13 @@ class ClusterClient:
             raise Refused(answer.error_code)
         return int(answer.base_offset)
 
+    async def send_until_taken(self, where: TopicPartition, content: bytes) -> None:
+        while True:
+            with suppress(PeerError):
+                await self.send(where, content)
+                return
+            await asyncio.sleep(OVER_EVERY_S)
+
     async def poll(
         self, where: TopicPartition, offset: int, wait_ms: int = 0
     ) -> tuple[list[Record], int]:
