@@ -49,7 +49,7 @@ generate: $(READY) ## write the generated code and pages anew
 	@$(BIN)/python -m tools.generate_protocol
 	@$(BIN)/python tools/generate_config_docs.py
 
-conformance: $(READY) ## real clients and Kafka's tools; TARGET=kafka runs them against Apache Kafka
+conformance: $(READY) ## real clients and Kafka's tools; TARGET=cluster: on three nodes, TARGET=kafka: on Apache Kafka
 	@$(BIN)/python -m pytest -n $(WORKERS) tests/conformance tests/pipelines --target $(TARGET) --conformance-report .cache/conformance/$(TARGET).json $(PYTEST_ARGS)
 
 conformance-table: $(READY) ## write docs/conformance.md from the last conformance runs

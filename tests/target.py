@@ -1,6 +1,7 @@
-"""The broker under test, Penstock or Apache Kafka, and the report of what was shown on it.
+"""What is under test, one Penstock node, three of them, or Apache Kafka, and the report of it.
 
-The same tests run against both: `--target kafka` proves that an expectation is Kafka's own.
+The same tests run against all: `--target kafka` proves that an expectation is Kafka's own, and
+`--target cluster` that it does not matter which of three nodes is asked.
 `--conformance-report FILE` writes the results that tools/conformance_table.py makes a page of.
 """
 
@@ -17,7 +18,8 @@ _results: dict[str, dict[str, Any]] = {}
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--target", choices=["penstock", "kafka"], help="the broker under test")
+    targets = ["penstock", "cluster", "kafka"]
+    parser.addoption("--target", choices=targets, help="what is under test")
     parser.addoption("--conformance-report", metavar="FILE", help="write the results as JSON")
 
 
@@ -25,12 +27,19 @@ def pytest_configure(config: pytest.Config) -> None:
     for line in (
         "feature(text, section): what this test shows, a row of docs/conformance.md",
         "client(name): the client or tool under test, where it is not a parameter",
+        "one_node(reason): what this test shows is only so where there is one node",
     ):
         config.addinivalue_line("markers", line)
 
 
 def target_name(config: pytest.Config) -> str:
     return config.getoption("target", None) or os.environ.get("CONFORMANCE_TARGET", "penstock")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    marker = item.get_closest_marker("one_node")
+    if marker is not None and target_name(item.config) == "cluster":
+        pytest.skip(f"one node: {marker.args[0]}")
 
 
 @pytest.hookimpl(wrapper=True)

@@ -18,6 +18,8 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from penstock.model.error import ErrorCode
 from penstock.protocol.messages.find_coordinator import FindCoordinatorRequest
 from penstock.protocol.messages.heartbeat import HeartbeatRequest
+from penstock.testing.cluster import Cluster as ThreeNodes
+from penstock.testing.nursery import Nursery
 from tests.conformance.clients.admin import Admin
 from tests.conformance.clients.admin_aio import AioAdmin
 from tests.conformance.clients.admin_confluent import ConfluentAdmin
@@ -79,6 +81,23 @@ class Cluster:
     bootstrap_servers: str
     data_dir: Path
     broker_id: int
+    """Of the broker at the first address, as is the directory."""
+    nodes: ThreeNodes | None = None
+    """Where the target is several nodes of Penstock."""
+
+    @property
+    def broker_ids(self) -> list[int]:
+        return [self.broker_id] if self.nodes is None else sorted(self.nodes.nodes)
+
+    @property
+    def addresses(self) -> dict[int, tuple[str, int]]:
+        if self.nodes is not None:
+            return {number: node.address for number, node in self.nodes.nodes.items()}
+        host, port = self.bootstrap_servers.rsplit(":", 1)
+        return {self.broker_id: (host, int(port))}
+
+    def data_dir_of(self, broker_id: int) -> Path:
+        return self.data_dir if self.nodes is None else self.nodes.nodes[broker_id].data_dir
 
 
 @pytest.fixture(scope="session")
@@ -86,8 +105,11 @@ def cluster(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Cluster]:
     data_dir = tmp_path_factory.mktemp("conformance") / "data"
-    if target_name(request.config) == "kafka":
+    target = target_name(request.config)
+    if target == "kafka":
         yield from _kafka_cluster(data_dir)
+    elif target == "cluster":
+        yield from _three_nodes(data_dir)
     else:
         yield from _penstock_cluster(data_dir)
 
@@ -122,6 +144,24 @@ def _penstock_cluster(data_dir: Path) -> Iterator[Cluster]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
+
+
+def _three_nodes(folder: Path) -> Iterator[Cluster]:
+    """The first address is that of a node that is not the controller: what is asked there by itself
+    has to find its way."""
+    # A nursery of its own: the plugin closes the shared one before this fixture may end.
+    nursery = Nursery()
+    nodes = ThreeNodes(folder, settings=BROKER_SETTINGS, nursery=nursery)
+    try:
+        nodes.start_all()
+        _broker_output.append(folder)
+        first = next(each for each in nodes.nodes if each != nodes.controller())
+        order = sorted(nodes.nodes, key=lambda each: each != first)
+        servers = ",".join(nodes.nodes[each].bootstrap_servers for each in order)
+        yield Cluster("cluster", servers, nodes.nodes[first].data_dir, first, nodes)
+    finally:
+        nodes.kill_all()
+        nursery.close()
 
 
 def start_penstock(

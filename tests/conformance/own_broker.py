@@ -10,6 +10,7 @@ from typing import Protocol
 import pytest
 
 from penstock.testing.broker import Broker
+from penstock.testing.cluster import Cluster
 from tests.conformance.conftest import START_SECONDS
 from tests.target import target_name
 from tools import apache_kafka
@@ -27,13 +28,43 @@ class OwnBroker(Protocol):
     def restart(self) -> None: ...
 
 
+class OwnNodes:
+    """Three of them, which stop, are killed and start all together."""
+
+    def __init__(self, folder: Path, settings: Mapping[str, str]) -> None:
+        self.cluster = Cluster(folder, settings=settings)
+        self.bootstrap_servers = self.cluster.bootstrap_servers
+
+    def start(self) -> None:
+        self.cluster.start_all()
+
+    def stop(self) -> None:
+        self.cluster.stop_all()
+
+    def kill(self) -> None:
+        self.cluster.kill_all()
+
+    def restart(self) -> None:
+        self.stop()
+        self.start()
+
+
 @contextmanager
 def own_broker(
     config: pytest.Config, data_dir: Path, settings: Mapping[str, str]
 ) -> Iterator[OwnBroker]:
-    if target_name(config) == "penstock":
+    target = target_name(config)
+    if target == "penstock":
         with Broker(data_dir, settings) as penstock:
             yield penstock
+        return
+    if target == "cluster":
+        nodes = OwnNodes(data_dir, settings)
+        try:
+            nodes.start()
+            yield nodes
+        finally:
+            nodes.kill()
         return
     reason = apache_kafka.missing_prerequisite()
     if reason is not None:
@@ -44,7 +75,7 @@ def own_broker(
 
 def bring_down_and_up(broker: OwnBroker) -> None:
     """Penstock is killed; a lone Apache Kafka, which may lose markers then, is stopped."""
-    if isinstance(broker, Broker):
+    if isinstance(broker, Broker | OwnNodes):
         broker.kill()
     else:
         broker.stop()

@@ -114,6 +114,11 @@ class Writer(Worker):
                     self._topic, value, partition=partition, on_delivery=self._on_delivery
                 )
             self.rounds += 1
+            if self.rounds == 1:
+                # A leader that is still to learn of the topic refuses the first of several records
+                # that are on their way and takes the next ones: no broker knows then where a
+                # producer that is new to it began.
+                self._producer.flush(PATIENCE_S)
             self._producer.poll(0)
         left = self._producer.flush(2 * PATIENCE_S)
         assert not left and not self._errors, (left, self._errors[:3])

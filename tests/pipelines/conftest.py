@@ -46,7 +46,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def penstock_factory(
     request: pytest.FixtureRequest, tmp_path: Path, penstock_factory: Callable[..., Broker]
 ) -> Iterator[Callable[..., Broker]]:
-    if target_name(request.config) == "penstock":
+    if target_name(request.config) != "kafka":
         yield penstock_factory
         return
     missing = missing_prerequisite()

@@ -75,7 +75,7 @@ class ControllerLink:
         return await self.forward(request, call)
 
     async def ask_active(self, request: Entity, call: Call) -> Any:
-        """For who means the controller here: a broker that hears of another asks there itself."""
+        """For who means the controller here: a node that hears of another asks there itself."""
         runtime = self._active()
         if runtime is None:
             raise ApiError(ErrorCode.NOT_CONTROLLER)

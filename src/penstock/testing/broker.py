@@ -39,6 +39,7 @@ class Broker(ClientCalls):
         self._nursery = nursery
         self._child: Child | None = None
         self._listen: str | None = None
+        self._is_ready = False
 
     @property
     def bootstrap_servers(self) -> str:
@@ -76,6 +77,7 @@ class Broker(ClientCalls):
             raise BrokerError("the broker is running already")
         self._forget()
         self._nursery = self._nursery or shared_nursery()
+        self._is_ready = False
         self._child = self._nursery.spawn(self._order())
 
     def _order(self) -> Order:
@@ -88,11 +90,14 @@ class Broker(ClientCalls):
         )
 
     def wait_ready(self) -> None:
+        if self._is_ready:
+            return
         child = self._running()
         ready = child.wait_ready(self.ready_s)
         if ready is None:
             self._end(signal.SIGKILL)
             raise BrokerError(f"the broker did not start\n{self.log[-_LOG_SHOWN_CHARACTERS:]}")
+        self._is_ready = True
         self._listen, self.metrics = ready["listen"], ready.get("metrics")
 
     def stop(self) -> int:

@@ -36,6 +36,8 @@ class Cluster(ClientCalls):
     """With `links`, nodes reach each other through a proxy, so that `cut` can come between them.
     `prepare` is called in every node's process before it starts, as in `nursery.Order`."""
 
+    node_class = ClusterNode
+
     def __init__(
         self,
         folder: Path,
@@ -56,7 +58,7 @@ class Cluster(ClientCalls):
         voters = (f"{number}@{HOST}:{told[number].controllers}" for number in numbers)
         shared = _defaults(nodes) | {"controller.quorum.voters": ",".join(voters)}
         self.nodes = {
-            number: ClusterNode(
+            number: self.node_class(
                 number,
                 folder,
                 own[number],

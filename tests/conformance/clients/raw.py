@@ -15,10 +15,10 @@ from tests.conformance.clients.record import PATIENCE_SECONDS
 
 
 class Connection:
-    """One connection, one request at a time."""
+    """One connection, to the first of the brokers that are named, one request at a time."""
 
     def __init__(self, bootstrap_servers: str) -> None:
-        host, port = bootstrap_servers.rsplit(":", 1)
+        host, port = bootstrap_servers.partition(",")[0].rsplit(":", 1)
         self._socket = socket.create_connection((host, int(port)), timeout=PATIENCE_SECONDS)
         self._numbers = itertools.count(1)
 

@@ -1,4 +1,8 @@
-"""Requests that are the active controller's to answer, here or wherever it is."""
+"""Requests that are the active controller's to answer, here or wherever it is.
+
+Brokers and controllers ask on a listener of controllers, and look for the active one themselves:
+there another one only says that it is not.
+"""
 
 from __future__ import annotations
 

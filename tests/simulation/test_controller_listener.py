@@ -1,0 +1,50 @@
+"""What nodes ask of controllers: the active one answers, and the others say that they are not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from penstock.model.error import ErrorCode
+from penstock.peer.peer import Peer
+from penstock.protocol.entity import Entity
+from penstock.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
+from penstock.protocol.messages.alter_partition import AlterPartitionRequest
+from penstock.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
+from penstock.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from penstock.testing.simulation.cluster import CLIENT, SimulatedCluster
+from penstock.testing.simulation.member import CONTROLLER_PORT, add_members, build_member
+from penstock.testing.simulation.socket import HostSockets
+
+NAMES = ("a", "b", "c")
+
+
+def codes(response: Any) -> list[int]:
+    if hasattr(response, "error_code"):
+        return [response.error_code]
+    return [topic.error_code for topic in response.topics]
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        AlterPartitionRequest(broker_id=1, broker_epoch=-1),
+        AllocateProducerIdsRequest(broker_id=1, broker_epoch=-1),
+        BrokerHeartbeatRequest(broker_id=1, broker_epoch=-1),
+        CreateTopicsRequest(
+            topics=[CreatableTopic(name="t", num_partitions=1, replication_factor=1)]
+        ),
+    ],
+    ids=lambda request: request.NAME,
+)
+def test_only_the_active_controller_decides(request_: Entity) -> None:
+    with SimulatedCluster(1, build=build_member) as cluster:
+        add_members(cluster, NAMES)
+        cluster.start(*NAMES)
+        answers = []
+        for name in NAMES:
+            dialer = HostSockets(cluster.network, CLIENT, cluster.hosts[name].disk)
+            peer = Peer(dialer, name, CONTROLLER_PORT, client_id=CLIENT, random=lambda: 0.5)
+            answers += codes(cluster.run(peer.call(request_, timeout_s=10)))
+        assert answers.count(ErrorCode.NOT_CONTROLLER) == len(NAMES) - 1
