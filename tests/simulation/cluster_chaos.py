@@ -25,7 +25,7 @@ from tests.simulation.cluster_work import (
 )
 
 NAMES = "abcdefg"
-SIZES = (3, 3, 3, 3, 4, 5)
+SIZES = (3, 3, 3, 3, 3, 4, 4, 5, 5, 7)
 UP_S_MAX = 120.0
 IN_SYNC_S_MAX = 120.0
 PROGRESS_S_MAX = 60.0
@@ -113,12 +113,12 @@ class Run:
         add_members(cluster, names, SETTINGS | self.plan.settings)
         cluster.start(*names)
         client = self.client = ClusterClient(cluster, names)
-        cluster.run(client.create("safe", len(SAFE), min_insync_replicas="2"))
+        cluster.run(client.create("safe", len(SAFE), min_insync_replicas="2", segment_ms="3000"))
         cluster.run(client.create("alone", len(ALONE), min_insync_replicas="1"))
         never = str(1 << 40)
-        cluster.run(
-            client.create("quick", len(QUICK), min_insync_replicas="2", flush_messages=never)
-        )
+        # Small segments: logs are cut across several of them.
+        quick = {"min_insync_replicas": "2", "flush_messages": never, "segment_ms": "4000"}
+        cluster.run(client.create("quick", len(QUICK), **quick))
         cluster.run(client.wait_in_sync(EVERY))
 
         def new(
