@@ -12,7 +12,7 @@ from typing import Any
 from penstock.protocol.entity import Entity
 from penstock.protocol.frame import decode_response, encode_request
 from tests.conformance.clients.record import PATIENCE_SECONDS
-from tests.conformance.clients.routing import find_address
+from tests.conformance.clients.routing import ask_everywhere, find_address
 
 
 class Connection:
@@ -28,12 +28,18 @@ class Connection:
         self._others: dict[str, Connection] = {}
 
     def call(self, request: Entity, version: int) -> Any:
-        address = None if self._is_alone else find_address(request, self._ask)
-        if address is None:
+        if self._is_alone:
             return self._ask(request, version)
+        merged = ask_everywhere(request, self._ask, lambda where: self._at(where)._ask, version)
+        if merged is not None:
+            return merged
+        address = find_address(request, self._ask)
+        return (self if address is None else self._at(address))._ask(request, version)
+
+    def _at(self, address: str) -> Connection:
         if address not in self._others:
             self._others[address] = Connection(address)
-        return self._others[address]._ask(request, version)
+        return self._others[address]
 
     def _ask(self, request: Entity, version: int) -> Any:
         self._socket.sendall(encode_request(next(self._numbers), version, request, "raw"))

@@ -6,7 +6,7 @@ from typing import Any
 
 from penstock.protocol.entity import Entity
 from tests.conformance.clients.record import PATIENCE_SECONDS
-from tests.conformance.clients.routing import find_address
+from tests.conformance.clients.routing import ask_everywhere, find_address
 from tests.node.wire_kit import Wire
 
 
@@ -20,12 +20,19 @@ class RoutedWire(Wire):
         self._others: dict[str, Wire] = {}
 
     def call(self, request: Entity, version: int) -> Any:
-        address = None if self._is_alone else find_address(request, super().call)
-        if address is None:
-            return super().call(request, version)
+        ask = super().call
+        if self._is_alone:
+            return ask(request, version)
+        merged = ask_everywhere(request, ask, lambda where: self._at(where).call, version)
+        if merged is not None:
+            return merged
+        address = find_address(request, ask)
+        return (ask if address is None else self._at(address).call)(request, version)
+
+    def _at(self, address: str) -> Wire:
         if address not in self._others:
             self._others[address] = Wire(address, PATIENCE_SECONDS)
-        return self._others[address].call(request, version)
+        return self._others[address]
 
     def __exit__(self, *raised: object) -> None:
         for each in self._others.values():

@@ -52,6 +52,23 @@ _OF_LEADERS = {
 _OF_SETTINGS = {"DescribeConfigs", "AlterConfigs", "IncrementalAlterConfigs"}
 
 
+OF_ALL = {"ListGroups": "groups", "ListTransactions": "transaction_states"}
+"""What every broker answers for itself, and where the answer has it."""
+
+
+def ask_everywhere(request: Entity, ask: Ask, ask_at: Callable[[str], Ask], version: int) -> Any:
+    """One answer of all brokers; None for a request that is not for all of them."""
+    field = OF_ALL.get((request.NAME or "").removesuffix("Request"))
+    if field is None:
+        return None
+    addresses = _addresses(ask(MetadataRequest(topics=[]), 12)).values()
+    answers = [ask_at(address)(request, version) for address in addresses]
+    merged = answers[0]
+    setattr(merged, field, [each for one in answers for each in getattr(one, field)])
+    merged.error_code = max(one.error_code for one in answers)
+    return merged
+
+
 class Place(NamedTuple):
     """A partition."""
 
