@@ -21,7 +21,11 @@ from pathlib import Path
 
 from penstock.testing.cluster import Cluster
 from penstock.testing.nursery import close_shared_nursery
+from tools.cluster_chaos import fault, power
 from tools.cluster_chaos.driver import Plan, run
+from tools.cluster_chaos.fault import FAULTS
+from tools.cluster_chaos.kafka_target import KafkaTarget
+from tools.cluster_chaos.scenario import SCENARIOS
 from tools.cluster_chaos.setup import NODE_SETTINGS
 
 
@@ -34,7 +38,13 @@ def main() -> int:
     keep = False
     try:
         cluster = _cluster(options, scratch)
-        plan = Plan(seed=options.seed, seconds=options.seconds, rate=options.rate)
+        plan = Plan(
+            seed=options.seed,
+            seconds=options.seconds,
+            rate=options.rate,
+            scenario=SCENARIOS.get(options.scenario),
+            power_fails=options.target == "penstock",
+        )
         result = run(options.target, cluster, scratch, plan, lambda line: _say(began, line))
         keep = bool(result.violations)
     finally:
@@ -55,16 +65,17 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--seconds", type=float, default=7200.0)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 30))
     parser.add_argument("--rate", type=int, default=100, help="records per second")
-    parser.add_argument("--fault", help="make the nodes careless")
+    parser.add_argument("--fault", choices=FAULTS, help="make the nodes careless")
+    parser.add_argument("--scenario", choices=SCENARIOS, help="in place of what dice say")
     parser.add_argument("--no-page", action="store_true", help="do not write docs/reliability.md")
     parser.add_argument("--scratch", type=Path, help="where to put the data meanwhile")
     return parser.parse_args()
 
 
 def _cluster(options: argparse.Namespace, scratch: Path) -> Cluster:
-    return Cluster(
-        scratch / "cluster", options.nodes, NODE_SETTINGS, links=True, prepare=options.fault
-    )
+    new = KafkaTarget if options.target == "kafka" else Cluster
+    prepare = power.PREPARE if options.fault is None else fault.name_of(options.fault)
+    return new(scratch / "cluster", options.nodes, NODE_SETTINGS, links=True, prepare=prepare)
 
 
 def _say(began: float, line: str) -> None:

@@ -12,6 +12,7 @@ from penstock.model.id import TopicPartition
 from penstock.testing import cluster_view
 from penstock.testing.broker import BrokerError
 from penstock.testing.cluster import Cluster
+from tools.cluster_chaos import power
 from tools.exactly_once.setup import COPY, PARTITIONS, SOURCE
 
 LEADER, FOLLOWER, CONTROLLER = "leader", "follower", "controller"
@@ -51,6 +52,7 @@ class Disturbances:
     weather: Weather
     counts: Counter[str] = field(default_factory=Counter)
     deaths: list[str] = field(default_factory=list)
+    power_fails: bool = False
     _going: list[_Going] = field(default_factory=list)
     _down: set[int] = field(default_factory=set)
 
@@ -154,11 +156,18 @@ class Disturbances:
         numbers = list(self.cluster.nodes)
         self._down.update(numbers)
         for number in numbers:
+            # Nobody outlives the others by the time that killing takes.
+            self.cluster.pause(number)
+        for number in numbers:
             self.cluster.kill(number)
+            if self.power_fails:
+                power.fail(self.cluster.nodes[number].data_dir)
+        self.dice.shuffle(numbers)
         for number in numbers:
             self._start(number)
-        self.counts[f"{EVERYBODY} killed"] += 1
-        return f"{EVERYBODY} killed"
+        what = f"{EVERYBODY}, {'power failure' if self.power_fails else 'killed'}"
+        self.counts[what] += 1
+        return what
 
     def _manner(self) -> tuple[bool, bool, str]:
         both, silent = self.dice.random() < 0.6, self.dice.random() < 0.7

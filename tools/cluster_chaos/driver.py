@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -18,6 +19,7 @@ from tools.cluster_chaos import replicas
 from tools.cluster_chaos.disturbance import Disturbances, Weather
 from tools.cluster_chaos.member import Member
 from tools.cluster_chaos.outcome import Result
+from tools.cluster_chaos.scenario import Scenario
 from tools.cluster_chaos.setup import PARTITIONS, REPLICAS, TOPIC_SETTINGS
 from tools.cluster_chaos.watcher import Watcher
 from tools.exactly_once.checker import differences, values_of
@@ -42,6 +44,10 @@ class Plan:
     """Of all disturbances, those that meet a copier instead of a node."""
     weather: Weather = field(default_factory=Weather)
     settle_s: float = 180.0
+    scenario: Scenario | None = None
+    """What happens, in place of what the dice say."""
+    power_fails: bool = False
+    """Where all nodes are killed at once, they lose what was not synced."""
 
 
 @dataclass
@@ -86,7 +92,10 @@ def run(target: str, cluster: Cluster, scratch: Path, plan: Plan, say: Say = pri
         crowd = _crowd(cluster.bootstrap_servers, scratch, plan)
         crowd.start()
         _wait_flowing(crowd)
-        _disturb(cluster, crowd, plan, result, say)
+        if plan.scenario is None:
+            _disturb(cluster, crowd, plan, result, say)
+        else:
+            _play(plan.scenario, cluster, crowd, say)
         if _heal(cluster, crowd, plan, result, say):
             _settle(cluster, crowd, plan, result, say)
             _judge(cluster, crowd, result, say)
@@ -122,9 +131,28 @@ def _wait_flowing(crowd: Crowd, timeout_s: float = 60.0) -> None:
         time.sleep(0.05)
 
 
+def _play(scenario: Scenario, cluster: Cluster, crowd: Crowd, say: Say) -> None:
+    over = threading.Event()
+
+    def tend() -> None:
+        while not over.wait(0.1):
+            crowd.fleet.tend()
+
+    tending = threading.Thread(target=tend, daemon=True)
+    tending.start()
+    try:
+        scenario(cluster, say)
+    finally:
+        over.set()
+        tending.join()
+        cluster.heal()
+
+
 def _disturb(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Say) -> None:
     dice = random.Random(plan.seed)
-    disturbances = Disturbances(cluster, dice, plan.weather, result.disturbances)
+    disturbances = Disturbances(
+        cluster, dice, plan.weather, result.disturbances, power_fails=plan.power_fails
+    )
     until = time.monotonic() + plan.seconds
     while time.monotonic() < until:
         next_at = min(until, time.monotonic() + dice.uniform(*plan.weather.peace_s))

@@ -27,17 +27,20 @@ BROKER_SETTINGS: Final = {
 
 def client_settings(bootstrap: str) -> dict[str, Any]:
     """librdkafka's; it is to come back quickly after each crash, and to keep quiet about it."""
-    return {
+    settings: dict[str, Any] = {
         "bootstrap.servers": bootstrap,
         "log_level": 0,
         "reconnect.backoff.ms": 20,
         "reconnect.backoff.max.ms": 200,
         "retry.backoff.ms": 20,
         "topic.metadata.refresh.interval.ms": 5_000,
-        # With the only broker down the client would start from scratch and forget it; a request
-        # with offsets that waits for its coordinator then waits for ever (librdkafka #5511).
-        "metadata.recovery.strategy": "none",
     }
+    if "," not in bootstrap:
+        # With the only broker down the client would start from scratch and forget it; a request
+        # with offsets that waits for its coordinator then waits for ever (librdkafka #5511). With
+        # several it has to: it forgets those that are down while others are up.
+        settings["metadata.recovery.strategy"] = "none"
+    return settings
 
 
 def now_s() -> float:

@@ -120,6 +120,20 @@ def _partition(index: int, partition: PartitionImage) -> MetadataResponsePartiti
     )
 
 
+def _brokers(broker: Broker, listener: str) -> list[MetadataResponseBroker]:
+    """Never nobody: when all start at once none is let in yet, and librdkafka would forget every
+    address that it has. Then it is told the one that answers it."""
+    known = list(endpoints(broker, listener)) or [
+        each
+        for each in endpoints(broker, listener, with_fenced=True)
+        if each[0] == broker.node_id
+    ]
+    return [
+        MetadataResponseBroker(node_id=node_id, host=host, port=port, rack=rack)
+        for node_id, host, port, rack, _ in known
+    ]
+
+
 def _respond(
     broker: Broker,
     request: MetadataRequest,
@@ -127,10 +141,7 @@ def _respond(
     listener: str,
 ) -> MetadataResponse:
     response = MetadataResponse(
-        brokers=[
-            MetadataResponseBroker(node_id=node_id, host=host, port=port, rack=rack)
-            for node_id, host, port, rack, _ in endpoints(broker, listener)
-        ],
+        brokers=_brokers(broker, listener),
         cluster_id=broker.cluster_id,
         controller_id=broker.node_id,
         topics=topics,
