@@ -215,7 +215,8 @@ class MixedCluster:
         self.kill_all()
         kept = os.environ.get("PENSTOCK_MIXED_LOGS")
         if kept:
-            shutil.copytree(self._folder, Path(kept) / self._folder.name, dirs_exist_ok=True)
+            shutil.rmtree(Path(kept) / self._folder.name, ignore_errors=True)
+            shutil.copytree(self._folder, Path(kept) / self._folder.name)
 
     def kill_all(self) -> None:
         for node in self.nodes:

@@ -58,6 +58,7 @@ def test_leaders_of_either_kind_and_the_controller_die_and_nothing_is_lost(
         story.settle()
 
 
+@pytest.mark.timeout(900 * max(ROUNDS, 1))
 @pytest.mark.skipif(not ROUNDS, reason="PENSTOCK_MIXED_ROUNDS tells how many")
 def test_many_deaths(tmp_path: Path) -> None:
     brokers: dict[int, Kind] = {2: PenstockNode, 3: KafkaNode, 4: PenstockNode, 5: KafkaNode}

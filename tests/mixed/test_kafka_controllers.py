@@ -49,6 +49,7 @@ def test_leaders_of_either_kind_die_and_nothing_is_lost(cluster: MixedCluster) -
         story.settle()
 
 
+@pytest.mark.timeout(900 * max(ROUNDS, 1))
 @pytest.mark.skipif(not ROUNDS, reason="PENSTOCK_MIXED_ROUNDS tells how many")
 def test_many_deaths_under_three_controllers(tmp_path: Path) -> None:
     controllers: dict[int, Kind] = {1: KafkaNode, 6: KafkaNode, 7: KafkaNode}
