@@ -35,7 +35,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     began = time.monotonic()
     scratch = Path(tempfile.mkdtemp(prefix="chaos-", dir=options.scratch))
-    keep = False
+    keep = True
     try:
         cluster = _cluster(options, scratch)
         plan = Plan(
@@ -51,10 +51,10 @@ def main() -> int:
         close_shared_nursery()
         if not keep:
             shutil.rmtree(scratch, ignore_errors=True)
+        else:
+            print(f"logs, data and histories are in {scratch}")
     for violation in result.violations[:100]:
         print(violation)
-    if keep:
-        print(f"logs, data and histories are in {scratch}")
     return 1 if result.violations else 0
 
 
