@@ -109,7 +109,7 @@ def cluster(
     if target == "kafka":
         yield from _kafka_cluster(data_dir)
     elif target == "cluster":
-        yield from _three_nodes(data_dir)
+        yield from three_nodes(data_dir)
     else:
         yield from _penstock_cluster(data_dir)
 
@@ -146,7 +146,7 @@ def _penstock_cluster(data_dir: Path) -> Iterator[Cluster]:
             process.wait()
 
 
-def _three_nodes(folder: Path) -> Iterator[Cluster]:
+def three_nodes(folder: Path) -> Iterator[Cluster]:
     """The first address is that of a node that is not the controller: what is asked there by itself
     has to find its way."""
     # A nursery of its own: the plugin closes the shared one before this fixture may end.

@@ -23,10 +23,11 @@ def test_create(admin_client: Admin, admin: AdminClient, cluster: Cluster, topic
     admin_client.create_topic(topic_name, partitions=4)
     wait_for_leaders(admin, topic_name, 4)
     assert topic_name in admin_client.topic_names()
-    me = cluster.broker_id
-    assert admin_client.describe_topic(topic_name) == {
-        number: Partition(me, (me,), (me,)) for number in range(4)
-    }
+    found = admin_client.describe_topic(topic_name)
+    assert sorted(found) == [0, 1, 2, 3]
+    for each in found.values():
+        assert each == Partition(each.leader, (each.leader,), (each.leader,))
+    assert {each.leader for each in found.values()} == set(cluster.broker_ids)
 
 
 @pytest.mark.feature("Create with the broker's default partitions and replication")
@@ -142,11 +143,11 @@ def test_no_partitions(admin_client: Admin, topic_name: str) -> None:
 
 
 @pytest.mark.feature("More replicas than brokers, or none (INVALID_REPLICATION_FACTOR)")
-@pytest.mark.parametrize("replication", [2, 0])
-def test_invalid_replication(admin_client: Admin, topic_name: str, replication: int) -> None:
-    with pytest.raises(BrokerError) as refused:
-        admin_client.create_topic(topic_name, replication=replication)
-    assert refused.value.code == ErrorCode.INVALID_REPLICATION_FACTOR
+def test_invalid_replication(admin_client: Admin, cluster: Cluster, topic_name: str) -> None:
+    for replication in (len(cluster.broker_ids) + 1, 0):
+        with pytest.raises(BrokerError) as refused:
+            admin_client.create_topic(topic_name, replication=replication)
+        assert refused.value.code == ErrorCode.INVALID_REPLICATION_FACTOR
 
 
 @pytest.mark.feature("Assignment to a broker there is not (INVALID_REPLICA_ASSIGNMENT)")
@@ -206,7 +207,7 @@ def test_create_partitions(admin_client: Admin, admin: AdminClient, topic: str) 
 def test_create_assigned_partitions(
     admin_client: Admin, admin: AdminClient, cluster: Cluster, topic: str
 ) -> None:
-    admin_client.create_partitions(topic, 3, assignment=[[cluster.broker_id]] * 2)
+    admin_client.create_partitions(topic, 3, assignment=[cluster.broker_ids] * 2)
     wait_for_leaders(admin, topic, 3)
 
 

@@ -188,10 +188,10 @@ REFUSED: list[tuple[int, str, list[Change], int, str]] = [
     ),
     (
         BROKER,
-        "2",
+        "99",
         [("SET", "log.retention.ms", "1000")],
         INVALID_REQUEST,
-        "Unexpected broker id, expected 1, but received 2",
+        ", but received 99",
     ),
     (
         BROKER,

@@ -19,6 +19,7 @@ from penstock.protocol.messages.offset_commit import (
 )
 from tests.conformance.clients.membership import Membership, places, wait_shared
 from tests.conformance.clients.record import PATIENCE_SECONDS
+from tests.conformance.clients.routed_wire import RoutedWire
 from tests.conformance.clients.transaction_wire import (
     GROUP,
     RawProducer,
@@ -70,7 +71,7 @@ def _with_topics(broker: Any) -> Any:
 
 @pytest.fixture
 def wire(broker: Any) -> Iterator[Wire]:
-    with Wire(broker.bootstrap_servers, PATIENCE_SECONDS) as wire:
+    with RoutedWire(broker.bootstrap_servers) as wire:
         yield wire
 
 

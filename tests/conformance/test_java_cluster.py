@@ -22,17 +22,15 @@ Tool = Callable[..., str]
 def test_log_dirs(tool: Tool, cluster: Cluster, topic: str) -> None:
     ConfluentClient(cluster.bootstrap_servers).produce(topic, numbered(10))
     said = tool("kafka-log-dirs", "--describe", "--topic-list", topic)
-    (broker,) = json.loads(said.splitlines()[-1])["brokers"]
-    segment = cluster.data_dir / f"{topic}-0" / f"{0:020}.log"
+    brokers = json.loads(said.splitlines()[-1])["brokers"]
+    assert sorted(each["broker"] for each in brokers) == cluster.broker_ids
     place = {"partition": f"{topic}-0", "offsetLag": 0, "isFuture": False}
-    assert broker["broker"] == cluster.broker_id
-    assert broker["logDirs"] == [
-        {
-            "partitions": [place | {"size": segment.stat().st_size}],
-            "error": None,
-            "logDir": str(cluster.data_dir),
-        }
-    ]
+    for broker in brokers:
+        home = cluster.data_dir_of(broker["broker"])
+        size = (home / f"{topic}-0" / f"{0:020}.log").stat().st_size
+        partitions = [place | {"size": size}]
+        assert size > 0
+        assert broker["logDirs"] == [{"partitions": partitions, "error": None, "logDir": str(home)}]
 
 
 @pytest.mark.feature("describe --status and --replication")
@@ -41,13 +39,17 @@ def test_metadata_quorum(tool: Tool, cluster: Cluster) -> None:
     said = tool("kafka-metadata-quorum", "describe", "--status")
     status = dict(re.findall(r"^(\w+):\s+(.*)$", said, re.MULTILINE))
     assert len(status["ClusterId"]) == 22
-    assert status["LeaderId"] == str(cluster.broker_id)
+    assert int(status["LeaderId"]) in cluster.broker_ids
     assert int(status["LeaderEpoch"]) >= 1 and int(status["HighWatermark"]) > 0
-    assert (status["MaxFollowerLag"], status["CurrentObservers"]) == ("0", "[]")
-    assert f'"id": {cluster.broker_id}' in status["CurrentVoters"]
-    _, row = tool("kafka-metadata-quorum", "describe", "--replication").splitlines()
-    columns = row.split()
-    assert (columns[0], columns[3], columns[-1]) == (str(cluster.broker_id), "0", "Leader")
+    assert status["CurrentObservers"] == "[]"
+    for each in cluster.broker_ids:
+        assert f'"id": {each}' in status["CurrentVoters"]
+    _, *rows = tool("kafka-metadata-quorum", "describe", "--replication").splitlines()
+    columns = [row.split() for row in rows]
+    assert sorted(int(each[0]) for each in columns) == cluster.broker_ids
+    (leader,) = (each for each in columns if each[-1] == "Leader")
+    assert (leader[0], leader[3]) == (status["LeaderId"], "0")
+    assert {each[-1] for each in columns if each != leader} <= {"Follower"}
 
 
 @pytest.mark.feature("Preferred leaders lead already")
@@ -63,7 +65,8 @@ def test_leader_election(tool: Tool, topic: str) -> None:
 @pytest.mark.client("kafka-broker-api-versions")
 def test_broker_api_versions(tool: Tool, cluster: Cluster) -> None:
     said = tool("kafka-broker-api-versions")
-    assert said.startswith(f"{cluster.bootstrap_servers} (id: {cluster.broker_id} rack: null")
+    for number, (host, port) in cluster.addresses.items():
+        assert f"{host}:{port} (id: {number} rack: null" in said
     for line in ("Produce(0): 0 to 13", "Fetch(1): 4 to 18", "Metadata(3): 0 to 13"):
         assert line in said
 
@@ -73,5 +76,7 @@ def test_broker_api_versions(tool: Tool, cluster: Cluster) -> None:
 def test_cluster(cluster: Cluster) -> None:
     where = ["--bootstrap-server", cluster.bootstrap_servers]
     done = shared_tool_host().run("kafka-cluster", ["list-endpoints", *where])
-    host, port = cluster.bootstrap_servers.split(":")
-    assert done.stdout.splitlines()[1].split()[:3] == [str(cluster.broker_id), host, port]
+    told = [line.split()[:3] for line in done.stdout.splitlines()[1:]]
+    assert sorted(told) == [
+        [str(number), host, str(port)] for number, (host, port) in sorted(cluster.addresses.items())
+    ]

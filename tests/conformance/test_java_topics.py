@@ -26,12 +26,16 @@ def test_create_and_describe(
     wait_for_leaders(admin, topic_name, 2)
     first, *partitions = tool("kafka-topics", "--describe", "--topic", topic_name).splitlines()
     assert re.match(rf"Topic: {topic_name}\tTopicId: [\w-]{{22}}\tPartitionCount: 2\t", first)
-    assert "ReplicationFactor: 1\t" in first
+    replicas = len(cluster.broker_ids)
+    assert f"ReplicationFactor: {replicas}\t" in first
     assert "retention.ms=1000000" in first and "cleanup.policy=compact,delete" in first
-    me = cluster.broker_id
     for number, line in enumerate(partitions):
-        place = f"Partition: {number}\tLeader: {me}\tReplicas: {me}\tIsr: {me}"
-        assert line.startswith(f"\tTopic: {topic_name}\t{place}")
+        place = rf"\tTopic: {topic_name}\tPartition: {number}\tLeader: (\d)\tReplicas: (\S+)"
+        found = re.match(place + r"\tIsr: (\S+)", line)
+        assert found is not None, line
+        assert found[2].startswith(found[1])
+        assert sorted(map(int, found[2].split(","))) == cluster.broker_ids
+        assert found[2] == found[3]
     assert len(partitions) == 2
 
 
@@ -52,12 +56,13 @@ def test_create_existing(tool: Tool, topic: str) -> None:
 
 @pytest.mark.feature("--create with a setting or replication Kafka refuses")
 @pytest.mark.client("kafka-topics")
-def test_create_refused(tool: Tool, topic_name: str) -> None:
+def test_create_refused(tool: Tool, cluster: Cluster, topic_name: str) -> None:
     create = ["--create", "--topic", topic_name]
     said = tool("kafka-topics", *create, "--config", "segment.bytes=1", fails=True)
     assert "segment.bytes" in said
-    said = tool("kafka-topics", *create, "--replication-factor", "3", fails=True)
-    assert "Unable to replicate the partition 3 time(s)" in said
+    more = len(cluster.broker_ids) + 2
+    said = tool("kafka-topics", *create, "--replication-factor", str(more), fails=True)
+    assert f"Unable to replicate the partition {more} time(s)" in said
 
 
 @pytest.mark.feature("--list shows a topic until --delete")

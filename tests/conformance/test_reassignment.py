@@ -46,18 +46,18 @@ def reassign(
 @pytest.mark.feature("Reassign to where a partition is, and to brokers there are not")
 @pytest.mark.client("raw requests")
 def test_reassign(connection: Connection, cluster: Cluster, topic: str) -> None:
-    here = cluster.broker_id
+    here = cluster.broker_ids
     invalid = ErrorCode.INVALID_REPLICA_ASSIGNMENT
     prefix = "The manual partition assignment includes"
-    assert reassign(connection, topic, [here]) == (ErrorCode.NONE, None)
+    assert reassign(connection, topic, here) == (ErrorCode.NONE, None)
     assert reassign(connection, topic, []) == (invalid, f"{prefix} an empty replica list.")
-    assert reassign(connection, topic, [here, NO_SUCH_BROKER]) == (
+    assert reassign(connection, topic, [*here, NO_SUCH_BROKER]) == (
         invalid,
         f"{prefix} broker {NO_SUCH_BROKER}, but no such broker is registered.",
     )
-    assert reassign(connection, topic, [here, here]) == (
+    assert reassign(connection, topic, [here[0], here[0]]) == (
         invalid,
-        f"{prefix} the broker {here} more than once.",
+        f"{prefix} the broker {here[0]} more than once.",
     )
 
 
@@ -116,13 +116,13 @@ def test_log_directory(connection: Connection, cluster: Cluster, topic: str) -> 
 def test_tool(tool: Callable[..., str], cluster: Cluster, topic: str, tmp_path: Path) -> None:
     topics, plan = tmp_path / "topics.json", tmp_path / "plan.json"
     topics.write_text(json.dumps({"version": 1, "topics": [{"topic": topic}]}))
-    brokers = str(cluster.broker_id)
+    brokers = ",".join(map(str, cluster.broker_ids))
     name = "kafka-reassign-partitions"
     said = tool(
         name, "--generate", "--topics-to-move-json-file", str(topics), "--broker-list", brokers
     )
     proposed = said.splitlines()[-1]
-    assert json.loads(proposed)["partitions"][0]["replicas"] == [cluster.broker_id]
+    assert sorted(json.loads(proposed)["partitions"][0]["replicas"]) == cluster.broker_ids
     plan.write_text(proposed)
     done = tool(name, "--execute", "--reassignment-json-file", str(plan))
     assert f"Successfully started partition reassignment for {topic}-0" in done

@@ -13,7 +13,7 @@ from penstock.protocol.messages.write_txn_markers import (
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
 )
-from tests.conformance.clients.record import PATIENCE_SECONDS
+from tests.conformance.clients.routed_wire import RoutedWire
 from tests.conformance.clients.transaction_wire import RawProducer, fetch_committed, settled
 from tests.conformance.conftest import Cluster
 from tests.node.wire_kit import Wire
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.client("raw requests")
 
 @pytest.fixture
 def wire(cluster: Cluster) -> Iterator[Wire]:
-    with Wire(cluster.bootstrap_servers, PATIENCE_SECONDS) as wire:
+    with RoutedWire(cluster.bootstrap_servers) as wire:
         yield wire
 
 

@@ -18,6 +18,7 @@ from tests.conformance.clients.record import (
     numbered,
     read,
 )
+from tests.conformance.clients.routed_wire import RoutedWire
 from tests.conformance.clients.transaction_set import TransactionSet
 from tests.conformance.clients.transaction_wire import (
     GROUP,
@@ -42,7 +43,7 @@ def transactions(cluster: Cluster) -> Iterator[TransactionSet]:
 
 @pytest.fixture
 def wire(cluster: Cluster) -> Iterator[Wire]:
-    with Wire(cluster.bootstrap_servers, PATIENCE_SECONDS) as wire:
+    with RoutedWire(cluster.bootstrap_servers) as wire:
         yield wire
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from penstock.model.error import ErrorCode
-from tests.conformance.clients.record import PATIENCE_SECONDS
+from tests.conformance.clients.routed_wire import RoutedWire
 from tests.conformance.clients.transaction_wire import (
     END_VERSIONS,
     NEW,
@@ -30,7 +30,7 @@ OLD_PRODUCE, NEW_PRODUCE = PRODUCE_VERSIONS[OLD], PRODUCE_VERSIONS[NEW]
 
 @pytest.fixture
 def wire(cluster: Cluster) -> Iterator[Wire]:
-    with Wire(cluster.bootstrap_servers, PATIENCE_SECONDS) as wire:
+    with RoutedWire(cluster.bootstrap_servers) as wire:
         yield wire
 
 

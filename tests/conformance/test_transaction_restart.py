@@ -11,6 +11,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from penstock.model.error import ErrorCode
 from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.record import PATIENCE_SECONDS, Record, read
+from tests.conformance.clients.routed_wire import RoutedWire
 from tests.conformance.clients.transaction_wire import (
     GROUP,
     RawProducer,
@@ -63,7 +64,7 @@ def _played(target: str, handle: OwnBroker, way: str) -> Iterator[Scene]:
     client = ConfluentTransactor(address, Transacting("client", timeout_ms=300_000))
     client.begin()
     client.send("client", [Record(b"a")])
-    with Wire(address, PATIENCE_SECONDS) as wire:
+    with RoutedWire(address) as wire:
         left, _ = _open(wire, "left"), _open(wire, "timed", timeout_ms=5_000)
         going_on = _go_on(wire)
         _prepare(wire)
@@ -114,7 +115,7 @@ def _prepare(wire: Wire) -> None:
 
 @pytest.fixture
 def wire(scene: Scene) -> Iterator[Wire]:
-    with Wire(scene.bootstrap_servers, PATIENCE_SECONDS) as wire:
+    with RoutedWire(scene.bootstrap_servers) as wire:
         find_coordinator(wire, GROUP, GROUP_ID)
         yield wire
 

@@ -17,6 +17,7 @@ from confluent_kafka.admin import (
 from penstock.model.error import ErrorCode
 from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.record import PATIENCE_SECONDS, Record, read
+from tests.conformance.clients.routed_wire import RoutedWire
 from tests.conformance.clients.transaction_wire import (
     OLD,
     PRODUCE_VERSIONS,
@@ -39,7 +40,7 @@ def confluent(cluster: Cluster) -> ConfluentClient:
 
 @pytest.fixture
 def wire(cluster: Cluster) -> Iterator[Wire]:
-    with Wire(cluster.bootstrap_servers, PATIENCE_SECONDS) as wire:
+    with RoutedWire(cluster.bootstrap_servers) as wire:
         yield wire
 
 
@@ -133,10 +134,9 @@ def unverified(cluster: Cluster, admin: AdminClient) -> Iterator[None]:
 
     def alter(operation: AlterConfigOpType, value: str) -> None:
         entry = ConfigEntry(VERIFICATION, value, incremental_operation=operation)
-        resource = ConfigResource(
-            ResourceType.BROKER, str(cluster.broker_id), incremental_configs=[entry]
-        )
-        admin.incremental_alter_configs([resource])[resource].result(PATIENCE_SECONDS)
+        for each in cluster.broker_ids:
+            resource = ConfigResource(ResourceType.BROKER, str(each), incremental_configs=[entry])
+            admin.incremental_alter_configs([resource])[resource].result(PATIENCE_SECONDS)
 
     alter(AlterConfigOpType.SET, "false")
     yield
@@ -153,8 +153,10 @@ def test_hanging(tool: Tool, cluster: Cluster, wire: Wire, topic: str, unverifie
         return producer.send(topic, b"a", version=version) == ErrorCode.NONE
 
     wait_until(hangs)
-    search = ["--broker-id", str(cluster.broker_id), "--max-transaction-timeout", "0"]
-    found = rows(tool("kafka-transactions", "find-hanging", *search, "--topic", topic))
+    found = []
+    for each in cluster.broker_ids:
+        search = ["--broker-id", str(each), "--max-transaction-timeout", "0"]
+        found += rows(tool("kafka-transactions", "find-hanging", *search, "--topic", topic))
     assert [(row["Topic"], row["ProducerId"]) for row in found] == [
         (topic, str(producer.producer_id))
     ]

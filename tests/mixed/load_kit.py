@@ -92,6 +92,10 @@ class Writer(Worker):
                 "bootstrap.servers": servers,
                 "acks": "all",
                 "enable.idempotence": True,
+                # Of several on their way, a broker that learns in their midst that it leads takes
+                # the later ones for out of order; librdkafka then begins a new epoch, and writes
+                # again what may have been written.
+                "max.in.flight": 1,
                 "linger.ms": 5,
                 "message.timeout.ms": int(PATIENCE_S * 1000),
                 "retry.backoff.ms": 50,
@@ -114,11 +118,6 @@ class Writer(Worker):
                     self._topic, value, partition=partition, on_delivery=self._on_delivery
                 )
             self.rounds += 1
-            if self.rounds == 1:
-                # A leader that is still to learn of the topic refuses the first of several records
-                # that are on their way and takes the next ones: no broker knows then where a
-                # producer that is new to it began.
-                self._producer.flush(PATIENCE_S)
             self._producer.poll(0)
         left = self._producer.flush(2 * PATIENCE_S)
         assert not left and not self._errors, (left, self._errors[:3])

@@ -39,7 +39,7 @@ class ClusterChecker:
         self._leaders: dict[tuple[bytes, int, int], int] = {}
         self._acked: dict[TopicPartition, dict[bytes, None]] = defaultdict(dict)
         """The first batch of each answer, as it stands on disk."""
-        self.on_elected: Callable[[int], None] = lambda _: None
+        self.on_elected: Callable[[int], None] | None = None
         """Told of every broker that begins to lead a partition."""
         self.found: list[str] = []
         """What is wrong so far: said here, since those who are watched would catch an error."""
@@ -65,7 +65,7 @@ class ClusterChecker:
             self._note(self._leaders, key, partition._context.node_id, "leader")
             is_new = not partition.is_led or partition.leader_epoch != state.leader_epoch
             become_leader(partition, state, min_isr)
-            if is_new:
+            if is_new and self.on_elected is not None:
                 self.on_elected(partition._context.node_id)
 
         def act(partition: Partition, action: Action) -> None:
@@ -89,7 +89,9 @@ class ClusterChecker:
         after = log_bytes(host, where)
         for batch in self._acked[where]:
             if batch in before and batch not in after:
-                self.found.append(f"{host.name} cuts off what {where} has acknowledged: {batch!r}")
+                offset = int.from_bytes(batch[:8], "big")
+                self.found.append(f"{host.name} cuts off what {where} acknowledged at {offset}")
+                return
 
     def _note(self, known: dict[Any, int], epoch: Any, node_id: int, what: str) -> None:
         first = known.setdefault(epoch, node_id)

@@ -19,10 +19,11 @@ from penstock.protocol.messages.create_topics import (
     CreateTopicsRequest,
 )
 from penstock.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from penstock.records.builder import build_batch
 from penstock.records.header import iter_batches
 from penstock.records.record import Record, iter_records
 from penstock.testing.simulation.cluster import SimulatedCluster
-from tests.node.wire_kit import batch, fetch, fetched, part, produce, produced
+from tests.node.wire_kit import NOW_MS, fetch, fetched, part, produce, produced, records
 
 CALL_S = 3.0
 REPLICAS = 3
@@ -132,15 +133,24 @@ class ClusterClient:
     # Records
 
     async def send(
-        self, where: TopicPartition, *contents: bytes, acks: int = -1, **options: int
+        self, where: TopicPartition, *contents: bytes, acks: int = -1, **options: Any
     ) -> int:
         """The offset of the first; options are those of a batch."""
-        request = produce(where.topic, batch(*contents, **options), where.partition, acks)
+        timed = records(contents, NOW_MS + int(1000 * self.cluster.now_s))
+        data = build_batch(timed, **options)
+        request = produce(where.topic, data, where.partition, acks)
         answer = produced(await self.ask_leader(where, request))
         if answer.error_code:
             self.forget_leader(where)
             raise Refused(answer.error_code)
         return int(answer.base_offset)
+
+    async def send_until_taken(self, where: TopicPartition, content: bytes) -> None:
+        while True:
+            with suppress(PeerError):
+                await self.send(where, content)
+                return
+            await asyncio.sleep(OVER_EVERY_S)
 
     async def poll(
         self, where: TopicPartition, offset: int, wait_ms: int = 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, Protocol
 
 from penstock.model.error import ErrorCode
 from penstock.model.id import TopicPartition
@@ -29,6 +29,10 @@ PAUSE_S = 0.3
 ACKS_ALL = -1
 
 OnAcked = Callable[[TopicPartition, int, bytes], None]
+
+
+class Worker(Protocol):
+    async def run(self) -> None: ...
 
 
 class Writer:

@@ -12,6 +12,7 @@ from dataclasses import replace
 import pytest
 
 from penstock.model.id import TopicPartition
+from penstock.protocol.messages.metadata import MetadataRequest
 from penstock.testing.simulation.cluster import SimulatedCluster
 from penstock.testing.simulation.member import add_members, build_member
 from tests.simulation.cluster_chaos import Plan, Run
@@ -19,6 +20,7 @@ from tests.simulation.cluster_checker import Violation
 from tests.simulation.cluster_kit import ClusterClient
 from tests.simulation.cluster_planted import PLANTED, planted
 
+SEEDS_DEFAULT = "1-12"
 NAMES = ("a", "b", "c")
 WHERE = TopicPartition("t", 0)
 
@@ -60,7 +62,8 @@ def test_a_dead_leader_is_followed_by_another() -> None:
         cluster.kill(NAMES[leader - 1])
         assert read(cluster, client) == [b"before"]
         client.forget_leader(WHERE)
-        assert cluster.run(client.send(WHERE, b"after")) == 1
+        cluster.run(client.send_until_taken(WHERE, b"after"), 10)
+        assert read(cluster, client) == [b"before", b"after"]
         assert cluster.run(client.leader(WHERE)).leader_id != leader
 
 
@@ -75,6 +78,27 @@ def test_a_planted_fault_is_noticed(name: str) -> None:
             plan = replace(Plan.of(seed), nodes=3, only=PLANTED[name].faults)
             plan.settings["replica.lag.time.max.ms"] = 2000
             Run(plan).run()
+
+
+def test_a_link_can_be_slow() -> None:
+    with started(4) as (cluster, client):
+        cluster.slow("client", "a", 0.5)
+        began_s = cluster.now_s
+        cluster.run(client.peer(1).call(MetadataRequest(topics=[]), timeout_s=10))
+        assert cluster.now_s - began_s >= 1
+
+
+def test_a_node_whose_ports_refuse_leads_no_more_and_comes_back() -> None:
+    with started(5) as (cluster, client):
+        leader = cluster.run(client.leader(WHERE)).leader_id
+        cluster.refuse(NAMES[leader - 1])
+        assert cluster.run(cluster.peer(NAMES[leader - 1]).probe())
+        client.forget_leader(WHERE)
+        cluster.run_for(1)
+        cluster.run(client.send_until_taken(WHERE, b"elsewhere"), 30)
+        assert cluster.run(client.leader(WHERE)).leader_id != leader
+        cluster.heal()
+        cluster.run(client.wait_in_sync([WHERE]), 60)
 
 
 def test_the_same_seed_is_the_same_run() -> None:

@@ -39,6 +39,10 @@ def answer(
     group_id: str,
     decide: Callable[[GroupShard, int], Decision[GroupEntry, ResponseT]],
     refuse: Callable[[ErrorCode], ResponseT],
+    nameless: ErrorCode | None = None,
 ) -> Answer:
-    """What a handler hands to the router as it is."""
+    """What a handler hands to the router as it is. `nameless` is for a group without a name, where
+    there is none: no node coordinates it, so that any of them says so."""
+    if nameless is not None and not group_id:
+        return refuse(nameless)
     return answer_of_host(broker.groups, group_id, decide, refuse, broker.clock)

@@ -28,6 +28,9 @@ async def ask(
     decide: Callable[[TransactionShard, int], Decision[TransactionRecord, ResponseT]],
     refuse: Callable[[ErrorCode], ResponseT],
 ) -> ResponseT:
+    if not transactional_id:
+        # No node coordinates it: any of them says so.
+        return refuse(ErrorCode.INVALID_REQUEST)
     if not broker.producer_ids.is_available:
         # Any decision may find an epoch used up, and then needs a new id at once.
         await broker.producer_ids.wait_available()
@@ -46,7 +49,7 @@ def answer(
     refuse: Callable[[ErrorCode], ResponseT],
 ) -> Answer:
     """What a handler hands to the router as it is."""
-    if not broker.producer_ids.is_available:
+    if not transactional_id or not broker.producer_ids.is_available:
         return ask(broker, transactional_id, decide, refuse)
     return answer_of_host(broker.transactions, transactional_id, decide, refuse, broker.clock)
 

@@ -8,11 +8,15 @@ from penstock.network.listener import Listener
 from penstock.node.failures import UpkeepFailures
 from penstock.replication.partition_set import PartitionSet
 from penstock.storage.log_dir import LogDir
+from penstock.telemetry.loop import LoopIdle
 from penstock.telemetry.metric import Gauge, LabelledGauge
 
 
 def gauges(
-    listener: Listener, partitions: PartitionSet, log_dir: LogDir, failures: UpkeepFailures
+    listener: Listener,
+    partitions: PartitionSet,
+    log_dir: LogDir,
+    failures: UpkeepFailures,
 ) -> tuple[list[Gauge], list[LabelledGauge]]:
     def log_sizes() -> Iterator[tuple[tuple[str, ...], float]]:
         for partition in partitions:
@@ -34,7 +38,8 @@ def gauges(
             "Held by large requests under way",
             lambda: listener.budget.used_bytes,
         ),
-        ("penstock_partitions", "Partitions this node leads", lambda: len(partitions)),
+        ("penstock_partitions", "Partitions with a replica here", lambda: len(partitions)),
+        ("penstock_loop_idle_ratio", "Share of time with nothing to do", LoopIdle().ratio),
         ("penstock_log_dir_offline", "1 after a disk failure", lambda: _offline(log_dir)),
         *_damage_gauges(log_dir),
     ]

@@ -31,6 +31,7 @@ from penstock.node.address import Address
 from penstock.node.background import Background
 from penstock.node.broker_watch import BrokerWatch
 from penstock.node.cluster_config import ClusterConfig
+from penstock.node.cluster_gauge import cluster_gauges
 from penstock.node.gauge import gauges
 from penstock.node.identity import Identity, establish
 from penstock.node.listeners import BoundListener, Listeners
@@ -405,13 +406,14 @@ class Node:
         self._metrics_server = None
         if self.options.metrics is None:
             return
-        told = gauges(
+        single, labelled = gauges(
             self._client_listeners()[0].listener,
             self._partitions,
             self.log_dir,
             self._upkeep.failures,
         )
-        exporter = Exporter(self.metrics, *told)
+        single += cluster_gauges(self._metadata, self._partitions, self._keeper.tally)
+        exporter = Exporter(self.metrics, single, labelled)
         self._metrics_server = MetricsServer(exporter.render)
         self.metrics_address = Address(*await self._metrics_server.open(*self.options.metrics))
 

@@ -18,6 +18,7 @@ from penstock.replication.context import ReplicaContext
 from penstock.replication.isr_change import IsrChange
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
+from penstock.replication.tally import ReplicaTally
 from penstock.settings.config import BrokerConfig
 from penstock.settings.resolve import TopicConfig, resolve_topic
 from penstock.storage.config import LogConfig
@@ -75,6 +76,10 @@ class PartitionKeeper:
             log_dir.checkpoint,
             cluster.alter_isr,
         )
+
+    @property
+    def tally(self) -> ReplicaTally:
+        return self._context.tally
 
     # What a log is told about its settings, also before its partition is known here.
 

@@ -286,6 +286,12 @@ class Quorum:
         """All before it has been told."""
         return self._committed.next_offset
 
+    @property
+    def lag(self) -> int:
+        """How many committed records, as far as this node has heard, it has not been told yet."""
+        known = self._machine.known_high_watermark
+        return 0 if known is None else max(known - self.committed_offset, 0)
+
     def resign(self) -> None:
         """The controller here cannot go on."""
         epoch = self._machine.view.epoch

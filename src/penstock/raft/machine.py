@@ -294,6 +294,14 @@ class RaftMachine:
         return others <= core.role.acknowledged
 
     @property
+    def known_high_watermark(self) -> int | None:
+        """The leader's, as far as this node has heard of it; its own log may lack some of it."""
+        role = self._core.role
+        heard = role.leader_high_watermark if isinstance(role, Follower) else -1
+        own = self._core.high_watermark
+        return max(heard, own or -1) if heard >= 0 else own
+
+    @property
     def high_watermark(self) -> int | None:
         """Of this node; it never goes back while the node runs."""
         return self._core.high_watermark

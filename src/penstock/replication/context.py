@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from penstock.metadata.broker import BrokerImage
 from penstock.model.clock import Clock
 from penstock.replication.isr_change import IsrChange
+from penstock.replication.tally import ReplicaTally
 from penstock.storage.log import Log
 
 if TYPE_CHECKING:
@@ -30,3 +31,4 @@ class ReplicaContext:
     """Writes down how far all logs are safe and committed."""
     alter_isr: Callable[[Partition, IsrChange], None]
     """Asks the controller; `Partition.on_isr_answer` is told what it said."""
+    tally: ReplicaTally = field(default_factory=ReplicaTally)

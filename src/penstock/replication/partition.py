@@ -19,7 +19,7 @@ from penstock.model.error import ApiError, ErrorCode
 from penstock.replication.context import ReplicaContext
 from penstock.replication.follower import Action
 from penstock.replication.follower_log import carry_out
-from penstock.replication.isr_change import IsrAnswer, IsrChange, Outcome
+from penstock.replication.isr_change import RECOVERED, IsrAnswer, IsrChange, Outcome
 from penstock.replication.leader import Leader
 from penstock.storage.append_check import BatchCheck, Origin
 from penstock.storage.log import AppendResult, Log, ReadResult
@@ -164,6 +164,9 @@ class Partition:
             return
         self.min_isr = min_isr
         is_new = not self.is_led or state.leader_epoch != self.leader_epoch
+        if is_new and self.leader_epoch >= 0:
+            unclean = state.leader_recovery_state != RECOVERED
+            self._context.tally.note_election(is_unclean=unclean)
         self.leader_id = self._context.node_id
         self.leader_epoch = state.leader_epoch
         self.is_led = True
@@ -173,7 +176,9 @@ class Partition:
         elif is_new or self._leader is None:
             self._leader = self._new_leader(state)
         else:
+            before = self._leader.isr
             self._leader.update(state, self._context.clock.now_ms())
+            self._context.tally.note_isr(before, self._leader.isr)
         log = self._log
         if log is not None:
             self._begin_epoch(log)
@@ -351,7 +356,9 @@ class Partition:
         leader = self._leader
         if leader is None:
             return Outcome.OUTDATED
+        before = leader.isr
         outcome = leader.on_answer(change, error_code, answer)
+        self._context.tally.note_isr(before, leader.isr)
         if outcome in (Outcome.ADOPTED, Outcome.REVERTED):
             self.advance()
         return outcome

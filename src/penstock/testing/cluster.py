@@ -46,6 +46,7 @@ class Cluster(ClientCalls):
         *,
         racks: Sequence[str] = (),
         links: bool = False,
+        metrics: bool = False,
         log_level: str = "info",
         prepare: str | None = None,
         nursery: Nursery | None = None,
@@ -67,6 +68,7 @@ class Cluster(ClientCalls):
                 | ({"broker.rack": racks[number - 1]} if racks else {})
                 | dict(settings or {}),
                 log_level=log_level,
+                serves_metrics=metrics,
                 prepare=prepare,
                 nursery=nursery,
             )

@@ -54,6 +54,7 @@ class ClusterNode(Broker):
         settings: Mapping[str, object],
         *,
         log_level: str = "info",
+        serves_metrics: bool = False,
         prepare: str | None = None,
         nursery: Nursery | None = None,
     ) -> None:
@@ -66,6 +67,7 @@ class ClusterNode(Broker):
         self.id = node_id
         self.ports = own
         self.told = told
+        self.serves_metrics = serves_metrics
         self.prepare = prepare
         self.is_paused = False
 
@@ -104,6 +106,7 @@ class ClusterNode(Broker):
             log=str(self.log_file),
             settings=self.settings,
             log_level=self._log_level,
+            metrics=f"{HOST}:0" if self.serves_metrics else None,
             prepare=self.prepare,
         )
 

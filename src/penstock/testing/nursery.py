@@ -30,6 +30,8 @@ class Order:
     listen: str | None = None
     """Neither is said where the settings say it."""
     log_level: str = "info"
+    metrics: str | None = None
+    """Where they are served, if they are."""
     prepare: str | None = None
     """`module:function`, called in the new process before the broker starts: to plant a fault."""
 

@@ -149,7 +149,7 @@ def _run(request: dict[str, Any], ready_fd: int) -> int:
         listen=request["listen"],
         advertise=None,
         data_dir=request["data_dir"],
-        metrics=None,
+        metrics=request.get("metrics"),
         ready_fd=ready_fd,
         ready_file=None,
         pid_file=None,

@@ -12,17 +12,36 @@ from typing import Any
 from penstock.protocol.entity import Entity
 from penstock.protocol.frame import decode_response, encode_request
 from tests.conformance.clients.record import PATIENCE_SECONDS
+from tests.conformance.clients.routing import ask_everywhere, find_address
 
 
 class Connection:
-    """One connection, to the first of the brokers that are named, one request at a time."""
+    """One connection, one request at a time. Where several brokers are named, one to each of those
+    that a request was for."""
 
     def __init__(self, bootstrap_servers: str) -> None:
-        host, port = bootstrap_servers.partition(",")[0].rsplit(":", 1)
+        first, *others = bootstrap_servers.split(",")
+        host, port = first.rsplit(":", 1)
         self._socket = socket.create_connection((host, int(port)), timeout=PATIENCE_SECONDS)
         self._numbers = itertools.count(1)
+        self._is_alone = not others
+        self._others: dict[str, Connection] = {}
 
     def call(self, request: Entity, version: int) -> Any:
+        if self._is_alone:
+            return self._ask(request, version)
+        merged = ask_everywhere(request, self._ask, lambda where: self._at(where)._ask, version)
+        if merged is not None:
+            return merged
+        address = find_address(request, self._ask)
+        return (self if address is None else self._at(address))._ask(request, version)
+
+    def _at(self, address: str) -> Connection:
+        if address not in self._others:
+            self._others[address] = Connection(address)
+        return self._others[address]
+
+    def _ask(self, request: Entity, version: int) -> Any:
         self._socket.sendall(encode_request(next(self._numbers), version, request, "raw"))
         size = struct.unpack(">i", self._read(4))[0]
         key = type(request).API_KEY
@@ -44,6 +63,8 @@ class Connection:
 
     def close(self) -> None:
         self._socket.close()
+        for each in self._others.values():
+            each.close()
 
     def _read(self, size: int) -> bytes:
         data = b""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.group_call import answer, caller_of
+from penstock.model.error import ErrorCode
 from penstock.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,
@@ -17,4 +18,5 @@ def handle(broker: Broker, request: ConsumerGroupHeartbeatRequest, call: Call) -
         request.group_id,
         lambda shard, now_ms: shard.consumer.decide_heartbeat(request, caller_of(call), now_ms),
         lambda code: ConsumerGroupHeartbeatResponse(error_code=code),
+        ErrorCode.INVALID_REQUEST,
     )

@@ -1,4 +1,4 @@
-"""DescribeProducers: who has been writing to a partition lately."""
+"""DescribeProducers: who has been writing to a partition lately. Every replica knows of them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,10 @@ def handle(broker: Broker, request: DescribeProducersRequest, call: Call) -> Ans
 
 def _describe(broker: Broker, topic: str, index: int) -> PartitionResponse:
     try:
-        log = broker.partitions.by_name(topic, index).log
+        partition = broker.partitions.get(topic, index)
+        if partition is None:
+            raise broker.partitions.refusal_by_name(topic, index)
+        log = partition.log
     except ApiError as error:
         return PartitionResponse(
             partition_index=index, error_code=error.code, error_message=error.message

@@ -6,6 +6,7 @@ from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.coordinator_call import mapped
 from penstock.handlers.group_call import answer, caller_of
+from penstock.model.error import ErrorCode
 from penstock.protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
 
 NULL_PROTOCOL_FROM = 7
@@ -17,6 +18,7 @@ def handle(broker: Broker, request: JoinGroupRequest, call: Call) -> Answer:
         request.group_id,
         lambda shard, now_ms: shard.classic.decide_join(request, caller_of(call), now_ms),
         lambda code: JoinGroupResponse(error_code=code, member_id=request.member_id),
+        ErrorCode.INVALID_GROUP_ID,
     )
     return mapped(joined, lambda response: _finish(response, call.version))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.group_call import answer, caller_of
+from penstock.model.error import ErrorCode
 from penstock.protocol.messages.sync_group import SyncGroupRequest, SyncGroupResponse
 
 
@@ -14,4 +15,5 @@ def handle(broker: Broker, request: SyncGroupRequest, call: Call) -> Answer:
         request.group_id,
         lambda shard, now_ms: shard.classic.decide_sync(request, caller_of(call), now_ms),
         lambda code: SyncGroupResponse(error_code=code),
+        ErrorCode.INVALID_GROUP_ID,
     )
