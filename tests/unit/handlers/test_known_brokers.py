@@ -25,7 +25,7 @@ def ask(*brokers: BrokerImage) -> list[tuple[int, int]]:
         controller=SimpleNamespace(is_making=lambda names: False),
     )
     call = SimpleNamespace(version=12, client=SimpleNamespace(listener="PLAINTEXT"))
-    answer = metadata.handle(cast(Broker, broker), MetadataRequest(topics=[]), cast(Call, call))
+    answer = metadata.handle(cast(Broker, broker), MetadataRequest(topics=None), cast(Call, call))
     assert isinstance(answer, MetadataResponse)
     return [(each.node_id, each.port) for each in answer.brokers]
 
