@@ -75,6 +75,12 @@ crash: $(READY) ## kill a loaded broker many times and look for lost records (lo
 eos: $(READY) ## copy in transactions while copiers and broker are killed (half an hour)
 	@$(BIN)/python -m tools.eos $(EOS_ARGS)
 
+chaos: $(READY) ## kill, stop, pause and cut off the nodes of loaded clusters (two hours)
+	@$(BIN)/python -m tools.chaos $(CHAOS_ARGS)
+
+silence: $(READY) ## how long a producer hears nothing when its leader goes away (ten minutes)
+	@$(BIN)/python -m tools.silence $(SILENCE_ARGS)
+
 sink-kill: $(READY) ## kill Spark under the exactly-once sink and compare what was written (long)
 	@$(BIN)/python -m tools.pipeline_kill $(SINK_KILL_ARGS)
 
@@ -86,4 +92,4 @@ clean: ## remove what the other targets made
 	find src -name '*.so' -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help setup demo test check format generate conformance conformance-table hostile bench bench-pipelines simulate crash eos sink-kill fraud-kill clean
+.PHONY: help setup demo test check format generate conformance conformance-table hostile bench bench-pipelines simulate crash eos chaos silence sink-kill fraud-kill clean

@@ -30,6 +30,7 @@ TURNS = (
     "tests/pipelines/*",
     "tests/eos/*",
     "tests/crash/*",
+    "tests/chaos/*",
     "tests/conformance/*",
 )
 """The scopes to begin with; the others follow as they were collected."""

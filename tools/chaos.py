@@ -23,24 +23,42 @@ from penstock.testing.cluster import Cluster
 from penstock.testing.nursery import close_shared_nursery
 from tools.cluster_chaos import fault, power
 from tools.cluster_chaos.driver import Plan, run
-from tools.cluster_chaos.fault import FAULTS
 from tools.cluster_chaos.kafka_target import KafkaTarget
+from tools.cluster_chaos.outcome import HEADING, Result, render
 from tools.cluster_chaos.scenario import SCENARIOS
 from tools.cluster_chaos.setup import NODE_SETTINGS
+from tools.page import write_section
+
+PAGE = Path(__file__).resolve().parent.parent / "docs" / "reliability.md"
+# What counts as the long form, whose figures the page may show.
+LONG_SECONDS = 7200.0
 
 
 def main() -> int:
     options = _parse()
     # Told to stop, it must still end the processes that it started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    sizes = [int(size) for size in options.nodes.split(",")]
+    seconds = options.seconds / len(sizes)
+    try:
+        results = [_run(options, size, seconds) for size in sizes]
+    finally:
+        close_shared_nursery()
+    if _is_long(options) and not options.no_page:
+        write_section(PAGE, "# Reliability", HEADING, render(results))
+        print(f"wrote {PAGE.name}")
+    return 1 if any(result.violations for result in results) else 0
+
+
+def _run(options: argparse.Namespace, nodes: int, seconds: float) -> Result:
     began = time.monotonic()
     scratch = Path(tempfile.mkdtemp(prefix="chaos-", dir=options.scratch))
-    keep = False
+    keep = True
     try:
-        cluster = _cluster(options, scratch)
+        cluster = _cluster(options, nodes, scratch)
         plan = Plan(
             seed=options.seed,
-            seconds=options.seconds,
+            seconds=seconds,
             rate=options.rate,
             scenario=SCENARIOS.get(options.scenario),
             power_fails=options.target == "penstock",
@@ -48,34 +66,38 @@ def main() -> int:
         result = run(options.target, cluster, scratch, plan, lambda line: _say(began, line))
         keep = bool(result.violations)
     finally:
-        close_shared_nursery()
-        if not keep:
+        if keep:
+            print(f"logs, data and histories are in {scratch}")
+        else:
             shutil.rmtree(scratch, ignore_errors=True)
     for violation in result.violations[:100]:
         print(violation)
-    if keep:
-        print(f"logs, data and histories are in {scratch}")
-    return 1 if result.violations else 0
+    return result
 
 
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="chaos", description=__doc__.partition("\n")[0])
     parser.add_argument("--target", choices=["penstock", "kafka"], default="penstock")
-    parser.add_argument("--nodes", type=int, default=3)
-    parser.add_argument("--seconds", type=float, default=7200.0)
+    parser.add_argument("--nodes", default="3,5", help="sizes of clusters, one after the other")
+    parser.add_argument("--seconds", type=float, default=LONG_SECONDS, help="of all together")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 30))
     parser.add_argument("--rate", type=int, default=100, help="records per second")
-    parser.add_argument("--fault", choices=FAULTS, help="make the nodes careless")
+    parser.add_argument("--fault", choices=fault.FAULTS, help="make the nodes careless")
     parser.add_argument("--scenario", choices=SCENARIOS, help="in place of what dice say")
     parser.add_argument("--no-page", action="store_true", help="do not write docs/reliability.md")
     parser.add_argument("--scratch", type=Path, help="where to put the data meanwhile")
     return parser.parse_args()
 
 
-def _cluster(options: argparse.Namespace, scratch: Path) -> Cluster:
+def _is_long(options: argparse.Namespace) -> bool:
+    planted = options.fault is not None or options.scenario is not None
+    return options.target == "penstock" and options.seconds >= LONG_SECONDS and not planted
+
+
+def _cluster(options: argparse.Namespace, nodes: int, scratch: Path) -> Cluster:
     new = KafkaTarget if options.target == "kafka" else Cluster
     prepare = power.PREPARE if options.fault is None else fault.name_of(options.fault)
-    return new(scratch / "cluster", options.nodes, NODE_SETTINGS, links=True, prepare=prepare)
+    return new(scratch / "cluster", nodes, NODE_SETTINGS, links=True, prepare=prepare)
 
 
 def _say(began: float, line: str) -> None:

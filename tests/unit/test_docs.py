@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tools.cluster_chaos import outcome as chaos
 from tools.durability import outcome as crash
 from tools.exactly_once import outcome as copying
 from tools.fraud import outcome as fraud
@@ -71,6 +72,7 @@ def test_a_broken_link_is_found() -> None:
     [
         (crash.HEADING, crash.ABOUT),
         (copying.HEADING, copying.ABOUT),
+        (chaos.HEADING, chaos.ABOUT),
         (fraud.HEADING, fraud.ABOUT),
         (fraud.ACCURACY_HEADING, fraud.ABOUT_ACCURACY),
     ],

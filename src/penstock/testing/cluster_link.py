@@ -13,10 +13,10 @@ import threading
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from penstock.testing.cluster_node import HOST, free_port
+from penstock.testing.socket_owner import has_socket, socket_inode
 
 Direction = tuple[int, int]
 """From which node to which."""
@@ -199,12 +199,10 @@ class Links:
             await event.wait()
 
     def _owner(self, port: int, door: int) -> int | None:
-        inode = _socket_inode(port, door)
-        if inode is None:
-            return None
-        for node in sorted({each.node for each in self._doors}):
+        inode = socket_inode((HOST, port), (HOST, door))
+        for node in sorted({each.node for each in self._doors}) if inode else ():
             pid = self._process_of(node)
-            if pid is not None and _has_socket(pid, inode):
+            if pid is not None and has_socket(pid, inode):
                 return node
         return None
 
@@ -217,27 +215,3 @@ def reset(writer: asyncio.StreamWriter) -> None:
     except OSError:
         pass
     writer.transport.abort()
-
-
-def _socket_inode(port: int, door: int) -> str | None:
-    """Of the socket that connects from this port to the door, as /proc names it."""
-    own, other = f":{port:04X}", f":{door:04X}"
-    for line in Path("/proc/net/tcp").read_text().splitlines()[1:]:
-        words = line.split()
-        if words[1].endswith(own) and words[2].endswith(other):
-            return words[9]
-    return None
-
-
-def _has_socket(pid: int, inode: str) -> bool:
-    wanted = f"socket:[{inode}]"
-    try:
-        for entry in Path(f"/proc/{pid}/fd").iterdir():
-            try:
-                if str(entry.readlink()) == wanted:
-                    return True
-            except OSError:
-                continue
-    except OSError:
-        pass
-    return False

@@ -50,6 +50,8 @@ __all__ = [
 class Fault(Enum):
     LOST = "lost"
     """An acknowledged write that readers passed by."""
+    VANISHED = "vanished"
+    """A record that one reader had seen when another found the partition to end before it."""
     ABORTED_READ = "aborted read"
     """A record that failed or whose transaction did not commit, seen by a read_committed reader."""
     TORN = "torn transaction"
@@ -86,6 +88,7 @@ def check(events: Iterable[Event]) -> list[Violation]:
     history = History(events)
     problems = [
         *_lost(history),
+        *_vanished(history),
         *_unreadable(history),
         *_torn(history),
         *_duplicates(history),
@@ -106,6 +109,21 @@ def _lost(history: History) -> Iterator[Problem]:
         if history.fate(write) is Fate.HAPPENED and history.is_gone(write):
             at = "" if write.offset is None else f" at offset {write.offset}"
             yield Fault.LOST, write.partition, f"{write.value!r} was acknowledged{at}"
+
+
+def _vanished(history: History) -> Iterator[Problem]:
+    for reader in history.readers:
+        for end in reader.ends:
+            view = history.committed if end.committed_only else history.everything
+            for place in view.behind(reader.partition, end.offset, end.since_s):
+                detail = (
+                    f"{view.records[place].value!r} at offset {place.offset} had been seen when "
+                )
+                yield (
+                    Fault.VANISHED,
+                    reader.partition,
+                    f"{detail}{reader.process} found the end at {end.offset}",
+                )
 
 
 def _unreadable(history: History) -> Iterator[Problem]:

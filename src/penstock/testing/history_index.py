@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
+from typing import NamedTuple
 
 from penstock.model.id import TopicPartition
 from penstock.testing.history_event import (
@@ -30,6 +31,14 @@ class Fate(Enum):
     OPEN = "open"
 
 
+class LogEnd(NamedTuple):
+    """Where a reader found the end of a partition, and since when it must have been there."""
+
+    offset: int
+    since_s: float
+    committed_only: bool
+
+
 @dataclass(slots=True)
 class Reader:
     """What one consumer got from one partition, between two moves."""
@@ -38,6 +47,7 @@ class Reader:
     partition: TopicPartition
     position: int | None
     offsets: list[int] = field(default_factory=list)
+    ends: list[LogEnd] = field(default_factory=list)
 
 
 class History:
@@ -89,7 +99,11 @@ class History:
         key = (poll.process, poll.partition)
         if key not in self._reading:
             self._move(Assign(process=poll.process, partition=poll.partition))
-        self._reading[key].offsets += [record.offset for record in poll.records]
+        reader = self._reading[key]
+        reader.offsets += [record.offset for record in poll.records]
+        position = reader.offsets[-1] + 1 if reader.offsets else reader.position
+        if poll.at_end and position is not None:
+            reader.ends.append(LogEnd(position, poll.began_s, poll.committed_only))
         self.everything.add(poll)
         if poll.committed_only:
             self.committed.add(poll)

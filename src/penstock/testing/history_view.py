@@ -23,16 +23,18 @@ class View:
         self._offsets: dict[TopicPartition, list[int]] = defaultdict(list)
         self._places: dict[tuple[TopicPartition, str], list[Place]] = defaultdict(list)
         self._ends_s: dict[TopicPartition, float] = {}
+        self._seen_s: dict[Place, float] = {}
 
     def add(self, poll: Poll) -> None:
         for record in poll.records:
-            self._see(Place(poll.partition, record.offset), record)
+            self._see(Place(poll.partition, record.offset), record, poll.ended_s)
         if poll.at_end:
             before = self._ends_s.get(poll.partition, poll.began_s)
             self._ends_s[poll.partition] = max(before, poll.began_s)
 
-    def _see(self, place: Place, record: Seen) -> None:
+    def _see(self, place: Place, record: Seen, when_s: float) -> None:
         known = self.records.setdefault(place, record)
+        self._seen_s[place] = min(when_s, self._seen_s.get(place, when_s))
         if known is record:
             insort(self._offsets[place.partition], place.offset)
             self._places[place.partition, record.value].append(place)
@@ -47,6 +49,14 @@ class View:
         offsets = self._offsets[partition]
         for offset in offsets[bisect_left(offsets, start) : bisect_left(offsets, end)]:
             yield self.records[Place(partition, offset)]
+
+    def behind(self, partition: TopicPartition, end: int, before_s: float) -> Iterator[Place]:
+        """Records from an offset on that somebody had seen by then."""
+        offsets = self._offsets[partition]
+        for offset in offsets[bisect_left(offsets, end) :]:
+            place = Place(partition, offset)
+            if self._seen_s[place] <= before_s:
+                yield place
 
     def places_of(self, write: Produce) -> list[Place]:
         """Where this write can be meant: at the acknowledged offset, if there is one."""

@@ -97,6 +97,27 @@ def test_an_acknowledged_tail_that_is_not_there() -> None:
 
 def test_an_acknowledged_write_of_unknown_offset_that_is_not_there() -> None:
     assert faults(produce("a", None), poll(at_end=True)) == {Fault.LOST}
+
+
+def test_a_record_that_was_seen_and_is_gone_from_the_end_has_vanished() -> None:
+    first = poll(*enumerate("abcd"), process="watcher")
+    later = poll((0, "a"), (1, "b"), process="reader", at_end=True)
+    assert faults(*WRITES, first, later) == {Fault.VANISHED}
+    assert faults(*WRITES, first, poll(process="reader", at_end=True)) == set()
+
+
+def test_what_is_seen_beyond_an_end_that_was_found_before_is_new() -> None:
+    early = poll((0, "a"), (1, "b"), process="reader", at_end=True)
+    assert (
+        faults(*WRITES[:2], early, *WRITES[2:], poll(*enumerate("abcd"), process="watcher"))
+        == set()
+    )
+
+
+def test_records_that_did_not_commit_are_not_missed_at_the_end() -> None:
+    open_still = poll((0, "a"), (1, "b"), process="watcher", committed_only=False)
+    history = [produce("a", 0), produce("b", 1, transaction="t"), open_still]
+    assert faults(*history, poll((0, "a"), at_end=True)) == set()
     assert faults(produce("a", None), poll((5, "a"), at_end=True)) == set()
 
 
