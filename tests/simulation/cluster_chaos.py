@@ -59,7 +59,7 @@ class Plan:
     """The faults that happen; any without it."""
 
     @classmethod
-    def of(cls, seed: int, rounds: int = 4) -> Plan:
+    def of(cls, seed: int, rounds: int = 3) -> Plan:
         random = Random(f"{seed} plan")
         settings: dict[str, object] = {}
         settings["replica.lag.time.max.ms"] = random.choice((2000, 6000, 30000))
