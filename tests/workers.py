@@ -23,6 +23,7 @@ SCOPES = (
     ("tests/conformance/test_spark_*.py", "spark"),
     ("tests/unit/cli/test_cli_three_nodes.py", None),
     ("tests/unit/cli/test_cli_local.py", None),
+    ("tests/cluster/test_any_node.py", "three nodes"),
     ("tests/cluster/test_c*_part.py", "three nodes"),
     ("tests/cluster/test_nodes_die.py", "three nodes"),
     ("tests/unit/cli/*", "apache kafka"),
