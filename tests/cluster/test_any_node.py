@@ -9,6 +9,7 @@ import pytest
 
 from penstock.metadata.config import ResourceType
 from penstock.model.error import ErrorCode
+from penstock.model.id import TopicPartition
 from penstock.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
 from penstock.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from penstock.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
@@ -49,6 +50,12 @@ def asked(nodes: ThreeNodes, node: int) -> Iterator[Connection]:
     """A connection to that node alone."""
     with closing(Connection(nodes.nodes[node].bootstrap_servers)) as connection:
         yield connection
+
+
+def create(nodes: ThreeNodes, node: int, topic: str) -> None:
+    """And wait until that node knows of it."""
+    nodes.create_topic(topic)
+    wait_until(lambda: TopicPartition(topic, 0) in nodes.partitions(node))
 
 
 def test_topics_are_made_and_deleted_through_any_node(asked: Connection, topic_name: str) -> None:
@@ -99,11 +106,10 @@ def test_what_has_no_name_is_refused_by_any_node(asked: Connection) -> None:
 
 
 def test_every_replica_knows_the_producers(
-    asked: Connection, nodes: ThreeNodes, topic_name: str
+    asked: Connection, node: int, nodes: ThreeNodes, topic_name: str
 ) -> None:
-    nodes.create_topic(topic_name)
+    create(nodes, node, topic_name)
     nodes.produce(topic_name, ["1", "2"], settings={"enable.idempotence": True})
-    nodes.wait_in_sync()
     topic = TopicRequest(name=topic_name, partition_indexes=[0])
 
     def known() -> bool:
@@ -117,8 +123,7 @@ def test_every_replica_knows_the_producers(
 def test_only_the_leader_answers_for_offsets(
     asked: Connection, node: int, nodes: ThreeNodes, topic_name: str
 ) -> None:
-    nodes.create_topic(topic_name)
-    nodes.wait_in_sync()
+    create(nodes, node, topic_name)
     leader = nodes.leader(topic_name)
     part = ListOffsetsPartition(partition_index=0, current_leader_epoch=-1, timestamp=-1)
     request = ListOffsetsRequest(
