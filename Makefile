@@ -53,7 +53,7 @@ conformance: $(READY) ## real clients and Kafka's tools; TARGET=cluster: on thre
 	@$(BIN)/python -m pytest -n $(WORKERS) tests/conformance tests/pipelines --target $(TARGET) --conformance-report .cache/conformance/$(TARGET).json $(PYTEST_ARGS)
 
 conformance-table: $(READY) ## write docs/conformance.md from the last conformance runs
-	@$(BIN)/python tools/conformance_table.py .cache/conformance/penstock.json .cache/conformance/kafka.json
+	@$(BIN)/python tools/conformance_table.py $(wildcard .cache/conformance/*.json)
 
 hostile: $(READY) ## hostile input beside a well-behaved client, also on Apache Kafka; writes docs/reliability.md (half an hour)
 	-@$(BIN)/python -m pytest -n 0 tests/hostile --target kafka --hostile-requests 20000 --hostile-report .cache/hostile/kafka.json $(PYTEST_ARGS)

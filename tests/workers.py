@@ -22,6 +22,10 @@ SCOPES = (
     ("tests/pipelines/*", "spark"),
     ("tests/conformance/test_spark_*.py", "spark"),
     ("tests/unit/cli/test_cli_three_nodes.py", None),
+    ("tests/unit/cli/test_cli_local.py", None),
+    ("tests/cluster/test_any_node.py", "three nodes"),
+    ("tests/cluster/test_c*_part.py", "three nodes"),
+    ("tests/cluster/test_nodes_die.py", "three nodes"),
     ("tests/unit/cli/*", "apache kafka"),
     ("tests/unit/client/*", "apache kafka"),
 )
@@ -31,6 +35,7 @@ TURNS = (
     "tests/eos/*",
     "tests/crash/*",
     "tests/chaos/*",
+    "three nodes",
     "tests/conformance/*",
 )
 """The scopes to begin with; the others follow as they were collected."""

@@ -88,3 +88,12 @@ def test_a_later_report_counts_for_the_tests_in_it(tmp_path: Path) -> None:
     ]
     text = conformance_table.render(*conformance_table.read_reports(paths))
     assert "- Penstock: 2 passed of 2 tests" in text
+
+
+def test_three_nodes_have_a_column_once_they_ran(tmp_path: Path) -> None:
+    one = [result("Produce", "Headers", "aiokafka", "passed")]
+    three = [result("Produce", "Headers", "aiokafka", "failed")]
+    assert "three nodes" not in page(tmp_path, penstock=one).partition("## ")[2]
+    text = page(tmp_path, penstock=one, cluster=three, kafka=one)
+    assert "| Headers |  |  | ✓ | ✗ | ✓ |" in text
+    assert "- Penstock, three nodes: 1 failed of 1 tests" in text

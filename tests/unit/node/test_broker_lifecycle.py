@@ -1,0 +1,77 @@
+"""A broker's standing with the controller, where the controller is silent."""
+
+from __future__ import annotations
+
+import asyncio
+from random import Random
+from typing import Any
+
+from penstock.model.error import PenstockError
+from penstock.node.broker_lifecycle import BrokerLifecycle
+from penstock.protocol.entity import Entity
+from penstock.protocol.messages.broker_heartbeat import (
+    BrokerHeartbeatRequest,
+    BrokerHeartbeatResponse,
+)
+from penstock.protocol.messages.broker_registration import (
+    BrokerRegistrationRequest,
+    BrokerRegistrationResponse,
+)
+from penstock.testing.simulation.loop import VirtualLoop
+
+
+class Controller:
+    """Lets the broker in, and then may be gone."""
+
+    def __init__(self) -> None:
+        self.is_gone = False
+
+    async def ask(self, request: Entity) -> Any:
+        if self.is_gone:
+            raise PenstockError("nobody is there")
+        if isinstance(request, BrokerHeartbeatRequest):
+            return BrokerHeartbeatResponse(
+                is_caught_up=True, is_fenced=request.want_fence, should_shut_down=False
+            )
+        return BrokerRegistrationResponse(broker_epoch=7)
+
+
+async def joined(controller: Controller) -> BrokerLifecycle:
+    lifecycle = BrokerLifecycle(
+        BrokerRegistrationRequest(broker_id=1), controller.ask, lambda: 0, lambda: 2.0
+    )
+    await lifecycle.register(10.0)
+    lifecycle.start()
+    await lifecycle.unfence()
+    return lifecycle
+
+
+async def shut_down(hasten_after_s: float | None) -> tuple[bool, float]:
+    """Whether the controller gave its leave, and how long that was waited for."""
+    controller = Controller()
+    lifecycle = await joined(controller)
+    controller.is_gone = True
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    if hasten_after_s is not None:
+        loop.call_later(hasten_after_s, lifecycle.hasten)
+    left = await lifecycle.shut_down(30.0)
+    took_s = loop.time() - began
+    await lifecycle.close()
+    return left, took_s
+
+
+def test_a_controller_that_is_gone_is_not_waited_for_long() -> None:
+    left, took_s = VirtualLoop(Random(1)).run_until_complete(shut_down(None))
+    assert not left
+    assert 3.0 <= took_s < 4.0
+
+
+def test_who_is_told_to_hurry_waits_no_longer() -> None:
+    _, took_s = VirtualLoop(Random(1)).run_until_complete(shut_down(0.5))
+    assert 0.5 <= took_s < 0.6
+
+
+def test_who_was_told_before_does_not_wait_at_all() -> None:
+    _, took_s = VirtualLoop(Random(1)).run_until_complete(shut_down(0.0))
+    assert took_s < 0.1
