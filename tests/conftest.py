@@ -26,6 +26,18 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 settings.register_profile("penstock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("penstock")
 
+if not os.environ.get("PENSTOCK_CLUSTERS"):
+    # Minutes each, with several nodes or Java machines that die: `make clusters`.
+    collect_ignore = [
+        "chaos",
+        "cluster/test_nodes_die.py",
+        "mixed/test_kafka_broker.py",
+        "mixed/test_kafka_controllers.py",
+        "mixed/test_kafka_voters_under_ours.py",
+        "mixed/test_mixed_voters.py",
+        "mixed/test_voter_beside_kafka.py",
+    ]
+
 _scratch: list[str] = []
 
 

@@ -23,7 +23,8 @@ def test_a_loaded_cluster_under_fire_keeps_its_promises(tmp_path: Path) -> None:
     plan = Plan(seed=3, seconds=30.0, weather=WEATHER, power_fails=True)
     result = run("penstock", cluster, tmp_path, plan)
     assert result.violations == []
-    assert result.acknowledged == result.copied > 0
+    # What was not acknowledged may be there all the same.
+    assert 0 < result.acknowledged <= result.copied
     assert result.transactions["committed"] > 0
     assert result.commits > 0
     assert result.disturbances.total() >= 8

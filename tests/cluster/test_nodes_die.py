@@ -194,8 +194,15 @@ def test_a_group_goes_on_when_its_coordinator_dies(
         wait_until(lambda: take(10))
         consumer.commit(offsets=[Place(replicated, 0, 7)], asynchronous=False)
         nodes.kill(coordinator(cluster, GROUP, group))
-        described = tool("kafka-consumer-groups", "--describe", "--group", group)
-        row = next(line.split() for line in described.splitlines() if replicated in line)
+        rows: list[list[str]] = []
+
+        def describe() -> bool:
+            described = tool("kafka-consumer-groups", "--describe", "--group", group)
+            rows[:] = [line.split() for line in described.splitlines() if replicated in line]
+            return bool(rows)
+
+        wait_until(describe)
+        row = rows[0]
         assert (row[1], row[3]) == (replicated, "7")
         nodes.produce(replicated, ["one more"], timeout_s=PATIENCE_SECONDS)
         wait_until(lambda: take(11))

@@ -47,12 +47,14 @@ def test_a_seed_is_one_history() -> None:
     ]
 
 
-@pytest.mark.parametrize("seed", range(max(SEEDS // 25, 1)))
-def test_the_same_holds_for_real_logs(seed: int) -> None:
+@pytest.mark.parametrize("log_seed", range(max(SEEDS // 25, 1)))
+def test_the_same_holds_for_real_logs(log_seed: int) -> None:
     """Every fourth without flushes; the disk loses what was not synced when power fails."""
-    flushes = seed % 4 != 3
+    flushes = log_seed % 4 != 3
     cluster = Cluster(
-        seed, flushes=flushes, make_log=lambda one: StoredLog(10 * seed + one, flushes=flushes)
+        log_seed,
+        flushes=flushes,
+        make_log=lambda one: StoredLog(10 * log_seed + one, flushes=flushes),
     )
     cluster.simulate()
 
