@@ -137,7 +137,9 @@ def divergence_is_not_noticed(service: FetchService, request: Fetch) -> object:
 _judge = FetchService._judge
 
 
-def changes_overlap(changes: VoterChanges, leader: Leader) -> tuple[ErrorCode, str] | None:
+def changes_overlap(
+    changes: VoterChanges, leader: Leader, change: str
+) -> tuple[ErrorCode, str] | None:
     leader.change = None
     return None
 
