@@ -11,13 +11,11 @@ from penstock.metadata.record import MetadataRecord
 from penstock.metadata.version import record_version
 from penstock.protocol.codec import encode
 from penstock.protocol.entity import Entity
-from penstock.protocol.messages.records.leader_change_message import LeaderChangeMessage, Voter
 from penstock.protocol.messages.records.snapshot_footer_record import SnapshotFooterRecord
 from penstock.protocol.messages.records.snapshot_header_record import SnapshotHeaderRecord
 from penstock.protocol.record_frame import decode_metadata_record, encode_metadata_record
 from penstock.records.builder import build_batch
 from penstock.records.control import (
-    LEADER_CHANGE,
     SNAPSHOT_FOOTER,
     SNAPSHOT_HEADER,
     control_key,
@@ -94,15 +92,6 @@ def read_controls(header: BatchHeader, batch: Buffer) -> list[Control]:
     if not header.is_control:
         return []
     return [(control_kind(record.key), record.value or b"") for record in iter_records(batch)]
-
-
-def leader_change(leader_id: int) -> Control:
-    """What a leader writes first in its epoch; here every vote is its own."""
-    voters = [Voter(voter_id=leader_id)]
-    message = LeaderChangeMessage(
-        version=0, leader_id=leader_id, voters=voters, granting_voters=voters
-    )
-    return LEADER_CHANGE, _encode(message)
 
 
 def snapshot_header(last_timestamp_ms: int) -> Control:
