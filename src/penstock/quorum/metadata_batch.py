@@ -32,26 +32,26 @@ Control = tuple[int, bytes]
 """Kind and encoded value."""
 
 
-def encode_values(records: Iterable[MetadataRecord], level: int) -> list[bytes]:
-    return [encode_metadata_record(record, record_version(record, level)) for record in records]
+def encode_values(records: Iterable[MetadataRecord], level: int) -> Iterator[bytes]:
+    for record in records:
+        yield encode_metadata_record(record, record_version(record, level))
 
 
 def pack_batches(
-    values: Sequence[bytes], base_offset: int, epoch: int, timestamp_ms: int
-) -> list[bytearray]:
-    """As few batches as the limit allows, offsets without a gap."""
-    batches = []
+    values: Iterable[bytes], base_offset: int, epoch: int, timestamp_ms: int
+) -> Iterator[bytearray]:
+    """As few batches as the limit allows, offsets without a gap. One at a time: a snapshot may
+    hold a million records."""
     for group in _groups(values):
         records = [
             Record(offset, timestamp_ms, None, value)
             for offset, value in enumerate(group, base_offset)
         ]
-        batches.append(build_batch(records, base_offset=base_offset, leader_epoch=epoch))
+        yield build_batch(records, base_offset=base_offset, leader_epoch=epoch)
         base_offset += len(group)
-    return batches
 
 
-def _groups(values: Sequence[bytes]) -> Iterator[list[bytes]]:
+def _groups(values: Iterable[bytes]) -> Iterator[list[bytes]]:
     group: list[bytes] = []
     size = 0
     for value in values:

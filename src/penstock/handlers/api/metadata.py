@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from penstock.handlers import authorized
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
+from penstock.handlers.pace import Pace
 from penstock.handlers.replica_state import ReplicaStates
 from penstock.handlers.topology import INTERNAL_TOPICS, endpoints
 from penstock.metadata.partition import PartitionImage
@@ -25,13 +26,35 @@ from penstock.protocol.messages.metadata import (
 NULL_MEANS_ALL_FROM = 1
 TOPIC_ID_ALONE_FROM = 12
 LISTENER_ERROR_FROM = 6
+AT_ONCE_PARTITIONS_MAX = 2000
+"""All topics are told in one go while they have no more partitions than this."""
 
 
 def handle(broker: Broker, request: MetadataRequest, call: Call) -> Answer:
     names = [topic.name for topic in request.topics or () if topic.name]
     if broker.controller.is_making(names):
         return _answer_when_made(broker, request, call, names)
+    if _wants_all(request, call.version) and _are_many(broker):
+        return _answer_many(broker, request, call)
     return _answer(broker, request, call)
+
+
+def _are_many(broker: Broker) -> bool:
+    return broker.image.topics.partition_count() > AT_ONCE_PARTITIONS_MAX
+
+
+async def _answer_many(broker: Broker, request: MetadataRequest, call: Call) -> MetadataResponse:
+    """All topics of a large cluster, others served in between: as of the end, each for itself."""
+    listener = call.client.listener
+    view = _View(ReplicaStates(broker, listener), call.version)
+    pace = Pace(broker.clock.monotonic)
+    topics = []
+    for name in list(broker.image.topics.by_name):
+        topic = broker.image.topics.get(name)
+        if topic is not None:
+            topics.append(view.described(topic))
+        await pace.keep()
+    return _respond(broker, request, topics, listener)
 
 
 async def _answer_when_made(
@@ -46,7 +69,7 @@ def _answer(broker: Broker, request: MetadataRequest, call: Call) -> MetadataRes
     listener = call.client.listener
     view = _View(ReplicaStates(broker, listener), call.version)
     if _wants_all(request, call.version):
-        return _respond(broker, request, map(view.described, broker.image.topics), listener)
+        return _respond(broker, request, list(map(view.described, broker.image.topics)), listener)
     wanted = _each_once(request.topics or [])
     topics = [_find(broker, topic, call, view) for topic in wanted]
     missing = _to_create(broker, request, topics)
