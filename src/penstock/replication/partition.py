@@ -418,7 +418,12 @@ class Partition:
         return last_stable_offset(log) if isolation == READ_COMMITTED else log.high_watermark
 
     def read(self, offset: int, max_bytes: int, bound: int, min_one: bool) -> ReadResult:
-        return (self._log or self.log).read(offset, max_bytes, bound, min_one)
+        log = self._log or self.log
+        if offset > log.end_offset and not self._is_alone and not self._context.is_in_touch():
+            # Another may lead by now, and have it. Told that there is no such offset, a consumer
+            # would begin anew where `auto.offset.reset` says.
+            raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        return log.read(offset, max_bytes, bound, min_one)
 
     def watch(self, watcher: Watcher) -> None:
         if self._watchers is None:

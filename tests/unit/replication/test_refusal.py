@@ -6,16 +6,14 @@ from pathlib import Path
 
 import pytest
 
-from penstock.metadata.partition import PartitionImage
 from penstock.model.error import ApiError, ErrorCode
 from penstock.records.header import SEQUENCE_MAX, parse_header
-from penstock.replication.context import ReplicaContext
 from penstock.replication.partition import Partition
 from penstock.replication.refusal import PRODUCERS_MAX, Refusals
 from penstock.storage.append_check import Origin
 from penstock.storage.producer.state import ProducerState
-from tests.unit.replication.replica_kit import World
-from tests.unit.storage.storage_kit import Bench, batch
+from tests.unit.replication.replica_kit import image, new_partition
+from tests.unit.storage.storage_kit import batch
 
 NOT_LEADER = ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
 TOO_FEW = ApiError(ErrorCode.NOT_ENOUGH_REPLICAS, "one is missing")
@@ -133,33 +131,7 @@ def test_what_is_no_batch_is_not_looked_at() -> None:
 
 @pytest.fixture
 def partition(tmp_path: Path) -> Partition:
-    """Of three replicas; this is node 1, and node 2 leads."""
-    bench = Bench(str(tmp_path))
-    world = World()
-    context = ReplicaContext(
-        node_id=1,
-        clock=bench.clock,
-        open_log=lambda partition: bench.open(),
-        flush=lambda log: log.flush(),
-        broker=world.brokers.get,  # type: ignore[arg-type]
-        broker_epoch=lambda: 100,
-        lag_max_ms=lambda: 30_000,
-        checkpoint=lambda: None,
-        alter_isr=lambda partition, change: None,
-    )
-    partition = Partition("orders", bytes(16), 0, context)
-    partition.follow(state(leader=2, epoch=5))
-    return partition
-
-
-def state(*, leader: int, epoch: int, isr: tuple[int, ...] = (1, 2, 3)) -> PartitionImage:
-    return PartitionImage(
-        replicas=(1, 2, 3),
-        isr=isr,
-        leader=leader,
-        leader_epoch=epoch,
-        partition_epoch=10 * epoch + len(isr),
-    )
+    return new_partition(tmp_path)
 
 
 def sent(partition: Partition, sequence: int, origin: Origin = Origin.CLIENT) -> ErrorCode | None:
@@ -174,21 +146,21 @@ def test_a_node_that_learns_in_their_midst_that_it_leads_takes_all_in_order(
     partition: Partition,
 ) -> None:
     assert sent(partition, 0) is ErrorCode.NOT_LEADER_OR_FOLLOWER
-    partition.lead(state(leader=1, epoch=6), 2)
+    partition.lead(image(leader=1, epoch=6), 2)
     assert sent(partition, 1) is ErrorCode.NOT_LEADER_OR_FOLLOWER
     assert [sent(partition, sequence) for sequence in range(3)] == [None] * 3
     assert partition.log.end_offset == 3
 
 
 def test_an_in_sync_set_that_grows_in_their_midst_takes_all_in_order(partition: Partition) -> None:
-    partition.lead(state(leader=1, epoch=6, isr=(1,)), 2)
+    partition.lead(image(leader=1, epoch=6, isr=(1,)), 2)
     assert sent(partition, 0) is ErrorCode.NOT_ENOUGH_REPLICAS
-    partition.lead(state(leader=1, epoch=6, isr=(1, 3)), 2)
+    partition.lead(image(leader=1, epoch=6, isr=(1, 3)), 2)
     assert sent(partition, 1) is ErrorCode.NOT_ENOUGH_REPLICAS
     assert [sent(partition, sequence) for sequence in range(3)] == [None] * 3
 
 
 def test_a_coordinator_that_is_refused_holds_back_nobody(partition: Partition) -> None:
     assert sent(partition, 0, Origin.COORDINATOR) is ErrorCode.NOT_LEADER_OR_FOLLOWER
-    partition.lead(state(leader=1, epoch=6), 2)
+    partition.lead(image(leader=1, epoch=6), 2)
     assert sent(partition, 1) is None
