@@ -249,6 +249,7 @@ class Node:
             self._clock,
             self._settings,
             self._broker_epoch,
+            lambda: self._membership is None or self._membership.is_in_touch(),
             self._links.replicas.call,
             self._links.ask_controller,
         )

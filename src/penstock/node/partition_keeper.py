@@ -38,6 +38,8 @@ class ClusterLink(Protocol):
 
     def broker_epoch(self) -> int: ...
 
+    def is_in_touch(self) -> bool: ...
+
     def alter_isr(self, partition: Partition, change: IsrChange) -> None: ...
 
     def follow(self, partition: Partition) -> None:
@@ -72,6 +74,7 @@ class PartitionKeeper:
             flusher.request,
             image.brokers.get,
             cluster.broker_epoch,
+            cluster.is_in_touch,
             lambda: int(config().get("replica.lag.time.max.ms")),
             log_dir.checkpoint,
             cluster.alter_isr,

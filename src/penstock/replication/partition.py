@@ -21,6 +21,7 @@ from penstock.replication.follower import Action
 from penstock.replication.follower_log import carry_out
 from penstock.replication.isr_change import RECOVERED, IsrAnswer, IsrChange, Outcome
 from penstock.replication.leader import Leader
+from penstock.replication.refusal import Refusals
 from penstock.storage.append_check import BatchCheck, Origin
 from penstock.storage.log import AppendResult, Log, ReadResult
 from penstock.storage.lookup import last_stable_offset
@@ -65,6 +66,7 @@ class Partition:
         "_is_alone",
         "_leader",
         "_log",
+        "_refusals",
         "_waiting",
         "_waiting_here",
         "_watchers",
@@ -98,6 +100,7 @@ class Partition:
         self._waiting: Waiting | None = None
         # Only with followers: otherwise what is safe here is committed.
         self._waiting_here: Waiting | None = None
+        self._refusals: Refusals | None = None
         self._ended: ApiError | None = None
         self.on_safe: Callable[[Partition], None] | None = None
         """Told when more of the log is as safe as the topic asks, while this node follows."""
@@ -220,11 +223,15 @@ class Partition:
         acks: int = ACKS_ALL,
     ) -> AppendResult:
         if not self.is_led:
-            raise self._ended or ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            error = self._ended or ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            raise self._refusal(records, origin, error)
         leader = self._leader
         if leader is not None and acks == ACKS_ALL and not leader.may_append(self.min_isr):
-            raise ApiError(ErrorCode.NOT_ENOUGH_REPLICAS, _too_few(leader, self.min_isr))
+            error = ApiError(ErrorCode.NOT_ENOUGH_REPLICAS, _too_few(leader, self.min_isr))
+            raise self._refusal(records, origin, error)
         log = self._log or self.log
+        if self._refusals is not None and origin is Origin.CLIENT:
+            self._refusals.check(records, log.producers)
         active = log.active
         result = log.append(records, self.leader_epoch, now_ms, origin, checked)
         flush_messages = log.config.flush_messages
@@ -243,6 +250,14 @@ class Partition:
             for watcher in tuple(self._append_watchers):
                 watcher.on_append(self)
         return result
+
+    def _refusal(self, records: memoryview, origin: Origin, error: ApiError) -> ApiError:
+        """For now; what comes behind it is told the same until it comes again."""
+        if origin is Origin.CLIENT and self._ended is None:
+            if self._refusals is None:
+                self._refusals = Refusals()
+            self._refusals.note(records, error)
+        return error
 
     def is_acknowledged(self, end_offset: int, acks: int = ACKS_ALL) -> bool:
         """Whether everything below the offset is as safe as the topic and the producer ask."""
@@ -403,7 +418,12 @@ class Partition:
         return last_stable_offset(log) if isolation == READ_COMMITTED else log.high_watermark
 
     def read(self, offset: int, max_bytes: int, bound: int, min_one: bool) -> ReadResult:
-        return (self._log or self.log).read(offset, max_bytes, bound, min_one)
+        log = self._log or self.log
+        if offset > log.end_offset and not self._is_alone and not self._context.is_in_touch():
+            # Another may lead by now, and have it. Told that there is no such offset, a consumer
+            # would begin anew where `auto.offset.reset` says.
+            raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        return log.read(offset, max_bytes, bound, min_one)
 
     def watch(self, watcher: Watcher) -> None:
         if self._watchers is None:

@@ -93,6 +93,7 @@ class KitNode:
             lambda log: log.flush(),
             self.image.brokers.get,
             lambda: node_id,
+            lambda: True,
             lambda: 10_000,
             self.log_dir.checkpoint,
             lambda *_: None,
