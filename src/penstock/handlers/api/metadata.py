@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from penstock.handlers import authorized
 from penstock.handlers.broker import Broker
@@ -26,17 +26,20 @@ TOPIC_ID_ALONE_FROM = 12
 
 
 def handle(broker: Broker, request: MetadataRequest, call: Call) -> Answer:
-    names = [topic.name for topic in request.topics or () if topic.name]
-    if broker.controller.is_making(names):
-        return _answer_when_made(broker, request, call, names)
+    if broker.controller.is_making(_names(request)):
+        return _answer_when_made(broker, request, call)
     return _answer(broker, request, call)
 
 
+def _names(request: MetadataRequest) -> Iterator[str]:
+    return (topic.name for topic in request.topics or () if topic.name)
+
+
 async def _answer_when_made(
-    broker: Broker, request: MetadataRequest, call: Call, names: list[str]
+    broker: Broker, request: MetadataRequest, call: Call
 ) -> MetadataResponse:
     """Who asks a second time finds what the first time has begun."""
-    await broker.controller.wait_made(names)
+    await broker.controller.wait_made(_names(request))
     return _answer(broker, request, call)
 
 
