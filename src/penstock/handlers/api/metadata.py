@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from penstock.handlers import authorized
 from penstock.handlers.broker import Broker
@@ -31,9 +31,8 @@ AT_ONCE_PARTITIONS_MAX = 2000
 
 
 def handle(broker: Broker, request: MetadataRequest, call: Call) -> Answer:
-    names = [topic.name for topic in request.topics or () if topic.name]
-    if broker.controller.is_making(names):
-        return _answer_when_made(broker, request, call, names)
+    if broker.controller.is_making(_names(request)):
+        return _answer_when_made(broker, request, call)
     if _wants_all(request, call.version) and _are_many(broker):
         return _answer_many(broker, request, call)
     return _answer(broker, request, call)
@@ -57,11 +56,15 @@ async def _answer_many(broker: Broker, request: MetadataRequest, call: Call) -> 
     return _respond(broker, request, topics, listener)
 
 
+def _names(request: MetadataRequest) -> Iterator[str]:
+    return (topic.name for topic in request.topics or () if topic.name)
+
+
 async def _answer_when_made(
-    broker: Broker, request: MetadataRequest, call: Call, names: list[str]
+    broker: Broker, request: MetadataRequest, call: Call
 ) -> MetadataResponse:
     """Who asks a second time finds what the first time has begun."""
-    await broker.controller.wait_made(names)
+    await broker.controller.wait_made(_names(request))
     return _answer(broker, request, call)
 
 
