@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
 
 from penstock.metadata.partition import PartitionImage
 from penstock.model.error import ApiError, ErrorCode
@@ -22,6 +21,7 @@ from penstock.replication.follower_log import carry_out
 from penstock.replication.isr_change import RECOVERED, IsrAnswer, IsrChange, Outcome
 from penstock.replication.leader import Leader
 from penstock.replication.refusal import Refusals
+from penstock.replication.waiter import AckWaiter, Waiting, Watcher, Watchers
 from penstock.storage.append_check import BatchCheck, Origin
 from penstock.storage.log import AppendResult, Log, ReadResult
 from penstock.storage.lookup import last_stable_offset
@@ -33,28 +33,6 @@ WHOLE_LOG = -1
 
 ACKS_ALL = -1
 ACKS_LEADER = 1
-
-
-class Watcher(Protocol):
-    """Somebody who waits for committed records of a partition, or for written ones. It hears once,
-    also when the partition's role, its in-sync set or the start of its log has changed."""
-
-    def on_news(self, partition: Partition) -> None: ...
-
-
-Watchers = dict[Watcher, None]
-"""In the order in which they came, which is that in which they hear."""
-
-
-class AckWaiter(Protocol):
-    """Somebody whose answer depends on records being as safe as was asked for."""
-
-    def on_acknowledged(self, partition: Partition) -> None: ...
-
-    def on_unacknowledged(self, partition: Partition, error: Exception) -> None: ...
-
-
-Waiting = deque[tuple[int, AckWaiter]]
 
 
 class Partition:
