@@ -177,7 +177,11 @@ class PartitionKeeper:
         key = TopicPartition(partition.topic, partition.index)
         if key in self._log_dir and key not in self._log_dir.damaged:
             self._check_topic_id(key, partition.topic_id)
-        opened = self._log_dir.create_log(key, partition.topic_id)
+        try:
+            opened = self._log_dir.create_log(key, partition.topic_id)
+        except StorageError as error:
+            self._log_dir.fail(error)
+            raise
         opened.advance_high_watermark(min(self._log_dir.high_watermark(key), opened.end_offset))
         return opened
 

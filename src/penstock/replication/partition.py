@@ -20,6 +20,7 @@ from penstock.replication.follower import Action
 from penstock.replication.follower_log import carry_out
 from penstock.replication.isr_change import RECOVERED, IsrAnswer, IsrChange, Outcome
 from penstock.replication.leader import Leader
+from penstock.replication.log_standing import epoch_start, safe_offset, waits_for_disk
 from penstock.replication.refusal import Refusals
 from penstock.replication.waiter import AckWaiter, Waiting, Watcher, Watchers
 from penstock.storage.append_check import BatchCheck, Origin
@@ -96,13 +97,16 @@ class Partition:
             if self.is_led and self._is_alone:
                 # What recovery kept was written before and may have been acknowledged: it counts,
                 # and is made safe before anybody sees it.
-                if log.recovery_point < log.end_offset and _waits_for_disk(log):
+                if log.recovery_point < log.end_offset and waits_for_disk(log):
                     log.flush()
                 log.advance_high_watermark(log.end_offset)
             log.on_flushed = self._on_flushed
             log.on_start_moved = self._on_start_moved
             self._log = log
             self._begin_epoch(log)
+            if self._leader is not None:
+                self._leader.start_offset = epoch_start(log)
+                self.make_safe()
         return log
 
     def _begin_epoch(self, log: Log) -> None:
@@ -169,14 +173,15 @@ class Partition:
         self._tell_all()
 
     def _new_leader(self, state: PartitionImage) -> Leader:
-        context = self._context
-        log = self._log or self.log
-        self._begin_epoch(log)
+        context, log = self._context, self._log
+        if log is not None:
+            self._begin_epoch(log)
         return Leader(
             context.node_id,
             state,
             context.broker,
-            start_offset=log.epochs.starts[-1] if log.epochs.starts else log.log_start_offset,
+            # Of a log that nobody has touched yet it is known when it is opened.
+            start_offset=-1 if log is None else epoch_start(log),
             lag_max_ms=context.lag_max_ms(),
             now_ms=context.clock.now_ms(),
         )
@@ -252,7 +257,7 @@ class Partition:
         if leader is None:
             return log.high_watermark >= end_offset
         if acks == ACKS_LEADER:
-            return _safe_offset(log) >= end_offset
+            return safe_offset(log) >= end_offset
         return log.high_watermark >= end_offset and leader.is_enough(self.min_isr)
 
     def await_acknowledged(self, end_offset: int, waiter: AckWaiter, acks: int = ACKS_ALL) -> None:
@@ -294,7 +299,7 @@ class Partition:
         log = self._log
         if log is None or not self.is_led:
             return
-        safe = _safe_offset(log)
+        safe = safe_offset(log)
         waiting = self._waiting_here
         while waiting and waiting[0][0] <= safe:
             waiting.popleft()[1].on_acknowledged(self)
@@ -382,12 +387,12 @@ class Partition:
     @property
     def safe_offset(self) -> int:
         """What this replica has, as safe as the topic asks."""
-        return _safe_offset(self._log or self.log)
+        return safe_offset(self._log or self.log)
 
     def make_safe(self) -> None:
         """Asks for what this replica has to be as safe as the topic asks."""
         log = self._log or self.log
-        if _safe_offset(log) < log.end_offset:
+        if safe_offset(log) < log.end_offset:
             self._context.flush(log)
 
     def carry_out(self, action: Action) -> None:
@@ -483,16 +488,6 @@ class Partition:
         on_unled, self.on_unled = self.on_unled, None
         if on_unled is not None:
             on_unled(error)
-
-
-def _waits_for_disk(log: Log) -> bool:
-    """`flush.messages=1`: every acknowledgement waits for the disk."""
-    return log.config.flush_messages == 1
-
-
-def _safe_offset(log: Log) -> int:
-    """What this replica has, as safe as the topic asks."""
-    return log.recovery_point if log.config.flush_messages == 1 else log.end_offset
 
 
 def _too_few(leader: Leader, min_isr: int) -> str:
