@@ -58,6 +58,7 @@ def _metadata(image: ClusterImage) -> list[Figure]:
 
 
 def _ask(image: ClusterImage, topics: list[MetadataRequestTopic] | None) -> int:
+    """The size of the answer."""
     broker = SimpleNamespace(
         image=image,
         node_id=1,
@@ -67,11 +68,15 @@ def _ask(image: ClusterImage, topics: list[MetadataRequestTopic] | None) -> int:
     )
     call = SimpleNamespace(version=VERSION, client=SimpleNamespace(listener="PLAINTEXT"))
     request = MetadataRequest(topics=topics, allow_auto_topic_creation=False)
-    answer = metadata.handle(cast(Broker, broker), request, cast(Call, call))
-    if asyncio.iscoroutine(answer):
-        answer = asyncio.run(answer)
-    assert isinstance(answer, MetadataResponse)
-    return len(encode(answer, VERSION))
+
+    async def answered() -> int:
+        answer = metadata.handle(cast(Broker, broker), request, cast(Call, call))
+        if asyncio.iscoroutine(answer):
+            answer = await answer
+        assert isinstance(answer, MetadataResponse)
+        return len(encode(answer, VERSION))
+
+    return asyncio.run(answered())
 
 
 def _follow(image: ClusterImage) -> list[Figure]:
