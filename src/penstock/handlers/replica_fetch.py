@@ -8,8 +8,9 @@ from penstock.handlers.broker import Broker
 from penstock.handlers.call import Call
 from penstock.handlers.fetch import Fetch
 from penstock.handlers.fetch_session import FetchContext, FetchTarget
-from penstock.protocol.messages.fetch import FetchRequest
+from penstock.protocol.messages.fetch import FetchRequest, FetchResponse, PartitionData
 from penstock.replication.partition import Partition
+from penstock.replication.throttle import PartitionThrottle
 
 STATE_FROM = 15
 NO_EPOCH = -1
@@ -33,7 +34,7 @@ def replica_of(request: FetchRequest, version: int) -> Replica | None:
 class ReplicaFetch(Fetch):
     """Reads to the end of the log, from the leader alone, and waits for appends, not commits."""
 
-    __slots__ = ("_is_noted", "_replica")
+    __slots__ = ("_is_noted", "_replica", "_throttled")
 
     def __init__(
         self,
@@ -47,11 +48,35 @@ class ReplicaFetch(Fetch):
         self._rack = ""
         self._replica = replica
         self._is_noted = False
+        self._throttled: list[tuple[PartitionThrottle, int]] = []
 
     def read(self) -> None:
         super().read()
         # A look that comes later says nothing new of what the follower has.
         self._is_noted = True
+
+    def _locate(
+        self, partition: Partition, target: FetchTarget, bound: int
+    ) -> PartitionData | None:
+        throttle, leader = partition.throttle, partition.leader
+        if throttle is None or leader is None:
+            return super()._locate(partition, target, bound)
+        is_in_sync = self._replica.broker_id in leader.isr
+        if throttle.holds_back(is_in_sync, self._broker.clock.monotonic()):
+            return None
+        before = self._bytes
+        data = super()._locate(partition, target, bound)
+        self._throttled.append((throttle, self._bytes - before))
+        return data
+
+    def _drop(self) -> None:
+        super()._drop()
+        self._throttled.clear()
+
+    def answer(self) -> FetchResponse:
+        for throttle, size_bytes in self._throttled:
+            throttle.note_sent(size_bytes, self._broker.clock.monotonic())
+        return super().answer()
 
     def on_append(self, partition: Partition) -> None:
         self._wake()

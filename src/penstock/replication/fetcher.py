@@ -7,6 +7,7 @@ request: a fetch offset says what this replica has. Flushes of one answer share 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, cast
@@ -166,8 +167,12 @@ class Fetcher:
     ) -> tuple[dict[Key, FetchFrom], list[tuple[AskOffset, _Followed]]]:
         wanted: dict[Key, FetchFrom] = {}
         questions: list[tuple[AskOffset, _Followed]] = []
+        now_s = self._clock.monotonic()
         for key, followed in self._followed.items():
             partition = followed.partition
+            if partition.throttle is not None and partition.throttle.wait_s(now_s) > 0:
+                followed.asked = None
+                continue
             asked = followed.follower.next_request(partition.safe_offset, now_ms)
             if isinstance(asked, AskOffset):
                 questions.append((asked, followed))
@@ -219,6 +224,10 @@ class Fetcher:
             return
         if partition.is_open and partition.safe_offset < partition.log.end_offset:
             self._wait_safe(partition)
+        if partition.throttle is not None and partition.is_open:
+            is_level = 0 <= data.high_watermark <= partition.log.end_offset
+            size_bytes = len(data.records or b"")
+            partition.throttle.note_fetched(size_bytes, is_level, self._clock.monotonic())
 
     async def _ask_offset(self, question: AskOffset, followed: _Followed) -> None:
         """The leader's own ends of the log, after it said that what was asked for is out of it."""
@@ -260,8 +269,16 @@ class Fetcher:
                 self._woken.set()
 
     def _pause_ms(self, now_ms: int) -> int:
-        waits = [one.follower.wait_until_ms - now_ms for one in self._followed.values()]
+        waits = [self._wait_ms(one, now_ms) for one in self._followed.values()]
         return min(max(min(waits, default=_LOOK_AGAIN_MS), 1), _LOOK_AGAIN_MS)
+
+    def _wait_ms(self, followed: _Followed, now_ms: int) -> int:
+        wait_ms = followed.follower.wait_until_ms - now_ms
+        throttle = followed.partition.throttle
+        if throttle is None:
+            return wait_ms
+        wait_s = min(throttle.wait_s(self._clock.monotonic()), _LOOK_AGAIN_MS / 1000)
+        return max(wait_ms, math.ceil(wait_s * 1000))
 
     async def _wait(self, timeout_ms: int | None = None) -> None:
         self._woken.clear()

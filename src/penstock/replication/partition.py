@@ -21,6 +21,7 @@ from penstock.replication.follower import Action
 from penstock.replication.follower_log import carry_out
 from penstock.replication.isr_change import RECOVERED, IsrAnswer, IsrChange, Outcome
 from penstock.replication.leader import Leader
+from penstock.replication.throttle import PartitionThrottle
 from penstock.storage.append_check import BatchCheck, Origin
 from penstock.storage.log import AppendResult, Log, ReadResult
 from penstock.storage.lookup import last_stable_offset
@@ -75,6 +76,7 @@ class Partition:
         "min_isr",
         "on_safe",
         "on_unled",
+        "throttle",
         "topic",
         "topic_id",
     )
@@ -88,6 +90,8 @@ class Partition:
         self.leader_epoch = -1
         self.is_led = False
         self.min_isr = 1
+        self.throttle: PartitionThrottle | None = None
+        """Of a replica whose copying its topic's settings limit."""
         self._context = context
         self._leader: Leader | None = None
         self._is_alone = False
