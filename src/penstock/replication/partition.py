@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
 
 from penstock.metadata.partition import PartitionImage
 from penstock.model.error import ApiError, ErrorCode
@@ -22,6 +21,7 @@ from penstock.replication.follower_log import carry_out
 from penstock.replication.isr_change import RECOVERED, IsrAnswer, IsrChange, Outcome
 from penstock.replication.leader import Leader
 from penstock.replication.throttle import PartitionThrottle
+from penstock.replication.watcher import AckWaiter, AppendWatcher, StartWatcher, Waiting, Watcher
 from penstock.storage.append_check import BatchCheck, Origin
 from penstock.storage.log import AppendResult, Log, ReadResult
 from penstock.storage.lookup import last_stable_offset
@@ -35,29 +35,6 @@ ACKS_ALL = -1
 ACKS_LEADER = 1
 
 
-class Watcher(Protocol):
-    """Somebody who waits for new committed records of a partition."""
-
-    def on_commit(self, partition: Partition) -> None: ...
-
-
-class AppendWatcher(Protocol):
-    """Somebody who waits for records that are written here: a follower."""
-
-    def on_append(self, partition: Partition) -> None: ...
-
-
-class AckWaiter(Protocol):
-    """Somebody whose answer depends on records being as safe as was asked for."""
-
-    def on_acknowledged(self, partition: Partition) -> None: ...
-
-    def on_unacknowledged(self, partition: Partition, error: Exception) -> None: ...
-
-
-Waiting = deque[tuple[int, AckWaiter]]
-
-
 class Partition:
     __slots__ = (
         "_append_watchers",
@@ -66,6 +43,7 @@ class Partition:
         "_is_alone",
         "_leader",
         "_log",
+        "_start_watchers",
         "_waiting",
         "_waiting_here",
         "_watchers",
@@ -99,6 +77,7 @@ class Partition:
         # In the order in which they came, which is that in which they hear.
         self._watchers: dict[Watcher, None] | None = None
         self._append_watchers: dict[AppendWatcher, None] | None = None
+        self._start_watchers: dict[StartWatcher, None] | None = None
         self._waiting: Waiting | None = None
         # Only with followers: otherwise what is safe here is committed.
         self._waiting_here: Waiting | None = None
@@ -183,6 +162,7 @@ class Partition:
             before = self._leader.isr
             self._leader.update(state, self._context.clock.now_ms())
             self._context.tally.note_isr(before, self._leader.isr)
+        self._tell_start_watchers()
         log = self._log
         if log is not None:
             self._begin_epoch(log)
@@ -341,6 +321,8 @@ class Partition:
             replica_id, broker_epoch, fetch_offset, log.end_offset, now_ms, log_start_offset
         )
         self.advance()
+        if self._start_watchers:
+            self._tell_start_watchers()
         change = leader.expand(replica_id, log.high_watermark, self._context.broker_epoch())
         if change is not None:
             self._context.alter_isr(self, change)
@@ -427,6 +409,25 @@ class Partition:
         if self._append_watchers is not None:
             self._append_watchers.pop(watcher, None)
 
+    @property
+    def low_watermark(self) -> int:
+        """Of a partition that is led here: before it no live replica has a record any more."""
+        start_offset = (self._log or self.log).log_start_offset
+        return start_offset if self._leader is None else self._leader.low_watermark(start_offset)
+
+    def watch_start(self, watcher: StartWatcher) -> None:
+        if self._start_watchers is None:
+            self._start_watchers = {}
+        self._start_watchers[watcher] = None
+
+    def unwatch_start(self, watcher: StartWatcher) -> None:
+        if self._start_watchers is not None:
+            self._start_watchers.pop(watcher, None)
+
+    def _tell_start_watchers(self) -> None:
+        for watcher in tuple(self._start_watchers or ()):
+            watcher.on_start_moved(self)
+
     # The log's life
 
     def end(self, error: Exception | None = None) -> None:
@@ -453,6 +454,7 @@ class Partition:
             watcher.on_commit(self)
         for follower in tuple(self._append_watchers or ()):
             follower.on_append(self)
+        self._tell_start_watchers()
         on_unled, self.on_unled = self.on_unled, None
         if on_unled is not None:
             on_unled(error)
