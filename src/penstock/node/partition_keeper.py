@@ -39,6 +39,8 @@ class ClusterLink(Protocol):
 
     def broker_epoch(self) -> int: ...
 
+    def is_in_touch(self) -> bool: ...
+
     def alter_isr(self, partition: Partition, change: IsrChange) -> None: ...
 
     def follow(self, partition: Partition) -> None:
@@ -77,6 +79,7 @@ class PartitionKeeper:
             flusher.request,
             image.brokers.get,
             cluster.broker_epoch,
+            cluster.is_in_touch,
             lambda: int(config().get("replica.lag.time.max.ms")),
             log_dir.checkpoint,
             cluster.alter_isr,
@@ -136,8 +139,7 @@ class PartitionKeeper:
         self._throttle(partition, config)
         if partition.is_open:
             partition.log.update_config(config)
-            partition.min_isr = config.min_insync_replicas
-            partition.advance()
+            partition.on_config(config.min_insync_replicas)
 
     def _throttle(self, partition: Partition, config: TopicConfig) -> None:
         partition.throttle = self._throttles.of(

@@ -8,8 +8,8 @@ request decides on them and many requests share one flush. Replies wait: nobody 
 record that could still be lost. Also a reply without records waits for what was written before it,
 since it may have been decided on that.
 
-Who asks may set a limit to that wait. Then only the answer is given up, with REQUEST_TIMED_OUT: what
-was decided stays decided, and is committed later or never.
+Who asks may set a limit to that wait. Then only the answer is given up, with REQUEST_TIMED_OUT:
+what was decided stays decided, and is committed later or never.
 
 There is no way back for a record once it is written. When a commit fails, the machine holds what
 may never have happened: the driver stops, every caller gets JournalError, and the owner builds a

@@ -23,10 +23,11 @@ from penstock.replication.partition import Partition
 from penstock.storage.trim import delete_records_before
 
 NO_LOW_WATERMARK = -1
+LOOK_AGAIN_S = 0.02
 
 
 def handle(broker: Broker, request: DeleteRecordsRequest, call: Call) -> Answer:
-    deletions = Deletions()
+    deletions: list[_Deletion] = []
     response = DeleteRecordsResponse(
         topics=[
             DeleteRecordsTopicResult(
@@ -39,9 +40,10 @@ def handle(broker: Broker, request: DeleteRecordsRequest, call: Call) -> Answer:
         ]
     )
     broker.log_dir.checkpoint_log_starts()
-    if deletions.are_done:
+    left = [one for one in deletions if not _is_done(one)]
+    if not left:
         return response
-    return _answer_later(response, deletions, request.timeout_ms / 1000)
+    return _answer_later(broker, response, left, request.timeout_ms / 1000)
 
 
 class _Deletion(NamedTuple):
@@ -50,43 +52,17 @@ class _Deletion(NamedTuple):
     result: DeleteRecordsPartitionResult
 
 
-class Deletions:
-    """Those of a request that replicas have not followed yet."""
-
-    def __init__(self) -> None:
-        self._waiting: list[_Deletion] = []
-        self._watched: dict[Partition, None] = {}
-        self._done = asyncio.Event()
-
-    @property
-    def are_done(self) -> bool:
-        return not self._waiting
-
-    def add(self, partition: Partition, offset: int, result: DeleteRecordsPartitionResult) -> None:
-        deletion = _Deletion(partition, offset, result)
-        if not _is_done(deletion):
-            result.error_code = ErrorCode.REQUEST_TIMED_OUT
-            self._waiting.append(deletion)
-            self._watched[partition] = None
-            partition.watch_start(self)
-
-    def on_start_moved(self, partition: Partition) -> None:
-        self._waiting = [
-            one for one in self._waiting if one.partition is not partition or not _is_done(one)
-        ]
-        if not self._waiting:
-            self._done.set()
-
-    async def wait_done(self, timeout_s: float) -> None:
-        """What is not done by then has timed out."""
-        try:
-            async with asyncio.timeout(max(timeout_s, 0)):
-                await self._done.wait()
-        except TimeoutError:
-            pass
-        finally:
-            for partition in self._watched:
-                partition.unwatch_start(self)
+async def _answer_later(
+    broker: Broker, response: DeleteRecordsResponse, left: list[_Deletion], timeout_s: float
+) -> DeleteRecordsResponse:
+    """Followers hear of it with their next fetches, of which nobody is told but the leader."""
+    until_s = broker.clock.monotonic() + timeout_s
+    while left and broker.clock.monotonic() < until_s:
+        await asyncio.sleep(LOOK_AGAIN_S)
+        left = [one for one in left if not _is_done(one)]
+    for _, _, result in left:
+        result.error_code = ErrorCode.REQUEST_TIMED_OUT
+    return response
 
 
 def _is_done(deletion: _Deletion) -> bool:
@@ -97,22 +73,14 @@ def _is_done(deletion: _Deletion) -> bool:
         result.error_code = ErrorCode.NOT_LEADER_OR_FOLLOWER if ended is None else ended.code
         result.low_watermark = NO_LOW_WATERMARK
         return True
-    result.low_watermark = partition.low_watermark
-    if result.low_watermark < offset:
-        return False
-    result.error_code = ErrorCode.NONE
-    return True
-
-
-async def _answer_later(
-    response: DeleteRecordsResponse, deletions: Deletions, timeout_s: float
-) -> DeleteRecordsResponse:
-    await deletions.wait_done(timeout_s)
-    return response
+    log, leader = partition.log, partition.leader
+    start_offset = log.log_start_offset
+    result.low_watermark = start_offset if leader is None else leader.low_watermark(start_offset)
+    return result.low_watermark >= offset
 
 
 def _delete(
-    broker: Broker, topic: str, asked: DeleteRecordsPartition, deletions: Deletions
+    broker: Broker, topic: str, asked: DeleteRecordsPartition, deletions: list[_Deletion]
 ) -> DeleteRecordsPartitionResult:
     index = asked.partition_index
     result = DeleteRecordsPartitionResult(partition_index=index, low_watermark=NO_LOW_WATERMARK)
@@ -128,5 +96,5 @@ def _delete(
     except ApiError as error:
         result.error_code = error.code
     else:
-        deletions.add(partition, offset, result)
+        deletions.append(_Deletion(partition, offset, result))
     return result
