@@ -29,7 +29,8 @@ settings.load_profile("penstock")
 if not os.environ.get("PENSTOCK_CLUSTERS"):
     # Minutes each, with several nodes or Java machines that die: `make clusters`.
     collect_ignore = [
-        "chaos",
+        "chaos/test_chaos_dice.py",
+        "chaos/test_chaos_faults.py",
         "cluster/test_nodes_die.py",
         "mixed/test_kafka_broker.py",
         "mixed/test_kafka_controllers.py",

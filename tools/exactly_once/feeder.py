@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
@@ -19,6 +20,8 @@ class Feeder(threading.Thread):
         super().__init__(name="feeder", daemon=True)
         self.events: list[Produce] = []
         self.stopping = threading.Event()
+        self.acknowledged: Counter[int] = Counter()
+        """Records, by partition."""
         self.failure: str | None = None
         """Why it gave up: an idempotent producer has no reason to, whatever happens to nodes."""
         self._rate = rate
@@ -63,6 +66,7 @@ class Feeder(threading.Thread):
 
         def delivered(error: KafkaError | None, message: Message) -> None:
             if error is None:
+                self.acknowledged[where.partition] += 1
                 self._note(where, value, Outcome.OK, message.offset(), began_s)
             else:
                 self._fail(f"{value!r}: {error}")
