@@ -143,9 +143,8 @@ def _play(scenario: Scenario, cluster: Cluster, crowd: Crowd, say: Say) -> None:
 
     tending = threading.Thread(target=tend, daemon=True)
     tending.start()
-    acknowledged = crowd.feeder.acknowledged
     try:
-        scenario(Stage(cluster, say, lambda where: acknowledged[where.partition]))
+        scenario(Stage(cluster, say, crowd.feeder))
     finally:
         over.set()
         tending.join()

@@ -14,6 +14,7 @@ from penstock.model.id import TopicPartition
 from penstock.testing.cluster import Cluster, ClusterError
 from penstock.testing.cluster_view import PartitionView
 from tools.cluster_chaos import power
+from tools.exactly_once.feeder import Feeder
 from tools.exactly_once.setup import PARTITIONS, SOURCE
 
 Say = Callable[[str], None]
@@ -24,22 +25,24 @@ _RECORDS = 20
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """`acknowledged` tells how many records of a partition were, until now."""
-
     cluster: Cluster
     say: Say
-    acknowledged: Callable[[TopicPartition], int]
+    feeder: Feeder
 
-    def acknowledges(self, where: TopicPartition, timeout_s: float) -> bool:
-        """Whether some more records are, in time."""
-        wanted = self.acknowledged(where) + _RECORDS
+    def wait_more(self, where: TopicPartition, timeout_s: float) -> bool:
+        """Whether some more records are acknowledged in time. A producer that gave up, which will
+        be judged, is not waited for."""
+        counts = self.feeder.acknowledged
+        wanted = counts[where.partition] + _RECORDS
         deadline = time.monotonic() + timeout_s
-        while self.acknowledged(where) < wanted and time.monotonic() < deadline:
+        while counts[where.partition] < wanted and self.feeder.failure is None:
+            if time.monotonic() > deadline:
+                return False
             time.sleep(0.05)
-        return self.acknowledged(where) >= wanted
+        return True
 
     def wait_flow(self, where: TopicPartition) -> None:
-        if not self.acknowledges(where, _PATIENCE_S):
+        if not self.wait_more(where, _PATIENCE_S):
             raise ClusterError(f"nothing of {_name(where)} was acknowledged any more")
 
 
@@ -55,7 +58,7 @@ def leader_alone_then_gone(stage: Stage) -> None:
     say(f"{_name(where)}: node {view.leader} is cut off from its followers")
     _wait(lambda: cluster.partitions(view.leader)[where].in_sync == (view.leader,))
     # A leader that keeps its promises acknowledges nothing now.
-    stage.acknowledges(where, 5)
+    stage.wait_more(where, 5)
     cluster.kill(view.leader)
     say(f"node {view.leader} killed")
     _wait(lambda: cluster.leader(*where) != view.leader)
