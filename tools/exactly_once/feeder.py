@@ -42,14 +42,21 @@ class Feeder(threading.Thread):
                 pass  # the queue is full: nobody has taken records for long
             except KafkaException as error:
                 self._fail(error)
-            self._producer.poll(_TICK_S)
+            self._poll()
 
     def drain(self, timeout_s: float) -> int:
         """How many are still not acknowledged then."""
         deadline = time.monotonic() + timeout_s
         while self.failure is None and len(self._producer) and time.monotonic() < deadline:
-            self._producer.poll(_TICK_S)
+            self._poll()
         return len(self._producer)
+
+    def _poll(self) -> None:
+        try:
+            self._producer.poll(_TICK_S)
+        except (KafkaException, SystemError) as error:
+            # After a fatal error it raises, at times without saying what.
+            self._fail(error)
 
     def _on_error(self, error: KafkaError) -> None:
         """Also called for what passes, such as a broker that is down."""
