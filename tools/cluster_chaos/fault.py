@@ -6,9 +6,11 @@ Only for showing that the judges notice. Given to `Cluster(prepare=...)` by name
 from __future__ import annotations
 
 from penstock.coordinator.journal import PartitionJournal
+from penstock.handlers.topology import INTERNAL_TOPICS
 from penstock.replication.follower import Append, Follower, Truncate
 from penstock.replication.leader import Leader
 from penstock.replication.partition import Partition
+from penstock.storage.log import Log
 from tools.cluster_chaos.power import keep_synced_sizes
 
 _LATE_RECORDS = 3
@@ -36,18 +38,20 @@ def ignore_min_isr() -> None:
 def truncate_by_high_watermark() -> None:
     """A follower of a new leader throws away all that it does not know to be committed, though it
     may have acknowledged it. It hears a little late what is committed, as followers may: so there
-    is always something."""
-    high_watermark = Append.high_watermark
+    is always something. Coordinators are spared: without them nobody can tell what was lost."""
+    high_watermark, begin = Append.high_watermark, Follower.begin
 
     def of_before(self: Append, end_offset: int) -> int:
         return max(high_watermark(self, end_offset) - _LATE_RECORDS, 0)
 
-    def begin(self: Follower) -> Truncate | None:
+    def begin_anew(self: Follower) -> Truncate | None:
         log = self._log
+        if isinstance(log, Log) and log.partition.topic in INTERNAL_TOPICS:
+            return begin(self)
         return Truncate(max(log.high_watermark, log.log_start_offset))
 
     Append.high_watermark = of_before  # type: ignore[method-assign]
-    Follower.begin = begin  # type: ignore[method-assign]
+    Follower.begin = begin_anew  # type: ignore[method-assign]
 
 
 def unfenced_coordinator() -> None:
