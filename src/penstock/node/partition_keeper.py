@@ -129,8 +129,7 @@ class PartitionKeeper:
         if partition.is_open:
             config = self._topic_config(partition.topic)
             partition.log.update_config(config)
-            partition.min_isr = config.min_insync_replicas
-            partition.advance()
+            partition.on_config(config.min_insync_replicas)
 
     def on_flush_failed(self, failed: Log, error: DamagedLog | StorageError) -> None:
         if isinstance(error, StorageError):

@@ -110,6 +110,7 @@ class Log:
         self.snapshots = snapshots
         self.on_dirty: Callable[[Log], None] | None = None
         self.on_flushed: Callable[[Log], None] | None = None
+        self.on_start_moved: Callable[[Log], None] | None = None
         self.on_failure: Callable[[StorageError], None] | None = None
         self.on_damage: Callable[[Log, str], None] | None = None
         self.dirty_since_ms = -1
