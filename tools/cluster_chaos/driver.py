@@ -216,7 +216,7 @@ def _settle(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Say
         behind = _lag(bootstrap)
     if behind:
         result.violations.append(f"stuck: the copiers are {behind} records behind")
-    stubborn = crowd.fleet.end(_ROUND_S + 15)
+    stubborn = crowd.fleet.end(_ROUND_S + 60)
     if stubborn:
         result.violations.append(f"stuck: {stubborn} copiers did not end")
     result.endings = crowd.fleet.endings
@@ -224,7 +224,7 @@ def _settle(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Say
     for each in crowd.readers:
         each.stopping.set()
     for each in crowd.readers:
-        each.join(60)
+        each.join(120)
         if each.is_alive():
             result.violations.append(f"stuck: {each.name} did not end")
         result.violations += [f"reset: {one}" for one in each.resets]

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from penstock.model.id import TopicPartition
 from penstock.testing.cluster import Cluster, ClusterError
-from penstock.testing.cluster_view import PartitionView
+from penstock.testing.cluster_view import NodeSilentError, PartitionView
 from tools.cluster_chaos import power
 from tools.exactly_once.feeder import Feeder
 from tools.exactly_once.setup import PARTITIONS, SOURCE
@@ -61,7 +61,7 @@ def leader_alone_then_gone(stage: Stage) -> None:
     stage.wait_more(where, 5)
     cluster.kill(view.leader)
     say(f"node {view.leader} killed")
-    _wait(lambda: cluster.leader(*where) != view.leader)
+    _wait(lambda: _leader(cluster, where) != view.leader)
     stage.wait_flow(where)
     cluster.start(view.leader)
 
@@ -75,15 +75,15 @@ def two_leaders_in_turn(stage: Stage) -> None:
     cluster.cut(second, third)
     cluster.kill(view.leader)
     say(f"{_name(where)}: node {view.leader} killed, {second} and {third} cut apart")
-    _wait(lambda: cluster.leader(*where) in (second, third))
-    new = cluster.leader(*where)
+    _wait(lambda: _leader(cluster, where) in (second, third))
+    new = _leader(cluster, where)
     last = third if new == second else second
     # It is to follow the new leader before it leads itself, in vain as that may be.
     _wait(lambda: cluster.partitions(last)[where].leader == new)
     time.sleep(0.5)
     cluster.kill(new)
     say(f"node {new} killed")
-    _wait(lambda: cluster.leader(*where) == last)
+    _wait(lambda: _leader(cluster, where) == last)
     cluster.heal()
     cluster.start(view.leader)
     cluster.start(new)
@@ -98,7 +98,7 @@ def coordinator_cut_off(stage: Stage) -> None:
     led = [view.leader for where, view in seen.items() if where.topic in topics]
     for number in sorted(set(led), key=led.count):
         mine = [where for where in cluster.partitions() if where.topic in topics]
-        mine = [where for where in mine if cluster.leader(*where) == number]
+        mine = [where for where in mine if _leader(cluster, where) == number]
         cluster.isolate(number)
         say(f"node {number}, a coordinator, is cut off from all others")
         _wait_given_up(cluster, number, mine)
@@ -126,7 +126,7 @@ def power_failure(stage: Stage) -> None:
         cluster.launch(number)
     for number in others:
         cluster.nodes[number].wait_ready()
-    _wait(lambda: cluster.leader(*where) != view.leader)
+    _wait(lambda: _leader(cluster, where) != view.leader)
     stage.wait_flow(where)
     cluster.start(view.leader)
 
@@ -136,23 +136,23 @@ def a_little_of_everything(stage: Stage) -> None:
     and started, the controller cut off until there is another, and the power gone. Of three."""
     cluster, say = stage.cluster, stage.say
     where = TopicPartition(SOURCE, 0)
-    leader = cluster.leader(*where)
+    leader = _leader(cluster, where)
     cluster.kill(leader)
     say(f"node {leader}, a leader, killed")
     stage.wait_flow(where)
     cluster.start(leader)
     cluster.wait_in_sync(timeout_s=_PATIENCE_S)
 
-    coordinator = cluster.leader("__consumer_offsets")
+    coordinator = _leader(cluster, TopicPartition("__consumer_offsets", 0))
     say(f"node {coordinator}, a coordinator, is stopped and started")
     cluster.restart(coordinator)
     stage.wait_flow(where)
     cluster.wait_in_sync(timeout_s=_PATIENCE_S)
 
-    controller = cluster.controller()
+    controller = cluster.controller(timeout_s=_PATIENCE_S)
     cluster.isolate(controller)
     say(f"node {controller}, the controller, is cut off from all others")
-    _wait(lambda: cluster.controller() != controller)
+    _wait(lambda: cluster.controller(timeout_s=_PATIENCE_S) != controller)
     stage.wait_flow(where)
     cluster.heal()
     cluster.wait_in_sync(timeout_s=_PATIENCE_S)
@@ -161,7 +161,11 @@ def a_little_of_everything(stage: Stage) -> None:
 
 
 def _wait_given_up(cluster: Cluster, number: int, led: list[TopicPartition]) -> None:
-    _wait(lambda: all(cluster.leader(*where) != number for where in led))
+    _wait(lambda: all(_leader(cluster, where) != number for where in led))
+
+
+def _leader(cluster: Cluster, where: TopicPartition) -> int:
+    return cluster.leader(*where, timeout_s=_PATIENCE_S)
 
 
 def _followers(view: PartitionView) -> list[int]:
@@ -174,7 +178,7 @@ def _where(
     """A partition that fits to where the active controller is; that moves if there is none."""
     deadline = time.monotonic() + _PATIENCE_S
     while time.monotonic() < deadline:
-        head = cluster.controller()
+        head = cluster.controller(timeout_s=_PATIENCE_S)
         seen = cluster.partitions()
         for index in range(PARTITIONS):
             where = TopicPartition(SOURCE, index)
@@ -187,10 +191,17 @@ def _where(
 
 def _wait(done: Callable[[], bool]) -> None:
     deadline = time.monotonic() + _PATIENCE_S
-    while not done():
+    while not _is_so(done):
         if time.monotonic() > deadline:
             raise ClusterError(f"what was waited for did not come within {_PATIENCE_S:.0f} s")
         time.sleep(0.05)
+
+
+def _is_so(done: Callable[[], bool]) -> bool:
+    try:
+        return done()
+    except NodeSilentError:
+        return False
 
 
 def _name(where: TopicPartition) -> str:
