@@ -69,7 +69,7 @@ bench-pipelines: $(READY) ## measure pipelines on Penstock and on Apache Kafka; 
 bench-large: $(READY) ## measure the metadata of 200 brokers and 500,000 partitions; writes docs/scale.md (two minutes)
 	@$(BIN)/python -m bench.large --write $(BENCH_ARGS)
 
-clusters: $(READY) ## long tests of clusters: nodes die, chaos, Apache Kafka's nodes among ours (a quarter of an hour)
+clusters: $(READY) ## long tests of clusters: chaos by dice, planted faults, Apache Kafka's nodes among ours (a quarter of an hour)
 	@PENSTOCK_CLUSTERS=1 $(BIN)/python -m pytest -n 2 tests/cluster tests/chaos tests/mixed $(PYTEST_ARGS)
 
 simulate: $(READY) ## whole nodes in virtual time, with crashes and cuts from seeds; SEEDS=1-1000, or one to see it again
