@@ -3,10 +3,6 @@ work on all the while."""
 
 from __future__ import annotations
 
-import os
-import signal
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -24,56 +20,16 @@ from tests.mixed.load_kit import (
     number_of,
     read_all,
 )
-from tests.mixed.mixed_kit import QUICK, START_S, STOP_S, wait_until
+from tests.mixed.mixed_kit import QUICK, wait_until
+from tests.mixed.our_node import OurNode
 from tests.page_kit import Reader
-from tools.apache_kafka import CLUSTER_ID, ApacheKafka, answers_metadata, free_port
+from tools.apache_kafka import CLUSTER_ID, ApacheKafka, free_port
 from tools.brief_kafka import brief_cluster
 
 TOPIC, PARTITIONS = "orders", 6
 KAFKA, OURS = (1, 2, 3), (4, 5, 6)
 DATA = "/var/lib/penstock"
 ROUNDS = 3
-
-
-class OurNode:
-    """`penstock start --config server.properties` in its folder."""
-
-    def __init__(self, home: Path, port: int) -> None:
-        self.home = home
-        self.port = port
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        with open(self.home / "penstock.out", "ab") as log:
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", "penstock", "start", "--config", "server.properties"],
-                cwd=self.home,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-        wait_until(self._is_up, self._story, START_S)
-
-    def _is_up(self) -> bool:
-        assert self._process is not None
-        assert self._process.poll() is None, self._story()
-        return answers_metadata(self.port)
-
-    def _story(self) -> str:
-        return (self.home / "penstock.out").read_text()[-3000:]
-
-    def stop(self) -> None:
-        process, self._process = self._process, None
-        assert process is not None
-        process.send_signal(signal.SIGTERM)
-        assert process.wait(STOP_S) == 0, self._story()
-
-    def kill(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            os.kill(process.pid, signal.SIGKILL)
-            process.wait()
 
 
 class Hosts:
@@ -143,14 +99,19 @@ class Hosts:
 
     def _service(self, host: str, verb: str, name: str) -> None:
         node: OurNode | ApacheKafka
-        if host in self.ours:
-            node = self.ours[host]
-            assert name == "penstock"
-        else:
+        if name == "kafka":
             node = self.kafka.nodes[int(host.removeprefix("kafka"))]
-            assert name == "kafka"
+        else:
+            assert name == "penstock"
+            node = self.ours.get(host) or self._in_place(host)
         assert verb in ("start", "stop")
         node.start() if verb == "start" else node.stop()
+
+    def _in_place(self, host: str) -> OurNode:
+        """Ours, from the file and the directory of a node of Kafka's."""
+        port = self.kafka.nodes[int(host.removeprefix("kafka"))].port
+        self.ours[host] = OurNode(self.reader.home(host), port)
+        return self.ours[host]
 
 
 class Load:

@@ -14,6 +14,7 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
 
@@ -222,9 +223,7 @@ class MixedCluster:
         three replicas comes too early."""
         for broker in self.brokers.values():
             asked = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
-            wait_until(
-                lambda asked=asked: set(self.brokers) <= listed(asked), "not all are unfenced"
-            )
+            wait_until(partial(_lists, asked, set(self.brokers)), "not all brokers are unfenced")
 
     def __exit__(self, *_: object) -> None:
         self.kill_all()
@@ -257,12 +256,12 @@ def _dynamic(ports: Mapping[int, int]) -> tuple[dict[str, str], Sequence[str]]:
     return {"controller.quorum.bootstrap.servers": servers}, flags
 
 
-def listed(admin: AdminClient) -> set[int]:
-    """The brokers that a client is told of."""
+def _lists(admin: AdminClient, brokers: set[int]) -> bool:
+    """Whether a client is told of these brokers."""
     try:
-        return set(admin.list_topics(timeout=CALL_S).brokers)
+        return brokers <= set(admin.list_topics(timeout=CALL_S).brokers)
     except KafkaException:
-        return set()
+        return False
 
 
 def _accepts(port: int) -> bool:

@@ -7,6 +7,7 @@ is there once, in order, and the groups stand where they stood.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,7 @@ from tests.page_kit import Block, CommandError, sections
 pytestmark = [pytest.mark.java, pytest.mark.timeout(1500)]
 
 STEPS = sections("docs/migrate.md")
-LOOK, ADD, MOVE, VOTE, RETIRE, BACK = list(STEPS)[:6]
+LOOK, ADD, MOVE, VOTE, RETIRE, BACK, STATIC = list(STEPS)[:7]
 PATIENCE_S = 300.0
 
 
@@ -34,7 +35,7 @@ class Migration:
 
     def follow(self, name: str, blocks: Sequence[Block]) -> None:
         for block in blocks:
-            wait_until(lambda block=block: self._is_done(block), f"{name}: {block}", PATIENCE_S)
+            wait_until(partial(self._is_done, block), f"{name}: {block}", PATIENCE_S)
         self._load.wait_progress(f"after {name}")
 
     def _is_done(self, block: Block) -> bool:
@@ -63,6 +64,18 @@ class Migration:
         self.follow("Kafka's controllers vote", [add, *STEPS[VOTE][1:]])
         self._retire(stop, "penstock", OURS)
 
+    def change_in_place(self) -> None:
+        there, look, back = STEPS[STATIC]
+        for way, kind in ((there, "penstock"), (back, "kafka")):
+            for number in KAFKA:
+                change = Block("sh", way.text.replace("kafka1", f"kafka{number}"))
+                self.follow(f"{kind} runs node {number}", [change])
+                wait_until(lambda: self._is_level(look), "not level again", PATIENCE_S)
+
+    def _is_level(self, look: Block) -> bool:
+        said = self._hosts.reader.run(look)
+        return "orders" not in said and "__" not in said
+
     def _retire(self, stop: Block, host: str, numbers: Sequence[int]) -> None:
         """The page shows it for the first node."""
         _, *others = STEPS[RETIRE]
@@ -88,4 +101,14 @@ def test_a_live_cluster_moves_here_and_back(tmp_path: Path) -> None:
         assert led_by(load) == set(OURS)
         migration.come_back()
         assert led_by(load) == set(KAFKA)
+        load.settle()
+
+
+def test_static_voters_change_in_place(tmp_path: Path) -> None:
+    hosts = Hosts(tmp_path, dynamic=False)
+    with hosts.running(), Load(hosts.bootstrap_servers).begun() as load:
+        migration = Migration(hosts, load)
+        hosts.write_kafkas("")
+        migration.follow(LOOK, STEPS[LOOK])
+        migration.change_in_place()
         load.settle()
