@@ -104,8 +104,9 @@ def test_a_live_cluster_moves_here_and_back(tmp_path: Path) -> None:
         load.settle()
 
 
-def test_static_voters_change_in_place(tmp_path: Path) -> None:
-    hosts = Hosts(tmp_path, dynamic=False)
+@pytest.mark.parametrize("dynamic", [False, True], ids=["static", "dynamic"])
+def test_nodes_change_in_place(tmp_path: Path, dynamic: bool) -> None:
+    hosts = Hosts(tmp_path, dynamic=dynamic)
     with hosts.running(), Load(hosts.bootstrap_servers).begun() as load:
         migration = Migration(hosts, load)
         hosts.write_kafkas("")
