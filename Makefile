@@ -29,7 +29,7 @@ $(READY): pyproject.toml constraints.txt setup.py $(COMPILED)
 	@PYTHONPATH=src $(BIN)/python -m tools.install $(VENV) -c constraints.txt -e '.[dev,spark]'
 	@touch $(READY)
 
-demo: $(READY) ## a broker at work, then a fraud detector on Spark, live (two minutes; Ctrl-C ends it)
+demo: $(READY) ## a broker, three nodes and a leader killed, a fraud detector on Spark (two minutes; Ctrl-C ends it)
 	@$(BIN)/python -m tools.demo $(DEMO_ARGS)
 
 test: $(READY) ## run all tests (those that need Java or Maven say so when they are missing)

@@ -33,6 +33,7 @@ if not os.environ.get("PENSTOCK_CLUSTERS"):
         "chaos/test_chaos_faults.py",
         "mixed/test_kafka_broker.py",
         "mixed/test_kafka_controllers.py",
+        "mixed/test_migrate.py",
         "mixed/test_kafka_voters_under_ours.py",
         "mixed/test_mixed_voters.py",
         "mixed/test_voter_beside_kafka.py",
