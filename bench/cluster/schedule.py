@@ -1,0 +1,135 @@
+"""Runs the cases on the clusters in turns, so that a slow minute of the machine hits each alike.
+
+In every round each system's cluster is started anew, warmed up, measured and ended.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bench.case import latency, produce
+from bench.cluster import peer as clusters
+from bench.cluster.case import memory, silence
+from bench.cluster.peer import ClusterPeer
+from bench.cluster.scale import Scale
+from bench.peer import KAFKA, PENSTOCK, PENSTOCK_FSYNC
+from bench.schedule import FAILURES, Results, Say
+
+SYSTEMS: Final = {KAFKA: (KAFKA,), PENSTOCK: (PENSTOCK, PENSTOCK_FSYNC)}
+"""The peers of each system, which share a cluster."""
+ALL: Final = (KAFKA, PENSTOCK, PENSTOCK_FSYNC)
+# Both as they come, which is with fsync for Penstock.
+DEFAULTS: Final = (KAFKA, PENSTOCK_FSYNC)
+# Also what a cluster under test says of itself.
+_FAILURES: Final = (*FAILURES, RuntimeError)
+
+
+@dataclass(frozen=True)
+class Case:
+    group: str
+    title: str
+    run: Callable[[ClusterPeer, Scale], dict[str, float]]
+    peers: Sequence[str] = ALL
+    # Its nodes' memory counts as memory under load.
+    is_load: bool = False
+    # For nodes that have served nothing yet.
+    is_cold: bool = False
+
+
+def _produce(size: int) -> Case:
+    def run(peer: ClusterPeer, scale: Scale) -> dict[str, float]:
+        return produce.native(peer, size, scale)
+
+    return Case("produce", f"produce {size} B", run, is_load=True)
+
+
+def _ack(peer: ClusterPeer, scale: Scale) -> dict[str, float]:
+    return latency.latency(peer, "ack", scale)
+
+
+CASES: Final = (
+    Case("memory", "idle memory", memory.idle, (KAFKA, PENSTOCK), is_cold=True),
+    *(_produce(size) for size in produce.SIZES),
+    Case("latency", "latency ack", _ack),
+    Case("silence", "silence", silence.silence, DEFAULTS),
+)
+GROUPS: Final = tuple(dict.fromkeys(case.group for case in CASES))
+
+
+@dataclass(frozen=True)
+class Schedule:
+    names: Sequence[str]
+    groups: Sequence[str]
+    rounds: int
+    scale: Scale
+    scratch: Path | None
+    say: Say
+
+    def run(self) -> Results:
+        results = Results()
+        for number in range(1, self.rounds + 1):
+            for names in SYSTEMS.values():
+                wanted = [name for name in names if name in self.names]
+                if wanted:
+                    self._run_system(wanted, f"round {number}/{self.rounds}", results)
+        return results
+
+    def _run_system(self, names: Sequence[str], label: str, results: Results) -> None:
+        began = time.monotonic()
+        try:
+            with clusters.peers(names, self.scratch) as peers:
+                self.say(f"{names[0]}: three nodes up after {time.monotonic() - began:.1f} s")
+                self._run_cases(peers, label, results)
+        except _FAILURES as error:
+            results.failures.append(f"cluster, {names[0]}, {label}: {error}")
+            self.say(f"{names[0]} {label}: FAILED: {error}")
+
+    def _run_cases(self, peers: Sequence[ClusterPeer], label: str, results: Results) -> None:
+        cases = [case for case in CASES if case.group in self.groups]
+        cold = [case for case in cases if case.is_cold]
+        warm = [case for case in cases if not case.is_cold]
+        for case in cold:
+            self._run_case(case, peers, label, results)
+        if any(case.group in ("produce", "latency") for case in warm):
+            self._warm_up(peers[0], results)
+        for case in warm:
+            self._run_case(case, peers, label, results)
+
+    def _warm_up(self, peer: ClusterPeer, results: Results) -> None:
+        """A virtual machine that has just started is not what Kafka's users have."""
+        for case in CASES:
+            if case.group in ("produce", "latency"):
+                self._attempt(case, peer, "warm-up", Results(), results.failures)
+
+    def _run_case(
+        self, case: Case, peers: Sequence[ClusterPeer], label: str, results: Results
+    ) -> None:
+        for peer in peers:
+            if peer.name in case.peers:
+                self._attempt(case, peer, label, results, results.failures)
+
+    def _attempt(
+        self, case: Case, peer: ClusterPeer, label: str, results: Results, failures: list[str]
+    ) -> None:
+        # What the one left unwritten must not be written while the other is measured.
+        os.sync()
+        time.sleep(self.scale.settle_seconds / 2)
+        began = time.monotonic()
+        try:
+            memory.reset_peaks(peer)
+            measured = case.run(peer, self.scale)
+            if case.is_load:
+                measured["memory.load"] = memory.peak_mb(peer)
+        except _FAILURES as error:
+            failures.append(f"{case.title}, {peer.name}, {label}: {error}")
+            self.say(f"{case.title:15} {peer.name:15} {label}: FAILED: {error}")
+            return
+        results.add(peer.name, measured)
+        shown = ", ".join(f"{key} {value:.4g}" for key, value in measured.items())
+        took = time.monotonic() - began
+        self.say(f"{case.title:15} {peer.name:15} {label} ({took:.0f} s): {shown}")
