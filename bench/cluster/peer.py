@@ -73,7 +73,7 @@ def running_cluster(system: str, folder: Path) -> Iterator[Cluster]:
     cluster = cluster_class(system)(folder, NODES)
     try:
         cluster.start_all()
-        _wait_brokers(cluster)
+        wait_brokers(cluster)
         yield cluster
     finally:
         cluster.kill_all()
@@ -93,7 +93,8 @@ def peers(names: Sequence[str], scratch: Path | None) -> Iterator[list[ClusterPe
         yield [ClusterPeer(name, whole, topic_settings(name), NODES) for name in names]
 
 
-def _wait_brokers(cluster: Cluster) -> None:
+def wait_brokers(cluster: Cluster) -> None:
+    """Until all its nodes are let in."""
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 3})
     deadline = time.monotonic() + _UP_S
     while len(admin.list_topics(timeout=30).brokers) < len(cluster.nodes):

@@ -17,6 +17,7 @@ from bench.cluster import peer as clusters
 from bench.cluster.case import memory, silence
 from bench.cluster.peer import ClusterPeer
 from bench.cluster.scale import Scale
+from bench.cluster.warm_up import warm_up
 from bench.peer import KAFKA, PENSTOCK, PENSTOCK_FSYNC
 from bench.schedule import FAILURES, Results, Say
 
@@ -37,15 +38,15 @@ class Case:
     peers: Sequence[str] = ALL
     # Its nodes' memory counts as memory under load.
     is_load: bool = False
-    # For nodes that have served nothing yet.
-    is_cold: bool = False
+    # For nodes that have worked for a while.
+    is_warm: bool = False
 
 
 def _produce(size: int) -> Case:
     def run(peer: ClusterPeer, scale: Scale) -> dict[str, float]:
         return produce.native(peer, size, scale)
 
-    return Case("produce", f"produce {size} B", run, is_load=True)
+    return Case("produce", f"produce {size} B", run, is_load=True, is_warm=True)
 
 
 def _ack(peer: ClusterPeer, scale: Scale) -> dict[str, float]:
@@ -53,9 +54,9 @@ def _ack(peer: ClusterPeer, scale: Scale) -> dict[str, float]:
 
 
 CASES: Final = (
-    Case("memory", "idle memory", memory.idle, (KAFKA, PENSTOCK), is_cold=True),
+    Case("memory", "idle memory", memory.idle, (KAFKA, PENSTOCK)),
     *(_produce(size) for size in produce.SIZES),
-    Case("latency", "latency ack", _ack),
+    Case("latency", "latency ack", _ack, is_warm=True),
     Case("silence", "silence", silence.silence, DEFAULTS),
 )
 GROUPS: Final = tuple(dict.fromkeys(case.group for case in CASES))
@@ -91,20 +92,12 @@ class Schedule:
 
     def _run_cases(self, peers: Sequence[ClusterPeer], label: str, results: Results) -> None:
         cases = [case for case in CASES if case.group in self.groups]
-        cold = [case for case in cases if case.is_cold]
-        warm = [case for case in cases if not case.is_cold]
-        for case in cold:
+        is_warm = False
+        for case in cases:
+            if case.is_warm and not is_warm:
+                warm_up(peers[0], self.scale, self.say)
+                is_warm = True
             self._run_case(case, peers, label, results)
-        if any(case.group in ("produce", "latency") for case in warm):
-            self._warm_up(peers[0], results)
-        for case in warm:
-            self._run_case(case, peers, label, results)
-
-    def _warm_up(self, peer: ClusterPeer, results: Results) -> None:
-        """A virtual machine that has just started is not what Kafka's users have."""
-        for case in CASES:
-            if case.group in ("produce", "latency"):
-                self._attempt(case, peer, "warm-up", Results(), results.failures)
 
     def _run_case(
         self, case: Case, peers: Sequence[ClusterPeer], label: str, results: Results

@@ -29,4 +29,4 @@ def silence(peer: ClusterPeer, scale: Scale) -> dict[str, float]:
 def _elect_preferred(cluster: Cluster) -> None:
     """Leaders that went away come back to their nodes, so that each has some to lose."""
     admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 3})
-    admin.elect_leaders(ElectionType.PREFERRED, None, request_timeout=60).result(timeout=90)
+    admin.elect_leaders(ElectionType.PREFERRED, None).result(timeout=90)
