@@ -38,15 +38,15 @@ METRICS: Final = (
     Metric("memory.idle", "memory of a node, idle", "MB", _limit(45)),
     Metric("memory.load", "memory of a node, peak while producing", "MB", _limit(60), is_peak=True),
     Metric(
-        "failover.leaders",
-        "a broker that leads 10,000 partitions dies, until all are led",
+        "failover.led",
+        "a broker that leads 10,000 partitions is killed, until others lead them",
         "s",
-        _limit(2),
+        _limit(2, PENSTOCK_FSYNC),
     ),
     Metric(
         "failover.in_sync",
         "a broker with 10,000 partitions starts, until all are in sync",
         "s",
-        _limit(5),
+        _limit(5, PENSTOCK_FSYNC),
     ),
 )

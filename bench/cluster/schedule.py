@@ -14,7 +14,7 @@ from typing import Final
 
 from bench.case import latency, produce
 from bench.cluster import peer as clusters
-from bench.cluster.case import memory, silence
+from bench.cluster.case import failover, memory, silence
 from bench.cluster.peer import ClusterPeer
 from bench.cluster.scale import Scale
 from bench.cluster.warm_up import warm_up
@@ -38,6 +38,8 @@ class Case:
     peers: Sequence[str] = ALL
     # Its nodes' memory counts as memory under load.
     is_load: bool = False
+    # A slow case that says nothing new when Apache Kafka repeats it.
+    kafka_once: bool = False
     # For nodes that have worked for a while.
     is_warm: bool = False
 
@@ -58,6 +60,8 @@ CASES: Final = (
     *(_produce(size) for size in produce.SIZES),
     Case("latency", "latency ack", _ack, is_warm=True),
     Case("silence", "silence", silence.silence, DEFAULTS),
+    # Last: it leaves the nodes with all these partitions.
+    Case("failover", "failover", failover.failover, DEFAULTS, kafka_once=True),
 )
 GROUPS: Final = tuple(dict.fromkeys(case.group for case in CASES))
 
@@ -74,37 +78,44 @@ class Schedule:
     def run(self) -> Results:
         results = Results()
         for number in range(1, self.rounds + 1):
-            for names in SYSTEMS.values():
-                wanted = [name for name in names if name in self.names]
-                if wanted:
-                    self._run_system(wanted, f"round {number}/{self.rounds}", results)
+            for system in SYSTEMS:
+                cases = self._cases(system, number)
+                if cases:
+                    self._run_system(system, cases, f"round {number}/{self.rounds}", results)
         return results
 
-    def _run_system(self, names: Sequence[str], label: str, results: Results) -> None:
+    def _cases(self, system: str, number: int) -> list[Case]:
+        names = {name for name in SYSTEMS[system] if name in self.names}
+        return [
+            case
+            for case in CASES
+            if case.group in self.groups
+            and names & set(case.peers)
+            and not (case.kafka_once and system == KAFKA and number > 1)
+        ]
+
+    def _run_system(self, system: str, cases: Sequence[Case], label: str, results: Results) -> None:
+        names = [name for name in SYSTEMS[system] if name in self.names]
         began = time.monotonic()
         try:
             with clusters.peers(names, self.scratch) as peers:
-                self.say(f"{names[0]}: three nodes up after {time.monotonic() - began:.1f} s")
-                self._run_cases(peers, label, results)
+                self.say(f"{system}: three nodes up after {time.monotonic() - began:.1f} s")
+                self._run_cases(peers, cases, label, results)
         except _FAILURES as error:
-            results.failures.append(f"cluster, {names[0]}, {label}: {error}")
-            self.say(f"{names[0]} {label}: FAILED: {error}")
+            results.failures.append(f"cluster, {system}, {label}: {error}")
+            self.say(f"{system} {label}: FAILED: {error}")
 
-    def _run_cases(self, peers: Sequence[ClusterPeer], label: str, results: Results) -> None:
-        cases = [case for case in CASES if case.group in self.groups]
+    def _run_cases(
+        self, peers: Sequence[ClusterPeer], cases: Sequence[Case], label: str, results: Results
+    ) -> None:
         is_warm = False
         for case in cases:
             if case.is_warm and not is_warm:
                 warm_up(peers[0], self.scale, self.say)
                 is_warm = True
-            self._run_case(case, peers, label, results)
-
-    def _run_case(
-        self, case: Case, peers: Sequence[ClusterPeer], label: str, results: Results
-    ) -> None:
-        for peer in peers:
-            if peer.name in case.peers:
-                self._attempt(case, peer, label, results, results.failures)
+            for peer in peers:
+                if peer.name in case.peers:
+                    self._attempt(case, peer, label, results, results.failures)
 
     def _attempt(
         self, case: Case, peer: ClusterPeer, label: str, results: Results, failures: list[str]

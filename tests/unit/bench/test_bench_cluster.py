@@ -50,6 +50,7 @@ def turns(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[str]:
         Case("memory", "idle", measure, (KAFKA,)),
         Case("latency", "ack", measure, is_warm=True),
         Case("latency", "ack again", measure, (KAFKA,), is_warm=True),
+        Case("failover", "failover", measure, (KAFKA, PENSTOCK_FSYNC), kafka_once=True),
     )
     monkeypatch.setattr(clusters, "peers", peers)
     monkeypatch.setattr(schedule, "CASES", cases)
@@ -83,6 +84,13 @@ def test_the_clusters_take_turns_and_never_meet(turns: list[str]) -> None:
 def test_only_what_is_wanted_runs(turns: list[str]) -> None:
     run(["memory"], rounds=1, names=[KAFKA])
     assert turns == ["start kafka", "measure kafka", "end kafka"]
+
+
+def test_what_kafka_need_not_repeat_is_not_repeated(turns: list[str]) -> None:
+    run(["failover"], rounds=2)
+    kafka = ["start kafka", "measure kafka", "end kafka"]
+    penstock = ["start penstock", "measure penstock-fsync", "end penstock"]
+    assert turns == [*kafka, *penstock, *penstock]
 
 
 def test_what_fails_is_noted_and_the_rest_goes_on(turns: list[str]) -> None:
