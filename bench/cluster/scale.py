@@ -9,5 +9,7 @@ from bench.case import scale
 
 Scale = scale.Scale
 
-FULL: Final = replace(scale.FULL, latency_records=3_000)
+FULL: Final = replace(
+    scale.FULL, native_records={100: 2_000_000, 1024: 400_000}, latency_records=3_000
+)
 QUICK: Final = replace(scale.QUICK, partitions=300)

@@ -13,7 +13,7 @@ from bench.cluster.peer import ClusterPeer
 from bench.cluster.scale import Scale
 from bench.schedule import Say
 
-TURNS_MAX: Final = 6
+TURNS_MAX: Final = 5
 GAIN_MIN: Final = 1.1
 
 
