@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,7 +13,7 @@ from confluent_kafka import IsolationLevel, KafkaException
 from penstock.testing.broker import BrokerError
 from penstock.testing.cluster import Cluster, ClusterError
 from penstock.testing.cluster_view import NodeSilentError
-from penstock.testing.history import Event, Outcome, check, load
+from penstock.testing.history import Event, load
 from tools.cluster_chaos import replicas
 from tools.cluster_chaos.disturbance import Disturbances, Weather
 from tools.cluster_chaos.member import Member
@@ -22,13 +21,12 @@ from tools.cluster_chaos.outcome import Result
 from tools.cluster_chaos.scenario import Scenario
 from tools.cluster_chaos.setup import NODE_SETTINGS, PARTITIONS, REPLICAS, TOPIC_SETTINGS
 from tools.cluster_chaos.watcher import Watcher
-from tools.exactly_once.checker import differences, values_of
 from tools.exactly_once.feeder import Feeder
 from tools.exactly_once.fleet import Fleet
-from tools.exactly_once.reading import UnreadableError, end_offsets, hanging, lag, read_topic
+from tools.exactly_once.reading import end_offsets, lag
 from tools.exactly_once.setup import COPY, SOURCE
+from tools.exactly_once.verdict import Say, drain, judge
 
-Say = Callable[[str], None]
 _SESSION_S = int(NODE_SETTINGS["broker.session.timeout.ms"]) / 1000 + 1.0
 _ROUND_S = 30
 """As long as the longest time without a majority. A copier whose client hangs, as librdkafka's does
@@ -76,13 +74,14 @@ class Crowd:
             each.stopping.set()
         self.fleet.kill_all()
 
-    def events(self) -> list[Event]:
+    def others(self) -> list[Event]:
+        """What all but the feeder did and saw."""
         noted = [event for each in self.readers for event in each.events]
-        return [*self.feeder.events, *load(self.fleet.histories), *noted]
+        return [*load(self.fleet.histories), *noted]
 
 
 def run(target: str, cluster: Cluster, scratch: Path, plan: Plan, say: Say = print) -> Result:
-    result = Result(target, plan.seed, len(cluster.nodes))
+    result = Result(target=target, seed=plan.seed, nodes=len(cluster.nodes))
     began = time.monotonic()
     cluster.start_all()
     crowd = None
@@ -209,11 +208,7 @@ def _wait_whole(cluster: Cluster, crowd: Crowd, deadline: float) -> None:
 
 def _settle(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Say) -> None:
     """Whatever was acknowledged must now be copied to the last record."""
-    crowd.feeder.stopping.set()
-    crowd.feeder.join(30)
-    left = crowd.feeder.drain(60)
-    if left:
-        result.violations.append(f"stuck: {left} records of the source were not acknowledged")
+    drain(crowd.feeder, result, plan.settle_s)
     bootstrap = cluster.bootstrap_servers
     deadline = time.monotonic() + plan.settle_s
     behind = _lag(bootstrap)
@@ -234,6 +229,7 @@ def _settle(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Say
         each.join(60)
         if each.is_alive():
             result.violations.append(f"stuck: {each.name} did not end")
+        result.violations += [f"reset: {one}" for one in each.resets]
 
 
 def _lag(bootstrap: str) -> int | str:
@@ -257,26 +253,10 @@ def _wait_read(crowd: Crowd, bootstrap: str, result: Result, timeout_s: float = 
 
 
 def _judge(cluster: Cluster, crowd: Crowd, result: Result, say: Say) -> None:
-    say("reading everything back")
-    bootstrap = cluster.bootstrap_servers
-    for topic in (SOURCE, COPY):
-        for index, (stable, end) in hanging(bootstrap, topic, 30).items():
-            result.violations.append(f"hanging: {topic}-{index} is stable to {stable} of {end}")
-    try:
-        source = read_topic(bootstrap, SOURCE, "reader of the source")
-        copy = read_topic(bootstrap, COPY, "reader of the copy")
-    except UnreadableError as error:
-        result.violations.append(f"unreadable: {error}")
+    if not judge(cluster.bootstrap_servers, crowd.feeder, crowd.others(), result, say):
         return
-    copied = values_of(copy)
-    result.violations += [f"copy: {one}" for one in differences(values_of(source), copied)]
-    noted = crowd.events()
-    result.violations += [f"history: {one}" for one in check([*noted, *source, *copy])]
     directories = {number: node.data_dir for number, node in cluster.nodes.items()}
     seen = cluster.partitions()
     result.violations += [f"replicas: {one}" for one in replicas.differences(directories, seen)]
     result.compared = len(seen)
-    result.acknowledged = sum(event.outcome is Outcome.OK for event in crowd.feeder.events)
-    result.copied = sum(len(values) for values in copied.values())
     result.commits = sum(each.commits for each in crowd.members)
-    result.count(noted)

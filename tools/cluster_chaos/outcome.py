@@ -2,59 +2,20 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
 
-from penstock.testing.history import Assign, Begin, End, Event, Outcome
+from tools.exactly_once.verdict import Verdict, told
 
 HEADING = "## A cluster under fire"
 
 
-@dataclass
-class Result:
-    target: str
-    seed: int
+@dataclass(kw_only=True)
+class Result(Verdict):
     nodes: int
-    seconds: float = 0.0
     healed_s: float = 0.0
-    disturbances: Counter[str] = field(default_factory=Counter)
-    endings: Counter[str] = field(default_factory=Counter)
-    acknowledged: int = 0
-    copied: int = 0
     commits: int = 0
     compared: int = 0
-    transactions: Counter[str] = field(default_factory=Counter)
-    assignments: int = 0
-    violations: list[str] = field(default_factory=list)
-
-    def count(self, events: Iterable[Event]) -> None:
-        ends: dict[str, str] = {}
-        for event in events:
-            if isinstance(event, Begin):
-                ends.setdefault(event.transaction, "died before its end")
-            elif isinstance(event, End):
-                ends[event.transaction] = _ending(event)
-            elif isinstance(event, Assign) and event.group is not None:
-                self.assignments += 1
-        self.transactions = Counter(ends.values())
-
-    def summary(self) -> str:
-        verdict = f"{len(self.violations)} violations" if self.violations else "nothing wrong"
-        return (
-            f"{self.acknowledged} records, {self.copied} copied, {told(self.transactions)}; "
-            f"{self.disturbances.total()} disturbances; seed {self.seed}: {verdict}"
-        )
-
-
-def _ending(end: End) -> str:
-    if end.outcome is not Outcome.OK:
-        return "commit unanswered" if end.commit else "abort unanswered"
-    return "committed" if end.commit else "aborted"
-
-
-def told(counts: Counter[str]) -> str:
-    return ", ".join(f"{what} {count}" for what, count in sorted(counts.items())) or "none"
 
 
 def render(results: Sequence[Result]) -> str:
@@ -68,7 +29,6 @@ def render(results: Sequence[Result]) -> str:
 
 
 def _figures(result: Result) -> list[str]:
-    wrong = Counter(violation.partition(":")[0] for violation in result.violations)
     figures = {
         "target": f"{result.target}, {result.nodes} nodes; seed {result.seed}",
         "length": f"{result.seconds:.0f} s",
@@ -81,7 +41,7 @@ def _figures(result: Result) -> list[str]:
         "partitions assigned": result.assignments,
         "copiers that ended, not killed": told(result.endings),
         "partitions compared byte for byte on all replicas": result.compared,
-        "violations": told(wrong),
+        "violations": told(result.faults),
     }
     return [f"- {name}: {value}" for name, value in figures.items()]
 

@@ -66,6 +66,7 @@ class BrokerLifecycle:
         self._may_shut_down = False
         self._is_hasty = False
         self._answered_at = 0.0
+        self._heard_at = 0.0
 
     # --- what a node waits for, in this order ---
 
@@ -129,6 +130,11 @@ class BrokerLifecycle:
         """Shut down without the controller's leave: who stops the cluster waits for nothing."""
         self._is_hasty = True
 
+    def is_in_touch(self, session_s: float) -> bool:
+        """Whether the controller cannot have given this broker up yet: it counts from when it gets
+        a heartbeat, which is after that was sent."""
+        return asyncio.get_running_loop().time() - self._heard_at < session_s
+
     async def close(self) -> None:
         if self._task is not None:
             self._task.cancel()
@@ -139,13 +145,15 @@ class BrokerLifecycle:
     async def _beat(self) -> None:
         while not self._may_shut_down:
             self._woken.clear()
+            sent_at = asyncio.get_running_loop().time()
             try:
                 response = await self._ask(self._heartbeat())
             except PenstockError as error:
                 log.info("heartbeat not answered", reason=str(error))
                 await self._pause(RETRY_S)
                 continue
-            self._take(response)
+            if self._take(response):
+                self._heard_at = sent_at
             await self._pause(self._pause_s())
 
     def _heartbeat(self) -> BrokerHeartbeatRequest:
@@ -157,10 +165,11 @@ class BrokerLifecycle:
             want_shut_down=self._wants_shutdown,
         )
 
-    def _take(self, response: Any) -> None:
+    def _take(self, response: Any) -> bool:
+        """Whether it was taken."""
         if response.error_code:
             log.warning("heartbeat refused", error=ErrorCode(response.error_code).name)
-            return
+            return False
         was_fenced, self.is_fenced = self.is_fenced, response.is_fenced
         if was_fenced != self.is_fenced:
             log.info("fenced" if self.is_fenced else "unfenced", epoch=self.broker_epoch)
@@ -168,6 +177,7 @@ class BrokerLifecycle:
         self._may_shut_down = response.should_shut_down
         self._answered_at = asyncio.get_running_loop().time()
         self._changed.set()
+        return True
 
     def _pause_s(self) -> float:
         if self._wants_shutdown:

@@ -153,9 +153,9 @@ class MetadataPlane:
         if not self.reserve.is_whole:
             await asyncio.to_thread(self.reserve.refill)
         if self.quorum.wants_snapshot and not self.image.has_open_transaction:
-            written = await self.quorum.write_snapshot(
-                list(image_records(self.image)), self.quorum.committed_offset
-            )
+            # A copy takes milliseconds, and the rest is done beside: nobody waits for it.
+            records = image_records(self.image.copy())
+            written = await self.quorum.write_snapshot(records, self.quorum.committed_offset)
             if written is not None:
                 offset, epoch = written
                 log.info("metadata snapshot written", offset=offset, epoch=epoch)

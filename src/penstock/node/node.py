@@ -16,7 +16,7 @@ from penstock.coordinator.producer_id import ProducerIds
 from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import ClientState
-from penstock.handlers.fetch_session import FetchSessions
+from penstock.handlers.fetch_sessions import FetchSessions
 from penstock.handlers.parked_produce import ParkedProduces
 from penstock.handlers.router import Router
 from penstock.handlers.table import BROKER_MODULES, CONTROLLER_MODULES
@@ -149,7 +149,7 @@ class Node:
         self._build_broker(loop)
         await self._metadata.start()
         controllers = self._broker.controller_listeners
-        self._listeners.start(controllers, lambda _: self._controller_router.serve)
+        self._listeners.start(controllers, self._controller_router.serve)
         if cluster is not None and cluster.is_controller:
             self._background.spawn(self._register_controller(cluster))
         if cluster is None or cluster.is_broker:
@@ -193,7 +193,7 @@ class Node:
         self._keeper.adopt_image()
         self._router.warm_up()
         names = [each.name for each in self._client_listeners()]
-        self._listeners.start(names, lambda _: self._router.serve)
+        self._listeners.start(names, self._router.serve)
         if self._membership is not None:
             await self._membership.unfence()
         self._load_coordinators()
@@ -249,6 +249,7 @@ class Node:
             self._clock,
             self._settings,
             self._broker_epoch,
+            lambda: self._membership is None or self._membership.is_in_touch(),
             self._links.replicas.call,
             self._links.ask_controller,
         )

@@ -38,6 +38,8 @@ class ClusterLink(Protocol):
 
     def broker_epoch(self) -> int: ...
 
+    def is_in_touch(self) -> bool: ...
+
     def alter_isr(self, partition: Partition, change: IsrChange) -> None: ...
 
     def follow(self, partition: Partition) -> None:
@@ -72,6 +74,7 @@ class PartitionKeeper:
             flusher.request,
             image.brokers.get,
             cluster.broker_epoch,
+            cluster.is_in_touch,
             lambda: int(config().get("replica.lag.time.max.ms")),
             log_dir.checkpoint,
             cluster.alter_isr,
@@ -126,8 +129,7 @@ class PartitionKeeper:
         if partition.is_open:
             config = self._topic_config(partition.topic)
             partition.log.update_config(config)
-            partition.min_isr = config.min_insync_replicas
-            partition.advance()
+            partition.on_config(config.min_insync_replicas)
 
     def on_flush_failed(self, failed: Log, error: DamagedLog | StorageError) -> None:
         if isinstance(error, StorageError):

@@ -8,18 +8,14 @@ partition may be in it: so nothing is made anew elsewhere that could be there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Final
 
+from penstock.model.directory_id import NOWHERE, UNASSIGNED
 from penstock.model.error import ApiError, ErrorCode, StorageError
-from penstock.model.id import ZERO_ID, TopicId, TopicPartition
+from penstock.model.id import TopicId, TopicPartition
 from penstock.storage.dir_lock import DirectoryInUse
 from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir, Progress
 
-UNASSIGNED: Final = ZERO_ID
-_LOST: Final = bytes(15) + b"\x01"
-_MIGRATING: Final = bytes(15) + b"\x02"
-_NOWHERE: Final = (UNASSIGNED, _LOST, _MIGRATING)
 """What metadata says of a replica whose directory is not known."""
 
 OnOffline = Callable[[LogDir, StorageError], None]
@@ -148,7 +144,7 @@ class LogDirs:
 
     def _choose(self, partition: TopicPartition, directory_id: bytes, is_new: bool) -> LogDir:
         online = self.online
-        if directory_id not in _NOWHERE:
+        if directory_id not in NOWHERE:
             found = [each for each in online if self._ids.get(each.path) == directory_id]
             if not found:
                 raise ApiError(

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from penstock.model.directory_id import UNASSIGNED
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
 from penstock.storage.dir_lock import DirectoryInUse
 from penstock.storage.log_dir import LogDir
-from penstock.storage.log_dirs import UNASSIGNED, LogDirs
+from penstock.storage.log_dirs import LogDirs
 from penstock.testing.disk import FaultyDisk
 from tests.unit.storage.storage_kit import FixedClock, Settings, batch
 
