@@ -66,6 +66,9 @@ bench: $(READY) ## measure beside Apache Kafka 4.3; writes docs/benchmarks.md (l
 bench-pipelines: $(READY) ## measure pipelines on Penstock and on Apache Kafka; writes docs/benchmarks.md (20 minutes)
 	@$(BIN)/python -m bench.pipelines $(BENCH_ARGS)
 
+bench-cluster: $(READY) ## measure three nodes beside three of Apache Kafka 4.3; writes docs/benchmarks-cluster.md (25 minutes)
+	@$(BIN)/python -m bench.cluster $(BENCH_ARGS)
+
 bench-large: $(READY) ## measure the metadata of 200 brokers and 500,000 partitions; writes docs/scale.md (two minutes)
 	@$(BIN)/python -m bench.large --write $(BENCH_ARGS)
 
@@ -98,4 +101,4 @@ clean: ## remove what the other targets made
 	find src -name '*.so' -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help setup demo test check format generate conformance conformance-table hostile bench bench-pipelines bench-large clusters simulate crash eos chaos silence sink-kill fraud-kill clean
+.PHONY: help setup demo test check format generate conformance conformance-table hostile bench bench-pipelines bench-cluster bench-large clusters simulate crash eos chaos silence sink-kill fraud-kill clean
