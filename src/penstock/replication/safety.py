@@ -1,4 +1,4 @@
-"""How far a log is as safe as its topic asks: after the disk has it, or as soon as it is written."""
+"""How far a log is as safe as its topic asks: once the disk has it, or as soon as it is written."""
 
 from __future__ import annotations
 
