@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 NO_LEADER: Final = -1
 _LEADER_UNCHANGED: Final = -2
 _RECOVERY_UNCHANGED: Final = -1
-_SHARED_MAX: Final = 4096
+_SHARED_MAX: Final = 1 << 16
 
 T = TypeVar("T", int, bytes)
 _shared: dict[tuple[object, ...], tuple[object, ...]] = {}

@@ -20,8 +20,9 @@ from penstock.replication.follower import Action
 from penstock.replication.follower_log import carry_out
 from penstock.replication.isr_change import RECOVERED, IsrAnswer, IsrChange, Outcome
 from penstock.replication.leader import Leader
-from penstock.replication.log_standing import epoch_start, safe_offset, waits_for_disk
 from penstock.replication.refusal import Refusals
+from penstock.replication.safety import epoch_start, safe_offset_of, waits_for_disk
+from penstock.replication.throttle import PartitionThrottle
 from penstock.replication.waiter import AckWaiter, Waiting, Watcher, Watchers
 from penstock.storage.append_check import BatchCheck, Origin
 from penstock.storage.log import AppendResult, Log, ReadResult
@@ -55,6 +56,7 @@ class Partition:
         "min_isr",
         "on_moved",
         "on_unled",
+        "throttle",
         "topic",
         "topic_id",
     )
@@ -68,6 +70,8 @@ class Partition:
         self.leader_epoch = -1
         self.is_led = False
         self.min_isr = 1
+        self.throttle: PartitionThrottle | None = None
+        """Of a replica whose copying its topic's settings limit."""
         self._context = context
         self._leader: Leader | None = None
         self._is_alone = False
@@ -257,7 +261,7 @@ class Partition:
         if leader is None:
             return log.high_watermark >= end_offset
         if acks == ACKS_LEADER:
-            return safe_offset(log) >= end_offset
+            return safe_offset_of(log) >= end_offset
         return log.high_watermark >= end_offset and leader.is_enough(self.min_isr)
 
     def await_acknowledged(self, end_offset: int, waiter: AckWaiter, acks: int = ACKS_ALL) -> None:
@@ -299,7 +303,7 @@ class Partition:
         log = self._log
         if log is None or not self.is_led:
             return
-        safe = safe_offset(log)
+        safe = safe_offset_of(log)
         waiting = self._waiting_here
         while waiting and waiting[0][0] <= safe:
             waiting.popleft()[1].on_acknowledged(self)
@@ -387,12 +391,12 @@ class Partition:
     @property
     def safe_offset(self) -> int:
         """What this replica has, as safe as the topic asks."""
-        return safe_offset(self._log or self.log)
+        return safe_offset_of(self._log or self.log)
 
     def make_safe(self) -> None:
         """Asks for what this replica has to be as safe as the topic asks."""
         log = self._log or self.log
-        if safe_offset(log) < log.end_offset:
+        if safe_offset_of(log) < log.end_offset:
             self._context.flush(log)
 
     def carry_out(self, action: Action) -> None:

@@ -158,6 +158,9 @@ class LogLoader:
         try:
             return EpochCache.decode(read_lines(self.disk, path))
         except DamagedFile as damage:
+            if not any(segment.size for segment in segments):
+                # Apache Kafka makes the file before it has anything to write into it.
+                return EpochCache()
             _logger.warning("%s is damaged and made anew from the batches: %s", path, damage)
             put_aside(self.disk, path)
         return rebuild_epochs(segments)
