@@ -219,7 +219,7 @@ class Fetcher:
             replica_state=ReplicaState(
                 replica_id=self._node_id, replica_epoch=self._broker_epoch()
             ),
-            max_wait_ms=self._limits.wait_ms,
+            max_wait_ms=0 if session.has_more else self._limits.wait_ms,
             min_bytes=self._limits.min_bytes,
             max_bytes=self._limits.answer_bytes,
             session_id=session.id,
