@@ -28,6 +28,7 @@ from tools.exactly_once.setup import COPY, SOURCE
 from tools.exactly_once.verdict import Say, drain, judge
 
 _SESSION_S = int(NODE_SETTINGS["broker.session.timeout.ms"]) / 1000 + 1.0
+_TROUBLE = (BrokerError, ClusterError, NodeSilentError)
 _ROUND_S = 30
 """As long as the longest time without a majority. A copier whose client hangs, as librdkafka's does
 at times when all brokers were down (#5511), ends after it."""
@@ -96,11 +97,11 @@ def run(target: str, cluster: Cluster, scratch: Path, plan: Plan, say: Say = pri
         if plan.scenario is None:
             _disturb(cluster, crowd, plan, result, say)
         else:
-            _play(plan.scenario, cluster, crowd, say)
+            _play(plan.scenario, cluster, crowd, result, say)
         _heal(cluster, crowd, plan, result, say)
         _settle(cluster, crowd, plan, result, say)
         _judge(cluster, crowd, result, say)
-    except (BrokerError, ClusterError, NodeSilentError, KafkaException) as error:
+    except (*_TROUBLE, KafkaException) as error:
         result.violations.append(f"stuck: {error}")
     finally:
         if crowd is not None:
@@ -134,7 +135,7 @@ def _wait_flowing(crowd: Crowd, timeout_s: float) -> None:
         time.sleep(0.05)
 
 
-def _play(scenario: Scenario, cluster: Cluster, crowd: Crowd, say: Say) -> None:
+def _play(scenario: Scenario, cluster: Cluster, crowd: Crowd, result: Result, say: Say) -> None:
     over = threading.Event()
 
     def tend() -> None:
@@ -145,6 +146,8 @@ def _play(scenario: Scenario, cluster: Cluster, crowd: Crowd, say: Say) -> None:
     tending.start()
     try:
         scenario(Stage(cluster, say, crowd.feeder))
+    except _TROUBLE as error:
+        result.violations.append(f"stuck: {error}")
     finally:
         over.set()
         tending.join()
