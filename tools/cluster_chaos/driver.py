@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
+import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -103,6 +104,10 @@ def run(target: str, cluster: Cluster, scratch: Path, plan: Plan, say: Say = pri
         _judge(cluster, crowd, result, say)
     except (*_TROUBLE, KafkaException) as error:
         result.violations.append(f"stuck: {error}")
+    except Exception as error:
+        # Of this program: the rounds that follow are to be run all the same.
+        say(traceback.format_exc())
+        result.violations.append(f"driver: {error!r}")
     finally:
         if crowd is not None:
             crowd.abandon()
