@@ -30,6 +30,7 @@ from tools.exactly_once.verdict import Say, drain, judge
 
 _SESSION_S = int(NODE_SETTINGS["broker.session.timeout.ms"]) / 1000 + 1.0
 _TROUBLE = (BrokerError, ClusterError, NodeSilentError)
+_HANG_S = 40.0
 _ROUND_S = 30
 """As long as the longest time without a majority. A copier whose client hangs, as librdkafka's does
 at times when all brokers were down (#5511), ends after it."""
@@ -216,12 +217,7 @@ def _settle(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Say
     say("the producer ends, the copiers catch up")
     drain(crowd.feeder, result, plan.settle_s)
     bootstrap = cluster.bootstrap_servers
-    deadline = time.monotonic() + plan.settle_s
-    behind = _lag(bootstrap)
-    while (behind or not crowd.fleet.is_awake) and time.monotonic() < deadline:
-        crowd.fleet.tend()
-        time.sleep(0.2)
-        behind = _lag(bootstrap)
+    behind = _wait_copied(bootstrap, crowd.fleet, plan.settle_s, say)
     if behind:
         result.violations.append(f"stuck: the copiers are {behind} records behind")
     stubborn = crowd.fleet.end(_ROUND_S + 60)
@@ -236,6 +232,25 @@ def _settle(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Say
         if each.is_alive():
             result.violations.append(f"stuck: {each.name} did not end")
         result.violations += [f"reset: {one}" for one in each.resets]
+
+
+def _wait_copied(bootstrap: str, fleet: Fleet, timeout_s: float, say: Say) -> int | str:
+    """How far the copiers are behind in the end. Clients hang at times when their leaders died one
+    after the other: whoever begins anew has to get on."""
+    deadline = time.monotonic() + timeout_s
+    behind = _lag(bootstrap)
+    since = time.monotonic()
+    while (behind or not fleet.is_awake) and time.monotonic() < deadline:
+        fleet.tend()
+        time.sleep(0.2)
+        before, behind = behind, _lag(bootstrap)
+        if behind != before:
+            since = time.monotonic()
+        elif time.monotonic() - since > _HANG_S:
+            say(f"the copiers do not get on, {behind} records behind: others take their place")
+            fleet.replace_all()
+            since = time.monotonic()
+    return behind
 
 
 def _lag(bootstrap: str) -> int | str:
