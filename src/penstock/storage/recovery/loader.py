@@ -116,8 +116,7 @@ class LogLoader:
             raise DamagedLog(f"{self.directory}: {error}") from error
 
     def _load(self) -> Log:
-        self.disk.mkdir(self.directory)
-        files = finish_swaps(self.disk, self.directory)
+        files = self._tidy()
         self.snapshots = SnapshotFiles(
             self.disk, self.directory, (base for base, kind in files if kind == names.SNAPSHOT)
         )
@@ -132,6 +131,13 @@ class LogLoader:
         self.epochs.truncate_before(start)
         self._load_producers(loaded, start)
         return self._build(loaded, start)
+
+    def _tidy(self) -> set[tuple[int, str]]:
+        try:
+            return finish_swaps(self.disk, self.directory)
+        except FileNotFoundError:
+            self.disk.mkdir(self.directory)
+            return finish_swaps(self.disk, self.directory)
 
     def _open_segments(self, files: set[tuple[int, str]]) -> list[Segment]:
         bases = sorted(base for base, kind in files if kind == names.LOG)
