@@ -29,10 +29,11 @@ settings.load_profile("penstock")
 if not os.environ.get("PENSTOCK_CLUSTERS"):
     # Minutes each, with several nodes or Java machines that die: `make clusters`.
     collect_ignore = [
-        "chaos",
-        "cluster/test_nodes_die.py",
+        "chaos/test_chaos_dice.py",
+        "chaos/test_chaos_faults.py",
         "mixed/test_kafka_broker.py",
         "mixed/test_kafka_controllers.py",
+        "mixed/test_migrate.py",
         "mixed/test_kafka_voters_under_ours.py",
         "mixed/test_mixed_voters.py",
         "mixed/test_voter_beside_kafka.py",

@@ -18,7 +18,7 @@ from tools.cluster_chaos import replicas
 from tools.cluster_chaos.disturbance import Disturbances, Weather
 from tools.cluster_chaos.member import Member
 from tools.cluster_chaos.outcome import Result
-from tools.cluster_chaos.scenario import Scenario
+from tools.cluster_chaos.scenario import Scenario, Stage
 from tools.cluster_chaos.setup import NODE_SETTINGS, PARTITIONS, REPLICAS, TOPIC_SETTINGS
 from tools.cluster_chaos.watcher import Watcher
 from tools.exactly_once.feeder import Feeder
@@ -83,23 +83,25 @@ class Crowd:
 def run(target: str, cluster: Cluster, scratch: Path, plan: Plan, say: Say = print) -> Result:
     result = Result(target=target, seed=plan.seed, nodes=len(cluster.nodes))
     began = time.monotonic()
-    cluster.start_all()
     crowd = None
     try:
+        cluster.start_all()
         for topic in (SOURCE, COPY):
             cluster.create_topic(
-                topic, PARTITIONS, TOPIC_SETTINGS, replication_factor=REPLICAS, timeout_s=30
+                topic, PARTITIONS, TOPIC_SETTINGS, replication_factor=REPLICAS, timeout_s=60
             )
         crowd = _crowd(cluster.bootstrap_servers, scratch, plan)
         crowd.start()
-        _wait_flowing(crowd)
+        _wait_flowing(crowd, plan.settle_s)
         if plan.scenario is None:
             _disturb(cluster, crowd, plan, result, say)
         else:
             _play(plan.scenario, cluster, crowd, say)
-        if _heal(cluster, crowd, plan, result, say):
-            _settle(cluster, crowd, plan, result, say)
-            _judge(cluster, crowd, result, say)
+        _heal(cluster, crowd, plan, result, say)
+        _settle(cluster, crowd, plan, result, say)
+        _judge(cluster, crowd, result, say)
+    except (BrokerError, ClusterError, NodeSilentError, KafkaException) as error:
+        result.violations.append(f"stuck: {error}")
     finally:
         if crowd is not None:
             crowd.abandon()
@@ -122,7 +124,7 @@ def _crowd(bootstrap: str, scratch: Path, plan: Plan) -> Crowd:
     )
 
 
-def _wait_flowing(crowd: Crowd, timeout_s: float = 60.0) -> None:
+def _wait_flowing(crowd: Crowd, timeout_s: float) -> None:
     """Until copies are seen: what happens before that meets nobody."""
     deadline = time.monotonic() + timeout_s
     while not all(each.count for each in crowd.watchers):
@@ -142,7 +144,7 @@ def _play(scenario: Scenario, cluster: Cluster, crowd: Crowd, say: Say) -> None:
     tending = threading.Thread(target=tend, daemon=True)
     tending.start()
     try:
-        scenario(cluster, say)
+        scenario(Stage(cluster, say, crowd.feeder))
     finally:
         over.set()
         tending.join()
@@ -155,7 +157,7 @@ def _disturb(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Sa
         cluster, dice, plan.weather, result.disturbances, power_fails=plan.power_fails
     )
     until = time.monotonic() + plan.seconds
-    while time.monotonic() < until:
+    while time.monotonic() < until and crowd.feeder.failure is None:
         next_at = min(until, time.monotonic() + dice.uniform(*plan.weather.peace_s))
         while time.monotonic() < next_at:
             crowd.fleet.tend()
@@ -173,26 +175,21 @@ def _disturb(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Sa
     result.violations += [f"died: {death}" for death in disturbances.deaths]
 
 
-def _heal(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Say) -> bool:
-    """Whether the cluster is whole again."""
+def _heal(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Say) -> None:
+    """Returns when the cluster is whole again."""
     say("peace: all nodes run and reach each other")
     began = time.monotonic()
-    try:
-        for number, node in cluster.nodes.items():
-            if not node.running:
-                cluster.launch(number)
-        for node in cluster.nodes.values():
-            node.wait_ready()
-        _wait_whole(cluster, crowd, began + plan.settle_s)
-        result.healed_s = time.monotonic() - began
-        # A node that stood still may not know yet that it was given up: its session ends first.
-        time.sleep(_SESSION_S)
-        _wait_whole(cluster, crowd, time.monotonic() + plan.settle_s)
-    except (BrokerError, ClusterError, NodeSilentError) as error:
-        result.violations.append(f"stuck: {error}")
-        return False
+    for number, node in cluster.nodes.items():
+        if not node.running:
+            cluster.launch(number)
+    for node in cluster.nodes.values():
+        node.wait_ready()
+    _wait_whole(cluster, crowd, began + plan.settle_s)
+    result.healed_s = time.monotonic() - began
+    # A node that stood still may not know yet that it was given up: its session ends first.
+    time.sleep(_SESSION_S)
+    _wait_whole(cluster, crowd, time.monotonic() + plan.settle_s)
     say(f"all replicas in sync after {result.healed_s:.1f} s")
-    return True
 
 
 def _wait_whole(cluster: Cluster, crowd: Crowd, deadline: float) -> None:
@@ -208,6 +205,7 @@ def _wait_whole(cluster: Cluster, crowd: Crowd, deadline: float) -> None:
 
 def _settle(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Say) -> None:
     """Whatever was acknowledged must now be copied to the last record."""
+    say("the producer ends, the copiers catch up")
     drain(crowd.feeder, result, plan.settle_s)
     bootstrap = cluster.bootstrap_servers
     deadline = time.monotonic() + plan.settle_s
@@ -218,15 +216,15 @@ def _settle(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Say
         behind = _lag(bootstrap)
     if behind:
         result.violations.append(f"stuck: the copiers are {behind} records behind")
-    stubborn = crowd.fleet.end(_ROUND_S + 15)
+    stubborn = crowd.fleet.end(_ROUND_S + 60)
     if stubborn:
         result.violations.append(f"stuck: {stubborn} copiers did not end")
     result.endings = crowd.fleet.endings
-    _wait_read(crowd, bootstrap, result)
+    _wait_read(crowd, bootstrap, result, plan.settle_s)
     for each in crowd.readers:
         each.stopping.set()
     for each in crowd.readers:
-        each.join(60)
+        each.join(120)
         if each.is_alive():
             result.violations.append(f"stuck: {each.name} did not end")
         result.violations += [f"reset: {one}" for one in each.resets]
@@ -240,15 +238,15 @@ def _lag(bootstrap: str) -> int | str:
         return f"({error}) or more"
 
 
-def _wait_read(crowd: Crowd, bootstrap: str, result: Result, timeout_s: float = 30.0) -> None:
+def _wait_read(crowd: Crowd, bootstrap: str, result: Result, timeout_s: float) -> None:
     """Those who followed all along must come to the end as well."""
     ends = end_offsets(bootstrap, SOURCE, IsolationLevel.READ_UNCOMMITTED)
     wanted = sum(ends.values())
     deadline = time.monotonic() + timeout_s
     follower = crowd.watchers[0]
-    while follower.count < wanted and time.monotonic() < deadline:
+    while follower.count < wanted and not follower.resets and time.monotonic() < deadline:
         time.sleep(0.1)
-    if follower.count < wanted:
+    if follower.count < wanted and not follower.resets:
         result.violations.append(f"stuck: {follower.name} got {follower.count} of {wanted}")
 
 

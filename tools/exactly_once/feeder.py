@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
@@ -19,6 +20,8 @@ class Feeder(threading.Thread):
         super().__init__(name="feeder", daemon=True)
         self.events: list[Produce] = []
         self.stopping = threading.Event()
+        self.acknowledged: Counter[int] = Counter()
+        """Records, by partition."""
         self.failure: str | None = None
         """Why it gave up: an idempotent producer has no reason to, whatever happens to nodes."""
         self._rate = rate
@@ -39,14 +42,21 @@ class Feeder(threading.Thread):
                 pass  # the queue is full: nobody has taken records for long
             except KafkaException as error:
                 self._fail(error)
-            self._producer.poll(_TICK_S)
+            self._poll()
 
     def drain(self, timeout_s: float) -> int:
         """How many are still not acknowledged then."""
         deadline = time.monotonic() + timeout_s
         while self.failure is None and len(self._producer) and time.monotonic() < deadline:
-            self._producer.poll(_TICK_S)
+            self._poll()
         return len(self._producer)
+
+    def _poll(self) -> None:
+        try:
+            self._producer.poll(_TICK_S)
+        except (KafkaException, SystemError) as error:
+            # After a fatal error it raises, at times without saying what.
+            self._fail(error)
 
     def _on_error(self, error: KafkaError) -> None:
         """Also called for what passes, such as a broker that is down."""
@@ -63,6 +73,7 @@ class Feeder(threading.Thread):
 
         def delivered(error: KafkaError | None, message: Message) -> None:
             if error is None:
+                self.acknowledged[where.partition] += 1
                 self._note(where, value, Outcome.OK, message.offset(), began_s)
             else:
                 self._fail(f"{value!r}: {error}")

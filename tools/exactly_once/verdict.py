@@ -87,7 +87,7 @@ def judge(
     """`others`: what everybody but the feeder did and saw. Whether all could be read."""
     say("reading everything back")
     for topic in (SOURCE, COPY):
-        for index, (stable, end) in hanging(bootstrap, topic, 30).items():
+        for index, (stable, end) in hanging(bootstrap, topic, 60).items():
             verdict.violations.append(f"hanging: {topic}-{index} is stable to {stable} of {end}")
     try:
         source = read_topic(bootstrap, SOURCE, "reader of the source")

@@ -7,8 +7,9 @@ from penstock.handlers.call import Call
 from penstock.handlers.fetch import Fetch
 from penstock.handlers.fetch_session import FetchTarget, Replica
 from penstock.handlers.fetch_sessions import FetchContext
-from penstock.protocol.messages.fetch import FetchRequest
+from penstock.protocol.messages.fetch import FetchRequest, FetchResponse, PartitionData
 from penstock.replication.partition import Partition
+from penstock.replication.throttle import PartitionThrottle
 
 STATE_FROM = 15
 NO_EPOCH = -1
@@ -27,7 +28,7 @@ def replica_of(request: FetchRequest, version: int) -> Replica | None:
 class ReplicaFetch(Fetch):
     """Reads to the end of the log, from the leader alone, and waits for appends, not commits."""
 
-    __slots__ = ("_is_noted", "_replica")
+    __slots__ = ("_is_noted", "_replica", "_throttled")
 
     def __init__(
         self,
@@ -39,6 +40,7 @@ class ReplicaFetch(Fetch):
     ) -> None:
         self._replica = replica
         self._is_noted = False
+        self._throttled: list[tuple[PartitionThrottle, int]] = []
         super().__init__(broker, request, call, context)
 
     def _begin(self) -> None:
@@ -57,6 +59,29 @@ class ReplicaFetch(Fetch):
         super().read()
         # A look that comes later says nothing new of what the follower has.
         self._is_noted = True
+
+    def _locate(
+        self, partition: Partition, target: FetchTarget, bound: int
+    ) -> PartitionData | None:
+        throttle, leader = partition.throttle, partition.leader
+        if throttle is None or leader is None:
+            return super()._locate(partition, target, bound)
+        is_in_sync = self._replica.broker_id in leader.isr
+        if throttle.holds_back(is_in_sync, self._broker.clock.monotonic()):
+            return None
+        before = self._bytes
+        data = super()._locate(partition, target, bound)
+        self._throttled.append((throttle, self._bytes - before))
+        return data
+
+    def _drop(self) -> None:
+        super()._drop()
+        self._throttled.clear()
+
+    def answer(self) -> FetchResponse:
+        for throttle, size_bytes in self._throttled:
+            throttle.note_sent(size_bytes, self._broker.clock.monotonic())
+        return super().answer()
 
     def _may_rest(self, partition: Partition, target: FetchTarget) -> bool:
         """Not while the watermark or the in-sync set may move by another fetch."""

@@ -39,7 +39,10 @@ _HOPELESS = {
         "the controllers belong to another cluster: see cluster.id in meta.properties"
     ),
     ErrorCode.INVALID_REGISTRATION: "the controller refuses the registration",
-    ErrorCode.UNSUPPORTED_VERSION: "the cluster has features that this node does not know",
+    ErrorCode.UNSUPPORTED_VERSION: (
+        "the cluster has features that this node does not serve: share.version and streams.version "
+        "must be 0, `kafka-features.sh downgrade` turns them off"
+    ),
 }
 
 

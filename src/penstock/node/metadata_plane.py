@@ -180,6 +180,8 @@ class MetadataPlane:
         replay = self.image.replay
         for offset, record in records:
             replay(record, offset)
+        if self._runtime is not None:
+            self._tell_quorum(self._runtime.machine)
         self._act()
 
     def _act(self) -> None:
@@ -212,12 +214,16 @@ class MetadataPlane:
             self._new_id,
             self.image.copy(),
         )
-        shard.quorum.voter_ids = frozenset(self.quorum.voter_ids)
+        self._tell_quorum(shard)
         runtime: ControllerRuntime = Runtime(shard, self.quorum.journal, self._clock)
         if self._is_alone:
             self._runtime = runtime
         else:
             self._activating = asyncio.create_task(self._activate(runtime), name="activation")
+
+    def _tell_quorum(self, shard: ControllerShard) -> None:
+        shard.quorum.voter_ids = frozenset(self.quorum.voter_ids)
+        shard.quorum.kraft_version = self.quorum.kraft_version
 
     async def _activate(self, runtime: ControllerRuntime) -> None:
         """Nobody is answered before the first decision: a cluster has its features by then."""

@@ -19,6 +19,7 @@ from penstock.replication.isr_change import IsrChange
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
 from penstock.replication.tally import ReplicaTally
+from penstock.replication.throttle import ReplicationThrottles
 from penstock.settings.config import BrokerConfig
 from penstock.settings.resolve import TopicConfig, resolve_topic
 from penstock.storage.config import LogConfig
@@ -67,6 +68,10 @@ class PartitionKeeper:
         self._log_dir = log_dir
         self._partitions = partitions
         self._cluster = cluster
+        self._clock = clock
+        self._throttles = ReplicationThrottles(
+            node_id, float(config().get("replication.quota.window.size.seconds"))
+        )
         self._context = ReplicaContext(
             node_id,
             clock,
@@ -122,14 +127,26 @@ class PartitionKeeper:
 
     def refresh_all(self) -> None:
         """The broker's own settings changed, and with them the defaults of every topic."""
+        config, now_s = self._config(), self._clock.monotonic()
+        throttles = self._throttles
+        throttles.leading.set_rate(int(config.get("leader.replication.throttled.rate")), now_s)
+        throttles.following.set_rate(int(config.get("follower.replication.throttled.rate")), now_s)
         for partition in self._partitions:
             self._refresh(partition)
 
     def _refresh(self, partition: Partition) -> None:
+        config = self._topic_config(partition.topic)
+        self._throttle(partition, config)
         if partition.is_open:
-            config = self._topic_config(partition.topic)
             partition.log.update_config(config)
             partition.on_config(config.min_insync_replicas)
+
+    def _throttle(self, partition: Partition, config: TopicConfig) -> None:
+        partition.throttle = self._throttles.of(
+            partition.index,
+            config.leader_replication_throttled_replicas,
+            config.follower_replication_throttled_replicas,
+        )
 
     def on_flush_failed(self, failed: Log, error: DamagedLog | StorageError) -> None:
         if isinstance(error, StorageError):
@@ -155,12 +172,14 @@ class PartitionKeeper:
             if partition is not None:
                 self._move_away(partition)
             return
+        config = self._topic_config(topic.name)
         if partition is None or partition.topic_id != topic.id:
             partition = Partition(topic.name, topic.id, index, self._context)
+            self._throttle(partition, config)
             self._partitions.add(partition)
         if image.leader == self._node_id:
             self._cluster.unfollow(partition)
-            partition.lead(image, self._topic_config(topic.name).min_insync_replicas)
+            partition.lead(image, config.min_insync_replicas)
         else:
             partition.follow(image)
             self._cluster.follow(partition)

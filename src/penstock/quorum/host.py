@@ -270,6 +270,10 @@ class Quorum:
         return self._machine.history.voters.ids
 
     @property
+    def kraft_version(self) -> int:
+        return self._machine.history.kraft_version
+
+    @property
     def leader(self) -> tuple[int, str, int] | None:
         """Id, host and port, where this node would call it."""
         leader_id = self._machine.view.leader_id

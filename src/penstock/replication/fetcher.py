@@ -7,6 +7,7 @@ request: a fetch offset says what this replica has. Flushes of one answer share 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, cast
@@ -83,6 +84,7 @@ class Fetcher:
         # What to ask for has to be thought over: the others are asked for as before.
         self._stirred: dict[_Followed, None] = {}
         self._backing_off: dict[_Followed, None] = {}
+        self._held_back: dict[_Followed, None] = {}
         self._unsafe: set[Partition] = set()
         self._woken = asyncio.Event()
         self._retry_s = RETRY_S
@@ -117,6 +119,7 @@ class Fetcher:
             del self._followed[followed.key]
             self._stirred.pop(followed, None)
             self._backing_off.pop(followed, None)
+            self._held_back.pop(followed, None)
             self._session.want(followed.key, None)
             partition.on_moved = None
             self._unsafe.discard(partition)
@@ -172,11 +175,11 @@ class Fetcher:
     def _think_over(self, now_ms: int) -> list[tuple[AskOffset, _Followed]]:
         """What is to be fetched from now on, and what has to be asked before."""
         questions: list[tuple[AskOffset, _Followed]] = []
-        for followed in [one for one in self._backing_off if one.follower.wait_until_ms <= now_ms]:
-            del self._backing_off[followed]
-            self._stirred[followed] = None
+        self._stir_due(now_ms)
         stirred, self._stirred = self._stirred, {}
         for followed in stirred:
+            if self._is_held_back(followed):
+                continue
             follower = followed.follower
             asked = follower.next_request(followed.partition.safe_offset, now_ms)
             if isinstance(asked, AskOffset):
@@ -189,6 +192,26 @@ class Fetcher:
             self._session.want(followed.key, asked)
         return questions
 
+    def _stir_due(self, now_ms: int) -> None:
+        """What has waited long enough."""
+        for followed in [one for one in self._backing_off if one.follower.wait_until_ms <= now_ms]:
+            del self._backing_off[followed]
+            self._stirred[followed] = None
+        for followed in [one for one in self._held_back if not self._throttle_wait_s(one)]:
+            del self._held_back[followed]
+            self._stirred[followed] = None
+
+    def _is_held_back(self, followed: _Followed) -> bool:
+        if not self._throttle_wait_s(followed):
+            return False
+        self._held_back[followed] = None
+        self._session.want(followed.key, None)
+        return True
+
+    def _throttle_wait_s(self, followed: _Followed) -> float:
+        throttle = followed.partition.throttle
+        return 0.0 if throttle is None else throttle.wait_s(self._clock.monotonic())
+
     def _request(self) -> FetchRequest:
         session = self._session
         topics, forgotten = session.tell()
@@ -196,7 +219,7 @@ class Fetcher:
             replica_state=ReplicaState(
                 replica_id=self._node_id, replica_epoch=self._broker_epoch()
             ),
-            max_wait_ms=self._limits.wait_ms,
+            max_wait_ms=0 if session.has_more else self._limits.wait_ms,
             min_bytes=self._limits.min_bytes,
             max_bytes=self._limits.answer_bytes,
             session_id=session.id,
@@ -234,6 +257,13 @@ class Fetcher:
             return
         if partition.is_open and partition.safe_offset < partition.log.end_offset:
             self._wait_safe(partition)
+        if partition.throttle is not None and partition.is_open:
+            is_level = 0 <= data.high_watermark <= partition.log.end_offset
+            size_bytes = len(data.records or b"")
+            partition.throttle.note_fetched(size_bytes, is_level, self._clock.monotonic())
+            if self._throttle_wait_s(followed):
+                # It holds for the others of the quota as well, also those that got nothing yet.
+                self._stirred.update(dict.fromkeys(self._followed.values()))
 
     async def _ask_offset(self, question: AskOffset, followed: _Followed) -> None:
         """The leader's own ends of the log, after it said that what was asked for is out of it."""
@@ -279,6 +309,10 @@ class Fetcher:
 
     def _pause_ms(self, now_ms: int) -> int:
         waits = [one.follower.wait_until_ms - now_ms for one in self._backing_off]
+        waits += [
+            math.ceil(min(self._throttle_wait_s(one) * 1000, _LOOK_AGAIN_MS))
+            for one in self._held_back
+        ]
         return min(max(min(waits, default=_LOOK_AGAIN_MS), 1), _LOOK_AGAIN_MS)
 
     async def _wait(self, timeout_ms: int | None = None) -> None:

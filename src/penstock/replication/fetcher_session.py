@@ -7,6 +7,7 @@ only what changed, and costs only that.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 
 from penstock.protocol.messages.fetch import FetchPartition, FetchTopic, ForgottenTopic
 from penstock.replication.follower import FetchFrom
@@ -17,6 +18,8 @@ Key = tuple[bytes, int]
 NO_SESSION = 0
 INITIAL_EPOCH = 0
 _EPOCH_MAX = 0x7FFFFFFF
+NAMED_MAX = 5_000
+"""Partitions that one request names, so that neither side is busy for long; the next names more."""
 
 
 class FetcherSession:
@@ -33,9 +36,16 @@ class FetcherSession:
 
     def reset(self) -> None:
         """After an error: the leader is told everything again."""
+        # Whoever the leader has not been told of comes first: it may take no session at all.
+        self._changed = dict.fromkeys(key for key in self._wanted if key not in self._told)
+        self._changed.update(dict.fromkeys(self._wanted))
         self._told = {}
-        self._changed = dict.fromkeys(self._wanted)
         self.id, self.epoch = NO_SESSION, INITIAL_EPOCH
+
+    @property
+    def has_more(self) -> bool:
+        """Whether the last request could not name everything."""
+        return bool(self._changed)
 
     @property
     def is_wanted(self) -> bool:
@@ -58,7 +68,8 @@ class FetcherSession:
         told, wanted = self._told, self._wanted
         changed: list[Key] = []
         forgotten: list[Key] = []
-        for key in self._changed:
+        for key in list(islice(self._changed, NAMED_MAX)):
+            del self._changed[key]
             asked = wanted.get(key)
             if asked is not None:
                 if told.get(key) != asked:
@@ -66,7 +77,6 @@ class FetcherSession:
                     changed.append(key)
             elif told.pop(key, None) is not None:
                 forgotten.append(key)
-        self._changed = {}
         return self._named(changed, wanted), _forgotten(forgotten)
 
     def on_answer(self, session_id: int) -> None:

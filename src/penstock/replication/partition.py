@@ -21,6 +21,8 @@ from penstock.replication.follower_log import carry_out
 from penstock.replication.isr_change import RECOVERED, IsrAnswer, IsrChange, Outcome
 from penstock.replication.leader import Leader
 from penstock.replication.refusal import Refusals
+from penstock.replication.safety import safe_offset_of, waits_for_disk
+from penstock.replication.throttle import PartitionThrottle
 from penstock.replication.waiter import AckWaiter, Waiting, Watcher, Watchers
 from penstock.storage.append_check import BatchCheck, Origin
 from penstock.storage.log import AppendResult, Log, ReadResult
@@ -54,6 +56,7 @@ class Partition:
         "min_isr",
         "on_moved",
         "on_unled",
+        "throttle",
         "topic",
         "topic_id",
     )
@@ -67,6 +70,8 @@ class Partition:
         self.leader_epoch = -1
         self.is_led = False
         self.min_isr = 1
+        self.throttle: PartitionThrottle | None = None
+        """Of a replica whose copying its topic's settings limit."""
         self._context = context
         self._leader: Leader | None = None
         self._is_alone = False
@@ -96,7 +101,7 @@ class Partition:
             if self.is_led and self._is_alone:
                 # What recovery kept was written before and may have been acknowledged: it counts,
                 # and is made safe before anybody sees it.
-                if log.recovery_point < log.end_offset and _waits_for_disk(log):
+                if log.recovery_point < log.end_offset and waits_for_disk(log):
                     log.flush()
                 log.advance_high_watermark(log.end_offset)
             log.on_flushed = self._on_flushed
@@ -252,7 +257,7 @@ class Partition:
         if leader is None:
             return log.high_watermark >= end_offset
         if acks == ACKS_LEADER:
-            return _safe_offset(log) >= end_offset
+            return safe_offset_of(log) >= end_offset
         return log.high_watermark >= end_offset and leader.is_enough(self.min_isr)
 
     def await_acknowledged(self, end_offset: int, waiter: AckWaiter, acks: int = ACKS_ALL) -> None:
@@ -294,7 +299,7 @@ class Partition:
         log = self._log
         if log is None or not self.is_led:
             return
-        safe = _safe_offset(log)
+        safe = safe_offset_of(log)
         waiting = self._waiting_here
         while waiting and waiting[0][0] <= safe:
             waiting.popleft()[1].on_acknowledged(self)
@@ -382,12 +387,12 @@ class Partition:
     @property
     def safe_offset(self) -> int:
         """What this replica has, as safe as the topic asks."""
-        return _safe_offset(self._log or self.log)
+        return safe_offset_of(self._log or self.log)
 
     def make_safe(self) -> None:
         """Asks for what this replica has to be as safe as the topic asks."""
         log = self._log or self.log
-        if _safe_offset(log) < log.end_offset:
+        if safe_offset_of(log) < log.end_offset:
             self._context.flush(log)
 
     def carry_out(self, action: Action) -> None:
@@ -483,16 +488,6 @@ class Partition:
         on_unled, self.on_unled = self.on_unled, None
         if on_unled is not None:
             on_unled(error)
-
-
-def _waits_for_disk(log: Log) -> bool:
-    """`flush.messages=1`: every acknowledgement waits for the disk."""
-    return log.config.flush_messages == 1
-
-
-def _safe_offset(log: Log) -> int:
-    """What this replica has, as safe as the topic asks."""
-    return log.recovery_point if log.config.flush_messages == 1 else log.end_offset
 
 
 def _too_few(leader: Leader, min_isr: int) -> str:
