@@ -162,7 +162,7 @@ class PartWriter:
 
 
 def _copied(part: Part) -> bytes | bytearray | memoryview:
-    if not is_file_part(part):
+    if isinstance(part, (bytes, bytearray, memoryview)):
         return part
     data = part.read()
     part.release()
