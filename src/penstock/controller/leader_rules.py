@@ -9,17 +9,14 @@ from __future__ import annotations
 from typing import Final
 
 from penstock.controller.config import ELIGIBLE_LEADERS, ControllerContext
-from penstock.controller.placement import UNASSIGNED_DIRECTORY, default_directory
+from penstock.controller.placement import default_directory
 from penstock.metadata.broker import BrokerImage
 from penstock.metadata.partition import PartitionImage
 from penstock.metadata.topic import TopicImage
+from penstock.model.directory_id import UNASSIGNED, UNTOLD
 
 MIN_ISR: Final = "min.insync.replicas"
 UNCLEAN_ELECTION: Final = "unclean.leader.election.enable"
-
-MIGRATING_DIRECTORY: Final = bytes(16)
-"""Of a replica whose directory was never told: it counts as there."""
-_UNTOLD: Final = (MIGRATING_DIRECTORY, UNASSIGNED_DIRECTORY)
 
 
 class LeaderRules:
@@ -44,12 +41,12 @@ class LeaderRules:
         online = self._active.get(broker_id)
         if online is None:
             return False
-        return not online or self._directory(broker_id, partition) in (*online, *_UNTOLD)
+        return not online or self._directory(broker_id, partition) in (*online, *UNTOLD)
 
     def _directory(self, broker_id: int, partition: PartitionImage) -> bytes:
         held = partition.directories
         if not held or broker_id not in partition.replicas:
-            return UNASSIGNED_DIRECTORY
+            return UNASSIGNED
         return held[partition.replicas.index(broker_id)]
 
     def min_isr(self, topic: TopicImage, replica_count: int) -> int:
@@ -84,7 +81,7 @@ class LeaderRules:
 
     def new_directory(self, broker_id: int) -> bytes:
         broker = self._context.image.brokers.get(broker_id)
-        return UNASSIGNED_DIRECTORY if broker is None else default_directory(broker)
+        return UNASSIGNED if broker is None else default_directory(broker)
 
 
 def _comes_back(broker: BrokerImage, back: int | None) -> bool:

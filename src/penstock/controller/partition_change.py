@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.controller.election import Election, Vote, elect
-from penstock.controller.leader_rules import MIGRATING_DIRECTORY, LeaderRules
+from penstock.controller.leader_rules import LeaderRules
 from penstock.controller.reassigned_replicas import finished
 from penstock.metadata.partition import NO_LEADER, PartitionImage
 from penstock.metadata.topic import TopicImage
+from penstock.model.directory_id import MIGRATING
 from penstock.protocol.messages.records.partition_change_record import PartitionChangeRecord
 
 LEADER_UNCHANGED = -2
@@ -143,7 +144,7 @@ class PartitionChange:
 
     def _new_directories(self) -> list[bytes]:
         before = self._partition
-        held = before.directories or (MIGRATING_DIRECTORY,) * len(before.replicas)
+        held = before.directories or (MIGRATING,) * len(before.replicas)
         known = {**dict(zip(before.replicas, held, strict=True)), **self.directories}
         return [
             known[one] if one in known else self._rules.new_directory(one) for one in self.replicas

@@ -11,10 +11,9 @@ from collections.abc import Sequence
 from penstock.metadata.broker import BrokerImage
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.partition import PartitionImage
+from penstock.model.directory_id import UNASSIGNED
 from penstock.model.error import ApiError, ErrorCode
 from penstock.model.id import TopicId
-
-UNASSIGNED_DIRECTORY = bytes(15) + b"\x01"
 
 
 def place_partitions(
@@ -92,4 +91,4 @@ def new_partition(image: ClusterImage, replicas: Sequence[int]) -> PartitionImag
 
 def default_directory(broker: BrokerImage) -> bytes:
     """With several directories the broker itself chooses, and tells the controller later."""
-    return broker.log_dirs[0] if len(broker.log_dirs) == 1 else UNASSIGNED_DIRECTORY
+    return broker.log_dirs[0] if len(broker.log_dirs) == 1 else UNASSIGNED

@@ -50,11 +50,15 @@ class BrokerLifecycle:
         ask: Ask,
         metadata_offset: Callable[[], int],
         interval_s: Callable[[], float],
+        offline_dirs: Callable[[], list[bytes]] = list,
     ) -> None:
+        """`offline_dirs`: the directories that have failed since the start."""
         self._registration = registration
         self._ask = ask
         self._metadata_offset = metadata_offset
         self._interval_s = interval_s
+        self._offline_dirs = offline_dirs
+        self._told_dirs: list[bytes] = []
         self.broker_epoch = -1
         self.is_fenced = True
         self._wants_fence = True
@@ -129,6 +133,15 @@ class BrokerLifecycle:
         """Shut down without the controller's leave: who stops the cluster waits for nothing."""
         self._is_hasty = True
 
+    def beat_soon(self) -> None:
+        """There is something the controller has to know."""
+        self._woken.set()
+
+    @property
+    def knows_directories(self) -> bool:
+        """Whether the controller has heard of every directory that has failed."""
+        return self._told_dirs == self._offline_dirs()
+
     async def close(self) -> None:
         if self._task is not None:
             self._task.cancel()
@@ -139,13 +152,14 @@ class BrokerLifecycle:
     async def _beat(self) -> None:
         while not self._may_shut_down:
             self._woken.clear()
+            heartbeat = self._heartbeat()
             try:
-                response = await self._ask(self._heartbeat())
+                response = await self._ask(heartbeat)
             except PenstockError as error:
                 log.info("heartbeat not answered", reason=str(error))
                 await self._pause(RETRY_S)
                 continue
-            self._take(response)
+            self._take(heartbeat, response)
             await self._pause(self._pause_s())
 
     def _heartbeat(self) -> BrokerHeartbeatRequest:
@@ -155,12 +169,14 @@ class BrokerLifecycle:
             current_metadata_offset=self._metadata_offset(),
             want_fence=self._wants_fence,
             want_shut_down=self._wants_shutdown,
+            offline_log_dirs=self._offline_dirs(),
         )
 
-    def _take(self, response: Any) -> None:
+    def _take(self, heartbeat: BrokerHeartbeatRequest, response: Any) -> None:
         if response.error_code:
             log.warning("heartbeat refused", error=ErrorCode(response.error_code).name)
             return
+        self._told_dirs = heartbeat.offline_log_dirs
         was_fenced, self.is_fenced = self.is_fenced, response.is_fenced
         if was_fenced != self.is_fenced:
             log.info("fenced" if self.is_fenced else "unfenced", epoch=self.broker_epoch)

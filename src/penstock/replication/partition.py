@@ -384,7 +384,7 @@ class Partition:
         if carry_out(log, action, self._context.clock.now_ms()):
             # Before anything is written in place of what was cut: a recovery point or a watermark
             # behind the cut would be about records that are not the ones that stand there then.
-            self._context.checkpoint()
+            self._context.checkpoint(log)
         if log.config.flush_messages == 1:
             self.make_safe()
         elif log.end_offset - log.recovery_point >= log.config.flush_messages:

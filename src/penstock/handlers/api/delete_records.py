@@ -26,7 +26,7 @@ def handle(broker: Broker, request: DeleteRecordsRequest, call: Call) -> Answer:
             for topic in request.topics
         ]
     )
-    broker.log_dir.checkpoint_log_starts()
+    broker.log_dirs.checkpoint_log_starts()
     return response
 
 

@@ -53,7 +53,14 @@ def build_member(host: SimulatedHost) -> Node:
     cluster = cluster_config(config)
     return Node(
         config,
-        NodeOptions(cluster.listeners[0].bind_address, None, DATA_DIR, None, cluster),
+        NodeOptions(
+            cluster.listeners[0].bind_address,
+            None,
+            cluster.data_dirs,
+            None,
+            cluster,
+            metadata_dir=cluster.metadata_dir,
+        ),
         host.clock,
         new_id=host.new_id,
         disk=host.disk,
