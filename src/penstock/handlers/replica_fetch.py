@@ -8,7 +8,7 @@ from penstock.handlers.broker import Broker
 from penstock.handlers.call import Call
 from penstock.handlers.fetch import Fetch
 from penstock.handlers.fetch_session import FetchContext, FetchTarget
-from penstock.protocol.messages.fetch import FetchRequest
+from penstock.protocol.messages.fetch import FetchRequest, PartitionData
 from penstock.replication.partition import Partition
 
 STATE_FROM = 15
@@ -69,6 +69,19 @@ class ReplicaFetch(Fetch):
                 broker_id, broker_epoch, target.offset, target.log_start_offset
             )
         return partition.log.end_offset
+
+    def _locate(
+        self, partition: Partition, target: FetchTarget, bound: int
+    ) -> PartitionData | None:
+        leader = partition.leader
+        progress = None if leader is None else leader.progress(self._replica.broker_id)
+        if progress is not None and progress.sent_from == target.offset:
+            # It was sent these records, and asks for them again: perhaps they are damaged.
+            partition.log.distrust()
+        data = super()._locate(partition, target, bound)
+        if progress is not None and data is not None:
+            progress.sent_from = target.offset
+        return data
 
     def _watch_one(self, partition: Partition) -> None:
         partition.watch_appends(self)

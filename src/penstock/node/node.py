@@ -295,6 +295,7 @@ class Node:
             self._partitions,
             self._flusher.request,
             self._metadata,
+            self._keeper.repairs,
             self._system.run_compaction,
         )
 
@@ -407,7 +408,9 @@ class Node:
             self.log_dirs,
             self._upkeep.failures,
         )
-        single += cluster_gauges(self._metadata, self._partitions, self._keeper.tally)
+        single += cluster_gauges(
+            self._metadata, self._partitions, self._keeper.tally, self._keeper.repairs
+        )
         exporter = Exporter(self.metrics, single, labelled)
         self._metrics_server = MetricsServer(exporter.render)
         self.metrics_address = Address(*await self._metrics_server.open(*self.options.metrics))

@@ -15,8 +15,10 @@ from penstock.model.directory_id import LOST, RESERVED, UNASSIGNED, UNTOLD
 from penstock.model.error import ApiError, StorageError
 from penstock.model.id import TopicPartition
 from penstock.node.metadata_plane import METADATA_PARTITION
+from penstock.node.repairs import Repairs
 from penstock.quorum.log_config import MetadataLogConfig
 from penstock.replication.context import ReplicaContext
+from penstock.replication.follower import CutAt
 from penstock.replication.isr_change import IsrChange
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
@@ -71,6 +73,13 @@ class PartitionKeeper:
         self._log_dirs = log_dirs
         self._partitions = partitions
         self._cluster = cluster
+        self.repairs = Repairs(
+            node_id,
+            image,
+            partitions,
+            lambda topic: self._topic_config(topic).min_insync_replicas,
+            self,
+        )
         self._context = ReplicaContext(
             node_id,
             clock,
@@ -145,6 +154,7 @@ class PartitionKeeper:
             partition = self._partitions.get(*failed.partition)
             if partition is not None:
                 self._end(partition, error)
+                self.repairs.note(failed.partition)
 
     def take_offline(self, directory: LogDir, error: StorageError) -> None:
         """Nothing in it is written, read or acknowledged any more; who waits is told."""
@@ -216,15 +226,40 @@ class PartitionKeeper:
                 directory_id=self._directory_of(self._image.topics.partition(*key)),
                 is_copied=not partition.is_led and partition.leader_id >= 0,
             )
-        except ApiError:
-            if key not in self._log_dirs:
+        except ApiError as error:
+            if isinstance(error, DamagedLog):
+                self.repairs.note(key)
+            elif key not in self._log_dirs:
                 self._tell_directory(partition, None)
             raise
         home = self._log_dirs.home(key)
         assert home is not None
         opened.advance_high_watermark(min(home.high_watermark(key), opened.end_offset))
+        opened.on_corrupt = self._on_corrupt
         self._tell_directory(partition, home)
         return opened
+
+    def _on_corrupt(self, damaged: Log, base_offset: int) -> None:
+        self.repairs.note(damaged.partition, base_offset)
+
+    # What repairs ask for
+
+    def tell_lost(self, partition: Partition) -> None:
+        self._cluster.assign(partition, LOST)
+
+    def tell_home(self, partition: Partition) -> None:
+        home = self._log_dirs.home(TopicPartition(partition.topic, partition.index))
+        if home is not None:
+            self._tell_directory(partition, home)
+
+    def cut(self, partition: Partition, action: CutAt) -> None:
+        self._cluster.unfollow(partition)
+        partition.carry_out(action)
+        self._put(self._image.topics.require(partition.topic_id), partition.index)
+
+    def begin_anew(self, partition: Partition) -> None:
+        self._move_away(partition)
+        self._put(self._image.topics.require(partition.topic_id), partition.index)
 
     # Where replicas are
 

@@ -16,6 +16,8 @@ from penstock.model.error import StorageError
 from penstock.model.id import TopicPartition
 from penstock.node.failures import UpkeepFailures
 from penstock.node.metadata_plane import MetadataPlane
+from penstock.node.repairs import Repairs
+from penstock.node.scrubber import Scrubber
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
@@ -34,6 +36,8 @@ FLUSH_CHECK_S = 0.1
 TRASH_CHECK_S = 1.0
 TRASH_STEP_S = 0.5
 SNAPSHOT_CHECK_S = 1.0
+REPAIR_CHECK_S = 0.5
+SCRUB_STEP_S = 1.0
 RESTART_S = 1.0
 PARTITIONS_PER_STEP = 16
 SETTINGS_CHECK_S = 1.0
@@ -48,6 +52,7 @@ class Upkeep:
         partitions: PartitionSet,
         flush: Callable[[Log], None],
         metadata: MetadataPlane,
+        repairs: Repairs,
         run_compaction: Runner | None = None,
     ) -> None:
         """Where `run_compaction` is None, a child process compacts."""
@@ -57,6 +62,13 @@ class Upkeep:
         self._partitions = partitions
         self._flush = flush
         self._metadata = metadata
+        self._repairs = repairs
+        self._scrubber = Scrubber(
+            partitions,
+            clock,
+            lambda: int(config().get("penstock.scrub.interval.ms")),
+            repairs.note,
+        )
         self._run_compaction = run_compaction
         self.failures = UpkeepFailures()
         self.rounds: Counter[str] = Counter()
@@ -78,6 +90,8 @@ class Upkeep:
                 lambda: self._ms("producer.id.expiration.check.interval.ms"),
             ),
             ("metadata", self._metadata.keep_up, lambda: SNAPSHOT_CHECK_S),
+            ("repair", self._repairs.work, lambda: REPAIR_CHECK_S),
+            ("scrub", self._scrubber.step, lambda: SCRUB_STEP_S),
             ("in-sync sets", self._shrink, lambda: self._ms("replica.lag.time.max.ms") / 2),
         ):
             self._begin(name, job, interval_s)

@@ -124,6 +124,9 @@ class Leader:
         ]
 
     def _commit(self, partition_epoch: int, isr: tuple[int, ...], recovery_state: int) -> None:
+        for one in self._others:
+            if one.replica_id in self.isr and one.replica_id not in isr:
+                one.note_left()
         self.partition_epoch = partition_epoch
         self.isr = isr
         self.leader_recovery_state = recovery_state

@@ -144,6 +144,10 @@ class Partition:
         return self._leader
 
     @property
+    def is_replicated(self) -> bool:
+        return self._leader is not None or not (self.is_led or self.leader_id < 0)
+
+    @property
     def ended(self) -> ApiError | None:
         """Why it is served no longer, whoever leads it."""
         return self._ended
@@ -182,6 +186,9 @@ class Partition:
         log = self._log
         if log is not None:
             self._begin_epoch(log)
+            if is_new and not self._is_alone:
+                # What was written here may have been damaged since: others now rely on it.
+                log.distrust()
             if log.recovery_point < log.end_offset and _waits_for_disk(log):
                 # What was written here as a follower counts once it is safe.
                 self._context.flush(log)
