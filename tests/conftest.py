@@ -30,6 +30,7 @@ if not os.environ.get("PENSTOCK_CLUSTERS"):
     # Minutes each, with several nodes or Java machines that die: `make clusters`.
     collect_ignore = [
         "chaos",
+        "cluster/test_disks.py",
         "cluster/test_nodes_die.py",
         "mixed/test_kafka_broker.py",
         "mixed/test_kafka_controllers.py",

@@ -36,12 +36,16 @@ class LeaderRules:
         self._min_isr: dict[str, int] = {}
         self._unclean: dict[str, bool] = {}
 
-    def may_lead(self, broker_id: int, partition: PartitionImage) -> bool:
-        """It is at work, and the directory that holds the replica is."""
+    def may_lead(
+        self, broker_id: int, partition: PartitionImage, directory: bytes | None = None
+    ) -> bool:
+        """It is at work, and the directory that holds the replica is: the one that it has just
+        told, or the one that is known."""
         online = self._active.get(broker_id)
         if online is None:
             return False
-        return not online or self._directory(broker_id, partition) in (*online, *UNTOLD)
+        directory = directory or self._directory(broker_id, partition)
+        return not online or directory in (*online, *UNTOLD)
 
     def _directory(self, broker_id: int, partition: PartitionImage) -> bytes:
         held = partition.directories
