@@ -29,7 +29,7 @@ $(READY): pyproject.toml constraints.txt setup.py $(COMPILED)
 	@PYTHONPATH=src $(BIN)/python -m tools.install $(VENV) -c constraints.txt -e '.[dev,spark]'
 	@touch $(READY)
 
-demo: $(READY) ## a broker at work, then a fraud detector on Spark, live (two minutes; Ctrl-C ends it)
+demo: $(READY) ## a broker, three nodes and a leader killed, a fraud detector on Spark (two minutes; Ctrl-C ends it)
 	@$(BIN)/python -m tools.demo $(DEMO_ARGS)
 
 test: $(READY) ## run all tests (those that need Java or Maven say so when they are missing)
@@ -66,7 +66,13 @@ bench: $(READY) ## measure beside Apache Kafka 4.3; writes docs/benchmarks.md (l
 bench-pipelines: $(READY) ## measure pipelines on Penstock and on Apache Kafka; writes docs/benchmarks.md (20 minutes)
 	@$(BIN)/python -m bench.pipelines $(BENCH_ARGS)
 
-clusters: $(READY) ## long tests of clusters: nodes die, chaos, Apache Kafka's nodes among ours (a quarter of an hour)
+bench-cluster: $(READY) ## measure three nodes beside three of Apache Kafka 4.3; writes docs/benchmarks-cluster.md (25 minutes)
+	@$(BIN)/python -m bench.cluster $(BENCH_ARGS)
+
+bench-large: $(READY) ## measure the metadata of 200 brokers and 500,000 partitions; writes docs/scale.md (two minutes)
+	@$(BIN)/python -m bench.large --write $(BENCH_ARGS)
+
+clusters: $(READY) ## long tests of clusters: chaos by dice, planted faults, Apache Kafka's nodes among ours (a quarter of an hour)
 	@PENSTOCK_CLUSTERS=1 $(BIN)/python -m pytest -n 2 tests/cluster tests/chaos tests/mixed $(PYTEST_ARGS)
 
 simulate: $(READY) ## whole nodes in virtual time, with crashes and cuts from seeds; SEEDS=1-1000, or one to see it again
@@ -95,4 +101,4 @@ clean: ## remove what the other targets made
 	find src -name '*.so' -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help setup demo test check format generate conformance conformance-table hostile bench bench-pipelines clusters simulate crash eos chaos silence sink-kill fraud-kill clean
+.PHONY: help setup demo test check format generate conformance conformance-table hostile bench bench-pipelines bench-cluster bench-large clusters simulate crash eos chaos silence sink-kill fraud-kill clean

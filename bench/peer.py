@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -24,6 +24,7 @@ from confluent_kafka.admin import (
 )
 from confluent_kafka.cimpl import NewTopic
 
+from bench.process import cpu_seconds
 from tools.apache_kafka import ApacheKafka
 from tools.penstock_broker import Penstock
 
@@ -61,13 +62,22 @@ class Peer:
     name: str
     broker: Broker
     topic_settings: Mapping[str, str] = field(default_factory=dict)
+    replicas: int = 1
+
+    @property
+    def pids(self) -> Sequence[int]:
+        """The processes that make up the system."""
+        return [self.broker.pid]
+
+    def cpu_seconds(self) -> float:
+        return sum(cpu_seconds(pid) for pid in self.pids)
 
     def create_topic(self, partitions: int, label: str = "bench") -> str:
         name = f"{label}-{next(_serial)}"
         topic = NewTopic(
             name,
             num_partitions=partitions,
-            replication_factor=1,
+            replication_factor=self.replicas,
             config=dict(self.topic_settings),
         )
         admin = self._admin()

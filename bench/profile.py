@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -57,32 +57,28 @@ SCALE = replace(
 
 
 def main() -> int:
-    options = _parse()
+    options = parse("python -m bench.profile", WORKLOADS)
     name = PENSTOCK_FSYNC if options.fsync else PENSTOCK
     with tempfile.TemporaryDirectory(prefix="profile-") as scratch:
         folder = Path(scratch)
         stats = folder / "stats"
-        traced = [sys.executable, "-m", "cProfile", "-o", str(stats), *penstock_command()]
-        command = traced if options.tool == "cprofile" else penstock_command()
+        command = traced_command(stats) if options.tool == "cprofile" else penstock_command()
         node = Penstock(folder / "data", BROKER_SETTINGS, command=command)
         node.start()
         try:
             peer = Peer(name, node, topic_settings(name))
-            watch = _perf(node.pid, folder / "perf") if options.tool == "perf" else None
+            watch = start_perf(node.pid, stats) if options.tool == "perf" else None
             measured = WORKLOADS[options.workload](peer, options.size, SCALE)
         finally:
             node.stop()
         print(", ".join(f"{key} {value:.4g}" for key, value in measured.items()))
-        if watch:
-            _show_perf(watch, folder / "perf", options.rows)
-        else:
-            _show_functions(stats, options.rows)
+        show(stats, watch, options.rows)
     return 0
 
 
-def _parse() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench.profile")
-    parser.add_argument("workload", choices=list(WORKLOADS))
+def parse(program: str, workloads: Iterable[str]) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog=program)
+    parser.add_argument("workload", choices=list(workloads))
     parser.add_argument("--size", type=int, choices=produce.SIZES, default=produce.SIZES[0])
     parser.add_argument("--fsync", action="store_true", help="with fsync before ack")
     parser.add_argument("--with", dest="tool", choices=["cprofile", "perf"], default="cprofile")
@@ -93,13 +89,26 @@ def _parse() -> argparse.Namespace:
     return options
 
 
+def traced_command(stats: Path) -> list[str]:
+    """The installed command under cProfile; `stats` is written when it ends."""
+    return [sys.executable, "-m", "cProfile", "-o", str(stats), *penstock_command()]
+
+
+def show(recording: Path, watch: subprocess.Popen[bytes] | None, rows: int) -> None:
+    """Of a node that has ended: by perf, which watched it, or else by cProfile."""
+    if watch:
+        _show_perf(watch, recording, rows)
+    else:
+        _show_functions(recording, rows)
+
+
 def _show_functions(stats: Path, rows: int) -> None:
     table = pstats.Stats(str(stats)).strip_dirs()
     table.sort_stats("tottime").print_stats(rows)
     table.sort_stats("cumulative").print_stats(rows)
 
 
-def _perf(pid: int, output: Path) -> subprocess.Popen[bytes]:
+def start_perf(pid: int, output: Path) -> subprocess.Popen[bytes]:
     command = ["perf", "record", "-F", "499", "-p", str(pid), "-o", str(output)]
     watch = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     time.sleep(0.5)

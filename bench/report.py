@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,6 +14,35 @@ TITLES = {
     PENSTOCK: "Flush left to the operating system, as in Kafka",
     PENSTOCK_FSYNC: "Penstock with fsync before every ack (its default), Kafka without",
 }
+
+_INTRODUCTION = """# Benchmarks
+
+Written by `make bench`, which starts Apache Kafka and Penstock side by side on this machine, lets
+them take turns at each piece of work ({rounds} rounds) and takes the median. The clients are the
+same for both and run in processes of their own: librdkafka through its batch calls, Kafka's Java
+producer through `kafka-producer-perf-test`, Kafka's Java consumer with its partitions assigned.
+Produce uses acks=all and three partitions. Memory is resident memory; under load it is the highest
+of all rounds. CPU per request is the node's processor time over single small Produce, Fetch and
+Metadata requests that name one partition.
+
+Members of groups are simulated by requests of the protocol from one process: each has a connection
+of its own. Commits are single ones, five in flight a group. In the large group everybody sends a
+heartbeat as soon as one joins or leaves, so that no heartbeat interval is part of the time. The
+coordinator starts with the whole process, and is ready when every group has its last offset back.
+The commit of a transaction is timed after its records are acknowledged and its offsets sent."""
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """What a page is about; it may speak of `rounds` in its introduction."""
+
+    introduction: str
+    titles: Mapping[str, str]
+    """One table for each of these peers."""
+    metrics: Sequence[Metric]
+
+
+ONE_NODE = Sheet(_INTRODUCTION, TITLES, METRICS)
 
 CHECKS_TITLE = "What it costs to read the records of a batch"
 CHECKS_INTRODUCTION = """A leader reads the records of uncompressed batches before it takes them
@@ -28,6 +57,8 @@ class Row:
     peer: str
     kafka: float | None
     value: float | None
+    spread: tuple[float, float] | None = None
+    """The lowest and the highest ratio of a round."""
 
     @property
     def ratio(self) -> float | None:
@@ -41,16 +72,33 @@ class Row:
         return bar.is_met(self.value, self.kafka)
 
     @property
+    def ratio_text(self) -> str:
+        if self.ratio is None:
+            return ""
+        low, high = self.spread or (self.ratio, self.ratio)
+        return f"{self.ratio:.2f}" + (f" ({low:.2f}-{high:.2f})" if low != high else "")
+
+    @property
     def verdict(self) -> str:
         return {True: "met", False: "**missed**", None: ""}[self.is_met]
 
 
-def rows(results: Results) -> Iterator[Row]:
+def rows(results: Results, metrics: Sequence[Metric] = METRICS) -> Iterator[Row]:
     for peer in (PENSTOCK, PENSTOCK_FSYNC):
-        for metric in METRICS:
+        for metric in metrics:
             value = results.figure(metric, peer)
             if value is not None or (peer in metric.bars and metric.key in results.values):
-                yield Row(metric, peer, results.figure(metric, KAFKA), value)
+                kafka = results.figure(metric, KAFKA)
+                yield Row(metric, peer, kafka, value, _spread(results, metric, peer))
+
+
+def _spread(results: Results, metric: Metric, peer: str) -> tuple[float, float] | None:
+    values = results.values.get(metric.key, {})
+    if metric.is_peak:
+        return None
+    rounds = zip(values.get(peer, ()), values.get(KAFKA, ()), strict=False)
+    ratios = [value / kafka for value, kafka in rounds if kafka]
+    return (min(ratios), max(ratios)) if ratios else None
 
 
 def keep(
@@ -70,7 +118,12 @@ def keep(
     return kept
 
 
-def as_json(results: Results, machine: Mapping[str, str], how: Mapping[str, Any]) -> dict[str, Any]:
+def as_json(
+    results: Results,
+    machine: Mapping[str, str],
+    how: Mapping[str, Any],
+    metrics: Sequence[Metric] = METRICS,
+) -> dict[str, Any]:
     return {
         "machine": dict(machine),
         "run": dict(how),
@@ -84,22 +137,27 @@ def as_json(results: Results, machine: Mapping[str, str], how: Mapping[str, Any]
                 "ratio": row.ratio,
                 "met": row.is_met,
             }
-            for row in rows(results)
+            for row in rows(results, metrics)
         ],
         "values": results.values,
         "failures": results.failures,
     }
 
 
-def as_page(results: Results, machine: Mapping[str, str], how: Mapping[str, Any]) -> str:
-    lines = [*_INTRODUCTION.format(**how).splitlines(), ""]
+def as_page(
+    results: Results,
+    machine: Mapping[str, str],
+    how: Mapping[str, Any],
+    sheet: Sheet = ONE_NODE,
+) -> str:
+    lines = [*sheet.introduction.format(**how).splitlines(), ""]
     lines += [f"- {name}: {value}" for name, value in machine.items()]
     for run in how.get("kept", ()):
         groups = run["only"].replace(",", ", ")
         source = f"{run['rounds']} rounds of Penstock {run['penstock']}"
         lines.append(f"- from an earlier run on the same kind of machine: {groups}: {source}")
-    everything = list(rows(results))
-    for peer, title in TITLES.items():
+    everything = list(rows(results, sheet.metrics))
+    for peer, title in sheet.titles.items():
         mine = [row for row in everything if row.peer == peer]
         if mine:
             lines += ["", f"## {title}", "", *table(mine)]
@@ -107,7 +165,7 @@ def as_page(results: Results, machine: Mapping[str, str], how: Mapping[str, Any]
     bars = [row for row in everything if row.is_met is not None]
     missed = [row for row in bars if not row.is_met]
     lines += ["", f"{len(bars) - len(missed)} of {len(bars)} bars met."]
-    lines += [f"Missed: {row.metric.title} ({TITLES[row.peer]})." for row in missed]
+    lines += [f"Missed: {row.metric.title} ({sheet.titles[row.peer]})." for row in missed]
     if results.failures:
         lines += ["", "## Could not be measured", ""]
         lines += [f"- {failure.splitlines()[0]}" for failure in results.failures]
@@ -148,7 +206,7 @@ def table(mine: list[Row]) -> list[str]:
             row.metric.title,
             quantity(row.kafka, unit),
             quantity(row.value, unit),
-            "" if row.ratio is None else f"{row.ratio:.2f}",
+            row.ratio_text,
             bar.text(unit) if bar else "",
             row.verdict,
         ]
@@ -161,20 +219,3 @@ def quantity(value: float | None, unit: str) -> str:
         return "-"
     number = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
     return f"{number} {unit}"
-
-
-_INTRODUCTION = """# Benchmarks
-
-Written by `make bench`, which starts Apache Kafka and Penstock side by side on this machine, lets
-them take turns at each piece of work ({rounds} rounds) and takes the median. The clients are the
-same for both and run in processes of their own: librdkafka through its batch calls, Kafka's Java
-producer through `kafka-producer-perf-test`, Kafka's Java consumer with its partitions assigned.
-Produce uses acks=all and three partitions. Memory is resident memory; under load it is the highest
-of all rounds. CPU per request is the node's processor time over single small Produce, Fetch and
-Metadata requests that name one partition.
-
-Members of groups are simulated by requests of the protocol from one process: each has a connection
-of its own. Commits are single ones, five in flight a group. In the large group everybody sends a
-heartbeat as soon as one joins or leaves, so that no heartbeat interval is part of the time. The
-coordinator starts with the whole process, and is ready when every group has its last offset back.
-The commit of a transaction is timed after its records are acknowledged and its offsets sent."""

@@ -144,7 +144,7 @@ class Schedule:
             measured = case.run(peer, self.scale)
             if case.is_load:
                 measured["memory.load"] = peak_rss_mb(peer.broker.pid)
-        except _FAILURES as error:
+        except FAILURES as error:
             failures.append(f"{case.title}, {peer.name}, {label}: {error}")
             self.say(f"{case.title:24} {peer.name:15} {label}: FAILED: {error}")
             return
@@ -159,7 +159,7 @@ class Schedule:
         time.sleep(self.scale.settle_seconds / 2)
 
 
-_FAILURES = (
+FAILURES = (
     LoadFailedError,
     KafkaFailedError,
     PenstockFailedError,

@@ -36,6 +36,7 @@ TURNS = (
     "tests/crash/*",
     "tests/chaos/*",
     "three nodes",
+    "tests/mixed/test_both_kinds.py",
     "tests/conformance/*",
 )
 """The scopes to begin with; the others follow as they were collected."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import functools
 import os
+import random
 import re
 import shutil
 import signal
@@ -288,18 +289,28 @@ def _class_archive_flags(archive: Path, written: Path) -> list[str]:
 # --- the broker -------------------------------------------------------------------------------
 
 
+# Below the ports that systems give to outgoing connections: one of those could otherwise sit on a
+# port whose node is down for a moment.
+_PORTS = range(15_000, 32_000)
 _given: set[int] = set()
 
 
 def free_port() -> int:
     """A loopback port that was free a moment ago, and was not given before."""
     while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port = int(probe.getsockname()[1])
-        if port not in _given:
+        port = random.choice(_PORTS)
+        if port not in _given and _is_free(port):
             _given.add(port)
             return port
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 class ApacheKafka:
@@ -357,7 +368,7 @@ class ApacheKafka:
 
     def launch(self) -> None:
         """As `start`, without the wait."""
-        properties = self._write_properties()
+        properties = self.write_properties()
         if not (self.data_dir / "meta.properties").exists():
             self.format(properties)
         command = _java_command(self._jvm, "kafka.Kafka", "WARN")
@@ -380,7 +391,7 @@ class ApacheKafka:
 
     def format(self, properties: Path | None = None) -> None:
         args = ["format", *self.format_flags, "-t", CLUSTER_ID, "-c"]
-        answer = run_tool("kafka-storage", [*args, str(properties or self._write_properties())])
+        answer = run_tool("kafka-storage", [*args, str(properties or self.write_properties())])
         if answer.returncode != 0:
             raise KafkaFailedError(f"storage could not be formatted: {answer.stderr.strip()}")
 
@@ -418,7 +429,7 @@ class ApacheKafka:
         except ProcessLookupError:
             pass
 
-    def _write_properties(self) -> Path:
+    def write_properties(self) -> Path:
         self.data_dir.mkdir(parents=True, exist_ok=True)
         broker, controller = self.bootstrap_servers, f"127.0.0.1:{self.controller_port}"
         settings = {

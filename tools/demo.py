@@ -1,8 +1,9 @@
-"""`make demo`: a broker, and a fraud detector on it, told as a short story while it happens.
+"""`make demo`: a broker, three nodes and a fraud detector, told as a short story while it happens.
 
-The broker is started, filled, shared by a group, killed and restarted. Then payments flow, Spark
-judges them, and the table shows it live. Numbers are measured while you watch, on your machine.
-Ctrl-C ends everything that was started, and removes what was written.
+The broker is started, filled, shared by a group, killed and restarted. Of three nodes the one that
+leads is killed under a producer. Then payments flow, Spark judges them, and the table shows it
+live. Numbers are measured while you watch, on your machine. Ctrl-C ends everything that was
+started, and removes what was written.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import time
 from pathlib import Path
 
 from tools.demonstration.broker_story import tell_of_the_broker
+from tools.demonstration.cluster_story import tell_of_the_cluster
 from tools.demonstration.process import Broker
 from tools.demonstration.telling import ClaimError, chapter, say, style
 
@@ -44,7 +46,8 @@ def _tell(home: Path, options: argparse.Namespace) -> None:
     broker = Broker(home / "data")
     try:
         tell_of_the_broker(broker)
-        chapter("5  A fraud detector on Spark")
+        tell_of_the_cluster(home)
+        chapter("6  A fraud detector on Spark")
         missing = _missing()
         if missing is not None:
             say(f"not shown here: {missing}")
@@ -73,7 +76,7 @@ def _missing() -> str | None:
 
 def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="demo", description=__doc__.partition("\n")[0])
-    parser.add_argument("--seconds", type=float, default=60.0, help="how long payments are watched")
+    parser.add_argument("--seconds", type=float, default=50.0, help="how long payments are watched")
     parser.add_argument("--rate", type=int, default=2_000, help="payments a second")
     return parser.parse_args()
 
@@ -82,6 +85,7 @@ def _farewell() -> None:
     chapter("Try it yourself")
     for command in (
         "penstock start",
+        "penstock cluster start --nodes 3",
         "penstock fraud generate --rate 1000",
         "penstock pipeline run fraud",
         "penstock consume fraud.reviews --follow",

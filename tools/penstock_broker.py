@@ -34,6 +34,8 @@ def _environment() -> dict[str, str]:
 
 
 class Penstock:
+    """With `config`, a file in the form of Kafka's server.properties, nothing else is said."""
+
     def __init__(
         self,
         data_dir: Path,
@@ -42,11 +44,13 @@ class Penstock:
         port: int | None = None,
         start_timeout: float = 60.0,
         command: Sequence[str] | None = None,
+        config: Path | None = None,
     ) -> None:
         self.data_dir = data_dir
         self.port = port or free_port()
         self.log_file = data_dir.with_name(data_dir.name + ".out")
         self._settings = dict(settings or {})
+        self._config = config
         self._start_timeout = start_timeout
         self._command = list(command or penstock_command())
         self._process: subprocess.Popen[bytes] | None = None
@@ -54,6 +58,10 @@ class Penstock:
     @property
     def bootstrap_servers(self) -> str:
         return f"127.0.0.1:{self.port}"
+
+    @property
+    def running(self) -> bool:
+        return self._process is not None and self._process.poll() is None
 
     @property
     def pid(self) -> int:
@@ -69,17 +77,21 @@ class Penstock:
     def spawn(self) -> None:
         """Start the process without waiting for it to answer."""
         self.data_dir.parent.mkdir(parents=True, exist_ok=True)
-        where = ["--listen", self.bootstrap_servers, "--data-dir", str(self.data_dir)]
-        settings = [f"--set={key}={value}" for key, value in self._settings.items()]
         with open(self.log_file, "ab") as log:
             self._process = subprocess.Popen(
-                [*self._command, "start", *where, *settings],
+                [*self._command, "start", *self._options()],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
                 start_new_session=True,
                 env=_environment(),
             )
+
+    def _options(self) -> list[str]:
+        if self._config is not None:
+            return ["--config", str(self._config)]
+        where = ["--listen", self.bootstrap_servers, "--data-dir", str(self.data_dir)]
+        return where + [f"--set={key}={value}" for key, value in self._settings.items()]
 
     def start(self) -> None:
         self.spawn()

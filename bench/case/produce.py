@@ -10,7 +10,6 @@ from tempfile import NamedTemporaryFile
 from bench.case.scale import Scale
 from bench.load.child import LoadFailedError, run_load
 from bench.peer import Peer
-from bench.process import cpu_seconds
 from tools.apache_kafka import run_tool
 
 PARTITIONS = 3
@@ -31,9 +30,9 @@ def native(peer: Peer, size: int, scale: Scale) -> dict[str, float]:
     count = scale.native_records[size]
     with peer.topic(PARTITIONS) as topic:
         spec = {"bootstrap": peer.broker.bootstrap_servers, "topic": topic}
-        before = cpu_seconds(peer.broker.pid)
+        before = peer.cpu_seconds()
         answer = run_load("produce", spec | {"size": size, "count": count}, timeout_s=180)
-        broker_cpu = cpu_seconds(peer.broker.pid) - before
+        broker_cpu = peer.cpu_seconds() - before
         stored = peer.end_offsets(topic, PARTITIONS)
     if stored != count + 1:
         raise LoadFailedError(f"{stored} records stored of {count + 1} sent")

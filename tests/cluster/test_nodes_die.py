@@ -1,6 +1,7 @@
 """Kafka's own tools on three nodes while nodes die: leaders, replicas, controllers, coordinators.
 
-Each test leaves a whole cluster behind.
+Each test leaves a whole cluster behind. Nodes hear of a change one after the other, and a tool asks
+any of them: what it says is waited for.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from penstock.model.id import TopicPartition
 from penstock.protocol.messages.find_coordinator import FindCoordinatorRequest
 from penstock.testing.cluster import Cluster as ThreeNodes
 from tests.conformance.clients.raw import Connection
-from tests.conformance.clients.record import PATIENCE_SECONDS
 from tests.conformance.clients.routing import GROUP, TRANSACTION
-from tests.conformance.conftest import Cluster, wait_until
+from tests.conformance.conftest import Cluster
+from tests.conformance.conftest import wait_until as wait
 
-pytestmark = pytest.mark.java
+pytestmark = [pytest.mark.java, pytest.mark.timeout(900)]
+PATIENCE_S = 180.0
 Tool = Callable[..., str]
 
 
@@ -33,14 +35,19 @@ def nodes(cluster: Cluster) -> Iterator[ThreeNodes]:
     for each in cluster.nodes.nodes:
         if each not in cluster.nodes.running:
             cluster.nodes.start(each)
-    cluster.nodes.wait_in_sync()
+    cluster.nodes.wait_in_sync(timeout_s=PATIENCE_S)
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    wait(condition, PATIENCE_S)
 
 
 @pytest.fixture
 def replicated(nodes: ThreeNodes, topic_name: str) -> str:
     """A topic on all three, with a few records."""
-    nodes.create_topic(topic_name)
-    nodes.produce(topic_name, [f"value {number}" for number in range(10)])
+    nodes.create_topic(topic_name, timeout_s=PATIENCE_S)
+    values = [f"value {number}" for number in range(10)]
+    nodes.produce(topic_name, values, timeout_s=PATIENCE_S)
     return topic_name
 
 
@@ -49,7 +56,7 @@ def only_part(topic: str) -> TopicPartition:
 
 
 def values(nodes: ThreeNodes, topic: str) -> list[bytes | None]:
-    return [each.value for each in nodes.read(topic, timeout_s=PATIENCE_SECONDS)]
+    return [each.value for each in nodes.read(topic, timeout_s=PATIENCE_S)]
 
 
 def coordinator(cluster: Cluster, kind: int, key: str) -> int:
@@ -73,17 +80,22 @@ def test_topics_say_what_is_missing(nodes: ThreeNodes, tool: Tool, replicated: s
     describe = ["--describe", "--topic", replicated]
     leader = nodes.leader(replicated)
     away = next(each for each in nodes.nodes if each != leader)
-    assert tool("kafka-topics", *describe, "--under-replicated-partitions").strip() == ""
+
+    def listed(option: str) -> str:
+        return tool("kafka-topics", *describe, option).strip()
+
+    wait_until(lambda: listed("--under-replicated-partitions") == "")
     nodes.kill(away)
-    wait_until(lambda: len(nodes.partitions(leader)[only_part(replicated)].in_sync) == 2)
-    said = tool("kafka-topics", *describe, "--under-replicated-partitions")
-    in_sync = re.search(r"\tIsr: (\S+)", said)
-    assert in_sync is not None and str(away) not in in_sync[1].split(",")
-    assert tool("kafka-topics", *describe, "--under-min-isr-partitions").strip() == ""
-    assert f"Topic: {replicated}" in tool("kafka-topics", *describe, "--at-min-isr-partitions")
+
+    def is_missing() -> bool:
+        in_sync = re.search(r"\tIsr: (\S+)", listed("--under-replicated-partitions"))
+        return in_sync is not None and str(away) not in in_sync[1].split(",")
+
+    wait_until(is_missing)
+    assert listed("--under-min-isr-partitions") == ""
+    wait_until(lambda: f"Topic: {replicated}" in listed("--at-min-isr-partitions"))
     nodes.start(away)
-    nodes.wait_in_sync()
-    assert tool("kafka-topics", *describe, "--under-replicated-partitions").strip() == ""
+    wait_until(lambda: listed("--under-replicated-partitions") == "")
 
 
 def test_a_preferred_leader_gets_its_place_back(
@@ -91,25 +103,25 @@ def test_a_preferred_leader_gets_its_place_back(
 ) -> None:
     preferred = nodes.partitions()[only_part(replicated)].replicas[0]
     nodes.kill(preferred)
-    nodes.produce(replicated, ["led by another"], timeout_s=PATIENCE_SECONDS)
+    nodes.produce(replicated, ["led by another"], timeout_s=PATIENCE_S)
     assert nodes.leader(replicated) != preferred
     nodes.start(preferred)
-    nodes.wait_in_sync()
+    nodes.wait_in_sync(timeout_s=PATIENCE_S)
     election = ["--election-type", "preferred", "--topic", replicated, "--partition", "0"]
     said = tool("kafka-leader-election", *election)
     assert f"Successfully completed leader election (PREFERRED) for partitions {replicated}-0" in (
         said
     )
-    assert nodes.leader(replicated) == preferred
+    wait_until(lambda: nodes.leader(replicated) == preferred)
     assert values(nodes, replicated)[-1] == b"led by another"
 
 
 def test_replicas_are_moved_and_the_old_ones_go(
     nodes: ThreeNodes, tool: Tool, topic_name: str, tmp_path: Path
 ) -> None:
-    nodes.create_topic(topic_name, replication_factor=2)
+    nodes.create_topic(topic_name, replication_factor=2, timeout_s=PATIENCE_S)
     sent = [f"{number}".encode() * 100 for number in range(200)]
-    nodes.produce(topic_name, sent)
+    nodes.produce(topic_name, sent, timeout_s=PATIENCE_S)
     before = nodes.partitions()[only_part(topic_name)].replicas
     (new,) = set(nodes.nodes) - set(before)
     plan = tmp_path / "plan.json"
@@ -125,12 +137,13 @@ def test_replicas_are_moved_and_the_old_ones_go(
         return f"Reassignment of partition {topic_name}-0 is completed." in said
 
     wait_until(done)
-    nodes.wait_in_sync()
-    assert nodes.partitions()[only_part(topic_name)].replicas == (new, before[1])
+    wait_until(lambda: nodes.partitions()[only_part(topic_name)].replicas == (new, before[1]))
+    nodes.wait_in_sync(timeout_s=PATIENCE_S)
     assert values(nodes, topic_name) == sent
     old = nodes.nodes[before[0]].data_dir / f"{topic_name}-0"
     wait_until(lambda: not old.exists())
-    assert "throttled" not in tool("kafka-topics", "--describe", "--topic", topic_name)
+    described = ["--describe", "--topic", topic_name]
+    wait_until(lambda: "throttled" not in tool("kafka-topics", *described))
 
 
 def test_another_controller_takes_over(nodes: ThreeNodes, tool: Tool, topic_name: str) -> None:
@@ -138,13 +151,13 @@ def test_another_controller_takes_over(nodes: ThreeNodes, tool: Tool, topic_name
         said = tool("kafka-metadata-quorum", "describe", "--status")
         return dict(re.findall(r"^(\w+):\s+(.*)$", said, re.MULTILINE))
 
-    before = status()
     first = nodes.controller()
-    assert before["LeaderId"] == str(first)
+    wait_until(lambda: status()["LeaderId"] == str(first))
+    before = status()
     nodes.kill(first)
     wait_until(lambda: nodes.controller() != first)
+    wait_until(lambda: status()["LeaderId"] == str(nodes.controller()))
     after = status()
-    assert after["LeaderId"] == str(nodes.controller())
     assert int(after["LeaderEpoch"]) > int(before["LeaderEpoch"])
     said = tool("kafka-topics", "--create", "--topic", topic_name, "--replication-factor", "2")
     assert f"Created topic {topic_name}." in said
@@ -204,7 +217,7 @@ def test_a_group_goes_on_when_its_coordinator_dies(
         wait_until(describe)
         row = rows[0]
         assert (row[1], row[3]) == (replicated, "7")
-        nodes.produce(replicated, ["one more"], timeout_s=PATIENCE_SECONDS)
+        nodes.produce(replicated, ["one more"], timeout_s=PATIENCE_S)
         wait_until(lambda: take(11))
 
         def committed() -> bool:
@@ -216,7 +229,7 @@ def test_a_group_goes_on_when_its_coordinator_dies(
             return True
 
         wait_until(committed)
-        assert consumer.committed([Place(replicated, 0)], PATIENCE_SECONDS)[0].offset == 11
+        assert consumer.committed([Place(replicated, 0)], PATIENCE_S)[0].offset == 11
     finally:
         consumer.close()
 
@@ -229,13 +242,13 @@ def test_a_transaction_ends_when_its_coordinator_dies(
         {
             "bootstrap.servers": cluster.bootstrap_servers,
             "transactional.id": name,
-            "transaction.timeout.ms": 120_000,
+            "transaction.timeout.ms": 900_000,
         }
     )
-    producer.init_transactions(PATIENCE_SECONDS)
+    producer.init_transactions(PATIENCE_S)
     producer.begin_transaction()
     producer.produce(replicated, b"committed", partition=0)
-    producer.flush(PATIENCE_SECONDS)
+    producer.flush(PATIENCE_S)
     first = coordinator(cluster, TRANSACTION, name)
     nodes.kill(first)
     described = tool("kafka-transactions", "describe", "--transactional-id", name)
@@ -244,11 +257,11 @@ def test_a_transaction_ends_when_its_coordinator_dies(
     assert told["TransactionState"] == "Ongoing"
     assert int(told["CoordinatorId"]) != first
     assert f"{replicated}-0" in described
-    producer.commit_transaction(PATIENCE_SECONDS)
+    producer.commit_transaction(PATIENCE_S)
     read = nodes.read(
         replicated,
         count=11,
-        timeout_s=PATIENCE_SECONDS,
+        timeout_s=PATIENCE_S,
         settings={"isolation.level": "read_committed"},
     )
     assert read[-1].value == b"committed"
@@ -257,7 +270,7 @@ def test_a_transaction_ends_when_its_coordinator_dies(
 def test_disks_hold_the_same_of_every_replica(
     nodes: ThreeNodes, tool: Tool, replicated: str
 ) -> None:
-    nodes.wait_in_sync()
+    nodes.wait_in_sync(timeout_s=PATIENCE_S)
 
     def sizes() -> list[int]:
         said = tool("kafka-log-dirs", "--describe", "--topic-list", replicated)
@@ -269,5 +282,8 @@ def test_disks_hold_the_same_of_every_replica(
             for each in directory["partitions"]
         ]
 
-    found = sizes()
-    assert len(found) == 3 and len(set(found)) == 1 and found[0] > 0
+    def are_equal() -> bool:
+        found = sizes()
+        return len(found) == 3 and len(set(found)) == 1 and found[0] > 0
+
+    wait_until(are_equal)

@@ -16,6 +16,7 @@ import pytest
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from penstock.model.error import ErrorCode
+from penstock.model.id import TopicPartition
 from penstock.protocol.messages.find_coordinator import FindCoordinatorRequest
 from penstock.protocol.messages.heartbeat import HeartbeatRequest
 from penstock.testing.cluster import Cluster as ThreeNodes
@@ -279,8 +280,11 @@ def group_id(coordinator: None, topic_name: str) -> str:
 
 
 @pytest.fixture
-def make_topic(request: pytest.FixtureRequest, admin: AdminClient) -> Callable[..., str]:
-    """Create a topic (one partition unless told otherwise) and wait until it can be written."""
+def make_topic(
+    request: pytest.FixtureRequest, admin: AdminClient, cluster: Cluster
+) -> Callable[..., str]:
+    """Create a topic (one partition unless told otherwise) and wait until it can be written, and
+    until every node knows of it: tools ask whichever comes first."""
 
     def make(partitions: int = 1, **config: str) -> str:
         readable = request.function.__name__.removeprefix("test_").replace("_", "-")
@@ -289,6 +293,8 @@ def make_topic(request: pytest.FixtureRequest, admin: AdminClient) -> Callable[.
         new = NewTopic(name, partitions, config=settings)
         admin.create_topics([new])[name].result(PATIENCE_SECONDS)
         wait_for_leaders(admin, name, partitions)
+        if cluster.nodes is not None:
+            wait_until_known(cluster.nodes, name)
         return name
 
     return make
@@ -320,6 +326,11 @@ def wait_until(condition: Callable[[], bool], patience: float = PATIENCE_SECONDS
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"
         time.sleep(0.02)
+
+
+def wait_until_known(nodes: ThreeNodes, topic: str) -> None:
+    first = TopicPartition(topic, 0)
+    wait_until(lambda: all(first in nodes.partitions(each) for each in nodes.nodes))
 
 
 def wait_for_leaders(admin: AdminClient, topic: str, partitions: int) -> None:

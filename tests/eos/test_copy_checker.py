@@ -11,6 +11,11 @@ from tools.exactly_once.checker import differences
 from tools.exactly_once.outcome import HEADING, Result, render
 from tools.page import read_section, write_section
 
+
+def new_result(seed: int) -> Result:
+    return Result(target="penstock", seed=seed, fault=None, copiers=3)
+
+
 SOURCE = {0: ["a", "b", "c"], 1: ["x", "y"]}
 
 
@@ -43,7 +48,7 @@ def test_a_copy_is_wrong(copy: dict[int, list[str]], found: list[str]) -> None:
 
 
 def test_the_ends_of_transactions_are_counted() -> None:
-    result = Result("penstock", 1, None, 3)
+    result = new_result(1)
     answered = {"process": "p", "outcome": Outcome.OK}
     result.count(
         [
@@ -63,14 +68,14 @@ def test_only_its_own_section_of_the_page_is_written(tmp_path: Path) -> None:
         f"# Reliability\n\nFirst.\n\n{HEADING}\n\nold\n\n### old too\n\n## Third\n\nx\n"
     )
     for seed in (41, 42):
-        write_section(page, "# New", HEADING, render(Result("penstock", seed, None, 3)))
+        write_section(page, "# New", HEADING, render(new_result(seed)))
     text = page.read_text()
     assert text.startswith("# Reliability\n\nFirst.\n\n## Exactly once under fire\n")
     assert text.endswith("\n\n## Third\n\nx\n")
     assert "old" not in text
     assert "seed 42" in text
     assert "seed 41" not in text
-    assert read_section(page, HEADING) == render(Result("penstock", 42, None, 3))
+    assert read_section(page, HEADING) == render(new_result(42))
 
 
 def test_a_section_of_a_new_page(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from confluent_kafka.admin import AdminClient
 
 from tests.mixed.mixed_kit import wait_until
 
-PATIENCE_S = 60.0
+PATIENCE_S = 180.0
 EXIT_S = 5.0
 PAUSE_S = 0.02
 
@@ -202,7 +202,7 @@ class Transactions(Worker):
             {
                 "bootstrap.servers": self._servers,
                 "transactional.id": self._name,
-                "transaction.timeout.ms": 30_000,
+                "transaction.timeout.ms": 60_000,
                 "retry.backoff.ms": 50,
             }
         )
@@ -221,7 +221,7 @@ class Group(Worker):
     def __init__(self, servers: str, group_id: str, topic: str, protocol: str) -> None:
         super().__init__()
         self.seen: Counter[bytes] = Counter()
-        self._group_id = group_id
+        self.group_id = group_id
         self._topic = topic
         self._consumer = Consumer(
             {
@@ -236,7 +236,7 @@ class Group(Worker):
         )
 
     def __repr__(self) -> str:
-        return f"group {self._group_id}"
+        return f"group {self.group_id}"
 
     def work(self) -> None:
         self._consumer.subscribe([self._topic])

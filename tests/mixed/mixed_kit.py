@@ -14,22 +14,28 @@ import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Literal, NamedTuple
+
+from confluent_kafka import KafkaException
+from confluent_kafka.admin import AdminClient
 
 from tools.apache_kafka import CLUSTER_ID, ApacheKafka, answers_metadata, free_port
 from tools.brief_kafka import brief_jvm
 from tools.kafka_cluster import SMALL_HEAP, random_id
 
 WITHOUT_SHARE_AND_STREAMS = ("--feature", "share.version=0", "--feature", "streams.version=0")
-START_S = 90.0
-STOP_S = 60.0
-WAIT_S = 60.0
+# Only reached where something is wrong: on a busy machine everything takes its time.
+START_S = 240.0
+STOP_S = 180.0
+WAIT_S = 240.0
+CALL_S = 30.0
 
 Role = Literal["broker", "controller"]
 
 QUICK = {
-    "broker.session.timeout.ms": "3000",
+    "broker.session.timeout.ms": "6000",
     "broker.heartbeat.interval.ms": "500",
     "offsets.topic.num.partitions": "4",
     "offsets.topic.replication.factor": "3",
@@ -206,10 +212,18 @@ class MixedCluster:
                 list(threads.map(lambda node: node.launch(), self.nodes))
             for node in self.nodes:
                 node.wait_ready()
+            self.wait_unfenced()
         except BaseException:
             self.kill_all()
             raise
         return self
+
+    def wait_unfenced(self) -> None:
+        """Until every broker that runs tells clients of all of them: before, a tool that asks for
+        three replicas comes too early."""
+        for broker in self.brokers.values():
+            asked = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
+            wait_until(partial(_lists, asked, set(self.brokers)), "not all brokers are unfenced")
 
     def __exit__(self, *_: object) -> None:
         self.kill_all()
@@ -240,6 +254,14 @@ def _dynamic(ports: Mapping[int, int]) -> tuple[dict[str, str], Sequence[str]]:
     voters = ",".join(f"{number}@127.0.0.1:{port}:{random_id()}" for number, port in ports.items())
     flags = ("--initial-controllers", voters, *WITHOUT_SHARE_AND_STREAMS)
     return {"controller.quorum.bootstrap.servers": servers}, flags
+
+
+def _lists(admin: AdminClient, brokers: set[int]) -> bool:
+    """Whether a client is told of these brokers."""
+    try:
+        return brokers <= set(admin.list_topics(timeout=CALL_S).brokers)
+    except KafkaException:
+        return False
 
 
 def _accepts(port: int) -> bool:

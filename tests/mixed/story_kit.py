@@ -44,9 +44,10 @@ ROUNDS = 3
 
 
 class Story:
-    """One topic, with one partition led by each broker. Begun and ended as a context."""
+    """One topic, with one partition led by each broker. Begun and ended as a context. Transactional
+    ids and groups: `clients` of each, at most one for each coordinator."""
 
-    def __init__(self, cluster: MixedCluster) -> None:
+    def __init__(self, cluster: MixedCluster, *, clients: int = COORDINATORS) -> None:
         servers = cluster.bootstrap_servers
         self.cluster = cluster
         self.servers = servers
@@ -56,11 +57,11 @@ class Story:
         self.writer = Writer(servers, TOPIC, count)
         self.transactions = [
             Transactions(servers, name, TOPIC, count)
-            for name in one_for_each("transfer", COORDINATORS)
+            for name in one_for_each("transfer", COORDINATORS)[:clients]
         ]
         self.groups = [
             Group(servers, name, TOPIC, "consumer" if index % 2 else "classic")
-            for index, name in enumerate(one_for_each("group", COORDINATORS))
+            for index, name in enumerate(one_for_each("group", COORDINATORS)[:clients])
         ]
         self.counts = {TOPIC: count, **COUNTS}
 
@@ -70,10 +71,6 @@ class Story:
 
     @contextmanager
     def begun(self) -> Iterator[Story]:
-        wait_until(
-            lambda: set(self.admin.list_topics(timeout=PATIENCE_S).brokers) == set(self.ids),
-            "not all brokers are unfenced",
-        )
         self._create_topic()
         with ExitStack() as stack:
             for worker in self.workers:
@@ -197,6 +194,16 @@ def _compare(homes: Mapping[int, Path], topic: str, index: int) -> None:
     wait_until(lambda: apart() is None, lambda: f"{topic}-{index}: {apart()}")
     replicas = held(homes, topic, index)
     assert len(replicas) == REPLICAS and all(replicas.values())
+
+
+def compare_metadata_logs(cluster: MixedCluster) -> None:
+    """It goes on being written: all end with what all have in the end."""
+    homes = {node.place.number: node.data_dir for node in cluster.nodes}
+    wait_until(
+        lambda: difference(held(homes, "__cluster_metadata", 0)) is None,
+        lambda: f"metadata logs: {difference(held(homes, '__cluster_metadata', 0))}",
+    )
+    assert len(held(homes, "__cluster_metadata", 0)) == len(homes)
 
 
 async def _quorum_leader(server: str) -> int:

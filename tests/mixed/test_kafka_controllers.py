@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mixed.mixed_kit import KafkaNode, Kind, MixedCluster, PenstockNode
+from tests.mixed.mixed_kit import KafkaNode, Kind, MixedCluster, PenstockNode, wait_until
 from tests.mixed.story_kit import Story
 from tests.mixed.tool_kit import KafkaTools
 
@@ -32,8 +32,9 @@ def test_kafkas_tools_find_a_cluster_like_any_other(cluster: MixedCluster) -> No
     tools.create("console", partitions=3, replicas=3)
     tools.produce("console", lines)
     assert sorted(tools.consume("console", "console-readers", len(lines))) == sorted(lines)
-    assert tools.lag("console-readers") == {("console", index): 0 for index in range(3)}
-    assert {3, 4} <= tools.observers()
+    none = {("console", index): 0 for index in range(3)}
+    wait_until(lambda: tools.lag("console-readers") == none, "lag of a group that read it all")
+    wait_until(lambda: {3, 4} <= tools.observers(), "ours are no observers")
     assert tools.leaders("console") == {2, 3, 4}
 
 

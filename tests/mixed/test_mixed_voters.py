@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.mixed.mixed_kit import KafkaNode, Kind, MixedCluster, PenstockNode, wait_until
-from tests.mixed.replica_kit import difference, held
-from tests.mixed.story_kit import Story
+from tests.mixed.mixed_kit import KafkaNode, Kind, MixedCluster, PenstockNode
+from tests.mixed.story_kit import Story, compare_metadata_logs
 
 pytestmark = pytest.mark.java
 
@@ -27,16 +26,6 @@ def kill_until_led_by(story: Story, kafka: bool) -> None:
         story.kill(active)
         story.cluster.start(active)
     raise AssertionError("always led by the same kind")
-
-
-def compare_metadata_logs(cluster: MixedCluster) -> None:
-    """It goes on being written: all end with what all have in the end."""
-    homes = {node.place.number: node.data_dir for node in cluster.nodes}
-    wait_until(
-        lambda: difference(held(homes, "__cluster_metadata", 0)) is None,
-        lambda: f"metadata logs: {difference(held(homes, '__cluster_metadata', 0))}",
-    )
-    assert len(held(homes, "__cluster_metadata", 0)) == len(homes)
 
 
 @pytest.mark.parametrize("static", [True, False], ids=["static", "dynamic"])

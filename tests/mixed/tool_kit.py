@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tools.apache_kafka import run_tool
 
-TIMEOUT_S = 90.0
+TIMEOUT_S = 240.0
 
 
 class KafkaTools:

@@ -56,6 +56,22 @@ def test_what_is_sent_behind_a_large_request_is_answered_behind_it(penstock: Any
             assert wire.receive().error_code == 0
 
 
+@pytest.mark.parametrize("partitions", [10, 2001])
+def test_all_topics_of_few_and_of_many_partitions(penstock: Any, partitions: int) -> None:
+    names = [f"t{number}" for number in range(4)]
+    for name in names:
+        penstock.create_topic(name, partitions)
+    with Wire(penstock.bootstrap_servers, 30) as wire:
+        wire.send(MetadataRequest(topics=None, include_topic_authorized_operations=True), 12)
+        wire.send(ApiVersionsRequest(), 0)
+        answer = wire.receive()
+        assert wire.receive().error_code == 0
+    assert [topic.name for topic in answer.topics] == names
+    for topic in answer.topics:
+        assert [one.partition_index for one in topic.partitions] == list(range(partitions))
+        assert topic.topic_authorized_operations > 0
+
+
 def test_many_clients_with_large_requests_all_get_their_own_answer(penstock: Any) -> None:
     with ExitStack() as stack:
         wires = [stack.enter_context(Wire(penstock.bootstrap_servers, 30)) for _ in range(20)]

@@ -44,6 +44,10 @@ def test_the_demo_shows_the_detector_at_work() -> None:
     assert demo.returncode == 0, said
     for part in (
         "kill -9 while producing",
+        "three nodes ready and in sync after",
+        "the producer heard nothing for",
+        "yes: nothing that was acknowledged is lost",
+        "yes: each is there once, in the order it was sent",
         "waiting for the first verdicts: Python starts",
         "waiting for the first verdicts: Spark starts in its Java process",
         "waiting for the first verdicts: the query runs",
@@ -59,16 +63,23 @@ def test_the_demo_shows_the_detector_at_work() -> None:
     assert leftovers(before) == set()
 
 
-@pytest.mark.java
-def test_ctrl_c_ends_all_of_it() -> None:
+@pytest.mark.parametrize(
+    ("said", "count"),
+    [
+        # The broker, who runs the nodes, and the three of them.
+        pytest.param("led by node", 5, id="three nodes"),
+        pytest.param("pipeline run fraud", 3, id="detector", marks=pytest.mark.java),
+    ],
+)
+def test_ctrl_c_ends_all_of_it(said: str, count: int) -> None:
     before = leftovers(set())
     demo = start("--seconds", "300", "--rate", "100")
     assert demo.stdout is not None
     for line in demo.stdout:
-        if "pipeline run fraud" in line:
+        if said in line:
             break
     deadline = time.monotonic() + 120
-    while len(children := descendants(demo.pid)) < 3:
+    while len(children := descendants(demo.pid)) < count:
         assert time.monotonic() < deadline
         time.sleep(0.1)
     demo.send_signal(signal.SIGINT)
@@ -84,6 +95,7 @@ def test_without_java_the_broker_is_shown_all_the_same(tmp_path: Path) -> None:
     said, _ = demo.communicate(timeout=240)
     assert demo.returncode == 0, said
     assert "yes: every acknowledged record is still there" in said
+    assert "yes: nothing that was acknowledged is lost" in said
     line = next(line for line in said.splitlines() if "not shown here" in line)
     assert "install" in line.lower()
 

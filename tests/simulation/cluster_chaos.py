@@ -15,6 +15,7 @@ from penstock.testing.simulation.member import add_members, build_member
 from tests.simulation.cluster_checker import ClusterChecker, Violation
 from tests.simulation.cluster_faults import Faults
 from tests.simulation.cluster_kit import ClusterClient
+from tests.simulation.cluster_row import RowWriter
 from tests.simulation.cluster_work import (
     Committer,
     Creator,
@@ -132,6 +133,7 @@ class Run:
             new(Writer, "plain", EVERY),
             new(IdempotentWriter, "once", strict),
             new(IdempotentWriter, "safe", SAFE),
+            new(RowWriter, "row", strict),
             new(Writer, "hasty", EVERY, 1),
         ]
         self.creator = Creator(ClusterClient(cluster, names))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -14,21 +13,20 @@ from confluent_kafka import IsolationLevel, KafkaException
 from penstock.testing.broker import BrokerError
 from penstock.testing.cluster import Cluster, ClusterError
 from penstock.testing.cluster_view import NodeSilentError
-from penstock.testing.history import Event, Outcome, check, load
+from penstock.testing.history import Event, load
 from tools.cluster_chaos import replicas
 from tools.cluster_chaos.disturbance import Disturbances, Weather
 from tools.cluster_chaos.member import Member
 from tools.cluster_chaos.outcome import Result
-from tools.cluster_chaos.scenario import Scenario
+from tools.cluster_chaos.scenario import Scenario, Stage
 from tools.cluster_chaos.setup import NODE_SETTINGS, PARTITIONS, REPLICAS, TOPIC_SETTINGS
 from tools.cluster_chaos.watcher import Watcher
-from tools.exactly_once.checker import differences, values_of
 from tools.exactly_once.feeder import Feeder
 from tools.exactly_once.fleet import Fleet
-from tools.exactly_once.reading import UnreadableError, end_offsets, hanging, lag, read_topic
+from tools.exactly_once.reading import end_offsets, lag
 from tools.exactly_once.setup import COPY, SOURCE
+from tools.exactly_once.verdict import Say, drain, judge
 
-Say = Callable[[str], None]
 _SESSION_S = int(NODE_SETTINGS["broker.session.timeout.ms"]) / 1000 + 1.0
 _ROUND_S = 30
 """As long as the longest time without a majority. A copier whose client hangs, as librdkafka's does
@@ -76,31 +74,34 @@ class Crowd:
             each.stopping.set()
         self.fleet.kill_all()
 
-    def events(self) -> list[Event]:
+    def others(self) -> list[Event]:
+        """What all but the feeder did and saw."""
         noted = [event for each in self.readers for event in each.events]
-        return [*self.feeder.events, *load(self.fleet.histories), *noted]
+        return [*load(self.fleet.histories), *noted]
 
 
 def run(target: str, cluster: Cluster, scratch: Path, plan: Plan, say: Say = print) -> Result:
-    result = Result(target, plan.seed, len(cluster.nodes))
+    result = Result(target=target, seed=plan.seed, nodes=len(cluster.nodes))
     began = time.monotonic()
-    cluster.start_all()
     crowd = None
     try:
+        cluster.start_all()
         for topic in (SOURCE, COPY):
             cluster.create_topic(
-                topic, PARTITIONS, TOPIC_SETTINGS, replication_factor=REPLICAS, timeout_s=30
+                topic, PARTITIONS, TOPIC_SETTINGS, replication_factor=REPLICAS, timeout_s=60
             )
         crowd = _crowd(cluster.bootstrap_servers, scratch, plan)
         crowd.start()
-        _wait_flowing(crowd)
+        _wait_flowing(crowd, plan.settle_s)
         if plan.scenario is None:
             _disturb(cluster, crowd, plan, result, say)
         else:
             _play(plan.scenario, cluster, crowd, say)
-        if _heal(cluster, crowd, plan, result, say):
-            _settle(cluster, crowd, plan, result, say)
-            _judge(cluster, crowd, result, say)
+        _heal(cluster, crowd, plan, result, say)
+        _settle(cluster, crowd, plan, result, say)
+        _judge(cluster, crowd, result, say)
+    except (BrokerError, ClusterError, NodeSilentError, KafkaException) as error:
+        result.violations.append(f"stuck: {error}")
     finally:
         if crowd is not None:
             crowd.abandon()
@@ -123,7 +124,7 @@ def _crowd(bootstrap: str, scratch: Path, plan: Plan) -> Crowd:
     )
 
 
-def _wait_flowing(crowd: Crowd, timeout_s: float = 60.0) -> None:
+def _wait_flowing(crowd: Crowd, timeout_s: float) -> None:
     """Until copies are seen: what happens before that meets nobody."""
     deadline = time.monotonic() + timeout_s
     while not all(each.count for each in crowd.watchers):
@@ -143,7 +144,7 @@ def _play(scenario: Scenario, cluster: Cluster, crowd: Crowd, say: Say) -> None:
     tending = threading.Thread(target=tend, daemon=True)
     tending.start()
     try:
-        scenario(cluster, say)
+        scenario(Stage(cluster, say, crowd.feeder))
     finally:
         over.set()
         tending.join()
@@ -156,7 +157,7 @@ def _disturb(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Sa
         cluster, dice, plan.weather, result.disturbances, power_fails=plan.power_fails
     )
     until = time.monotonic() + plan.seconds
-    while time.monotonic() < until:
+    while time.monotonic() < until and crowd.feeder.failure is None:
         next_at = min(until, time.monotonic() + dice.uniform(*plan.weather.peace_s))
         while time.monotonic() < next_at:
             crowd.fleet.tend()
@@ -174,26 +175,21 @@ def _disturb(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Sa
     result.violations += [f"died: {death}" for death in disturbances.deaths]
 
 
-def _heal(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Say) -> bool:
-    """Whether the cluster is whole again."""
+def _heal(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Say) -> None:
+    """Returns when the cluster is whole again."""
     say("peace: all nodes run and reach each other")
     began = time.monotonic()
-    try:
-        for number, node in cluster.nodes.items():
-            if not node.running:
-                cluster.launch(number)
-        for node in cluster.nodes.values():
-            node.wait_ready()
-        _wait_whole(cluster, crowd, began + plan.settle_s)
-        result.healed_s = time.monotonic() - began
-        # A node that stood still may not know yet that it was given up: its session ends first.
-        time.sleep(_SESSION_S)
-        _wait_whole(cluster, crowd, time.monotonic() + plan.settle_s)
-    except (BrokerError, ClusterError, NodeSilentError) as error:
-        result.violations.append(f"stuck: {error}")
-        return False
+    for number, node in cluster.nodes.items():
+        if not node.running:
+            cluster.launch(number)
+    for node in cluster.nodes.values():
+        node.wait_ready()
+    _wait_whole(cluster, crowd, began + plan.settle_s)
+    result.healed_s = time.monotonic() - began
+    # A node that stood still may not know yet that it was given up: its session ends first.
+    time.sleep(_SESSION_S)
+    _wait_whole(cluster, crowd, time.monotonic() + plan.settle_s)
     say(f"all replicas in sync after {result.healed_s:.1f} s")
-    return True
 
 
 def _wait_whole(cluster: Cluster, crowd: Crowd, deadline: float) -> None:
@@ -209,11 +205,8 @@ def _wait_whole(cluster: Cluster, crowd: Crowd, deadline: float) -> None:
 
 def _settle(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Say) -> None:
     """Whatever was acknowledged must now be copied to the last record."""
-    crowd.feeder.stopping.set()
-    crowd.feeder.join(30)
-    left = crowd.feeder.drain(60)
-    if left:
-        result.violations.append(f"stuck: {left} records of the source were not acknowledged")
+    say("the producer ends, the copiers catch up")
+    drain(crowd.feeder, result, plan.settle_s)
     bootstrap = cluster.bootstrap_servers
     deadline = time.monotonic() + plan.settle_s
     behind = _lag(bootstrap)
@@ -223,17 +216,18 @@ def _settle(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Say
         behind = _lag(bootstrap)
     if behind:
         result.violations.append(f"stuck: the copiers are {behind} records behind")
-    stubborn = crowd.fleet.end(_ROUND_S + 15)
+    stubborn = crowd.fleet.end(_ROUND_S + 60)
     if stubborn:
         result.violations.append(f"stuck: {stubborn} copiers did not end")
     result.endings = crowd.fleet.endings
-    _wait_read(crowd, bootstrap, result)
+    _wait_read(crowd, bootstrap, result, plan.settle_s)
     for each in crowd.readers:
         each.stopping.set()
     for each in crowd.readers:
-        each.join(60)
+        each.join(120)
         if each.is_alive():
             result.violations.append(f"stuck: {each.name} did not end")
+        result.violations += [f"reset: {one}" for one in each.resets]
 
 
 def _lag(bootstrap: str) -> int | str:
@@ -244,39 +238,23 @@ def _lag(bootstrap: str) -> int | str:
         return f"({error}) or more"
 
 
-def _wait_read(crowd: Crowd, bootstrap: str, result: Result, timeout_s: float = 30.0) -> None:
+def _wait_read(crowd: Crowd, bootstrap: str, result: Result, timeout_s: float) -> None:
     """Those who followed all along must come to the end as well."""
     ends = end_offsets(bootstrap, SOURCE, IsolationLevel.READ_UNCOMMITTED)
     wanted = sum(ends.values())
     deadline = time.monotonic() + timeout_s
     follower = crowd.watchers[0]
-    while follower.count < wanted and time.monotonic() < deadline:
+    while follower.count < wanted and not follower.resets and time.monotonic() < deadline:
         time.sleep(0.1)
-    if follower.count < wanted:
+    if follower.count < wanted and not follower.resets:
         result.violations.append(f"stuck: {follower.name} got {follower.count} of {wanted}")
 
 
 def _judge(cluster: Cluster, crowd: Crowd, result: Result, say: Say) -> None:
-    say("reading everything back")
-    bootstrap = cluster.bootstrap_servers
-    for topic in (SOURCE, COPY):
-        for index, (stable, end) in hanging(bootstrap, topic, 30).items():
-            result.violations.append(f"hanging: {topic}-{index} is stable to {stable} of {end}")
-    try:
-        source = read_topic(bootstrap, SOURCE, "reader of the source")
-        copy = read_topic(bootstrap, COPY, "reader of the copy")
-    except UnreadableError as error:
-        result.violations.append(f"unreadable: {error}")
+    if not judge(cluster.bootstrap_servers, crowd.feeder, crowd.others(), result, say):
         return
-    copied = values_of(copy)
-    result.violations += [f"copy: {one}" for one in differences(values_of(source), copied)]
-    noted = crowd.events()
-    result.violations += [f"history: {one}" for one in check([*noted, *source, *copy])]
     directories = {number: node.data_dir for number, node in cluster.nodes.items()}
     seen = cluster.partitions()
     result.violations += [f"replicas: {one}" for one in replicas.differences(directories, seen)]
     result.compared = len(seen)
-    result.acknowledged = sum(event.outcome is Outcome.OK for event in crowd.feeder.events)
-    result.copied = sum(len(values) for values in copied.values())
     result.commits = sum(each.commits for each in crowd.members)
-    result.count(noted)

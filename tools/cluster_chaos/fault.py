@@ -6,10 +6,14 @@ Only for showing that the judges notice. Given to `Cluster(prepare=...)` by name
 from __future__ import annotations
 
 from penstock.coordinator.journal import PartitionJournal
-from penstock.replication.follower import Follower, Truncate
+from penstock.replication.follower import Append, Follower, Truncate
 from penstock.replication.leader import Leader
 from penstock.replication.partition import Partition
+from penstock.storage.log import Log
 from tools.cluster_chaos.power import keep_synced_sizes
+from tools.exactly_once.setup import SOURCE
+
+_LATE_RECORDS = 3
 
 
 def name_of(fault: str) -> str:
@@ -33,13 +37,22 @@ def ignore_min_isr() -> None:
 
 def truncate_by_high_watermark() -> None:
     """A follower of a new leader throws away all that it does not know to be committed, though it
-    may have acknowledged it."""
+    may have acknowledged it. It hears a little late what is committed, as followers may: so there
+    is always something. Only in the source: transactions that lose their records or their
+    coordinator hang, and whoever waits for them cannot tell what was lost."""
+    high_watermark, begin = Append.high_watermark, Follower.begin
 
-    def begin(self: Follower) -> Truncate | None:
+    def of_before(self: Append, end_offset: int) -> int:
+        return max(high_watermark(self, end_offset) - _LATE_RECORDS, 0)
+
+    def begin_anew(self: Follower) -> Truncate | None:
         log = self._log
+        if isinstance(log, Log) and log.partition.topic != SOURCE:
+            return begin(self)
         return Truncate(max(log.high_watermark, log.log_start_offset))
 
-    Follower.begin = begin  # type: ignore[method-assign]
+    Append.high_watermark = of_before  # type: ignore[method-assign]
+    Follower.begin = begin_anew  # type: ignore[method-assign]
 
 
 def unfenced_coordinator() -> None:

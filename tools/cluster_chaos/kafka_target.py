@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,12 @@ class KafkaNode(ClusterNode):
     """The place and the settings are a Penstock node's; the process is Kafka's."""
 
     ready_s = 120.0
+    heap: Sequence[str] = SMALL_HEAP
 
     def __init__(self, *args: Any, **named: Any) -> None:
         super().__init__(*args, **named)
         self.kafka = ApacheKafka(
-            self.data_dir, heap=SMALL_HEAP, port=self.ports.clients, start_timeout=self.ready_s
+            self.data_dir, heap=self.heap, port=self.ports.clients, start_timeout=self.ready_s
         )
         self.kafka.controller_port = self.ports.controllers
         self.kafka.format_flags = ()

@@ -11,7 +11,7 @@ from confluent_kafka import TopicPartition as Position
 
 from penstock.model.id import TopicPartition
 from penstock.testing.history import Assign, Commit, Event, Outcome, Poll, Seen
-from tools.cluster_chaos.setup import MEMBERS, reader_settings
+from tools.cluster_chaos.setup import MEMBERS, is_reset, reader_settings
 from tools.exactly_once.copier import committed_of
 from tools.exactly_once.setup import SESSION_TIMEOUT_MS, now_s
 
@@ -27,13 +27,13 @@ class Member(threading.Thread):
         self.stopping = threading.Event()
         self.commits = 0
         self.gave_up = 0
+        self.resets: list[str] = []
         self._dice = random.Random(number)
         self._life = 0
         self._topic = topic
         self._settings = reader_settings(bootstrap) | {
             "group.id": MEMBERS,
             "isolation.level": "read_committed",
-            "auto.offset.reset": "earliest",
             "session.timeout.ms": SESSION_TIMEOUT_MS,
             "heartbeat.interval.ms": 300,
         }
@@ -76,6 +76,8 @@ class Member(threading.Thread):
                     group=MEMBERS,
                 )
             )
+        for position in committed:
+            position.offset = max(position.offset, 0)
         consumer.assign(committed)
 
     def _revoked(self, _: Consumer, __: list[Position]) -> None:
@@ -85,7 +87,9 @@ class Member(threading.Thread):
         when = now_s()
         records: dict[int, list[Seen]] = {}
         for message in messages:
-            if message.error() is None:
+            if is_reset(message):
+                self.resets.append(f"{self._process}: {message.error()}")
+            elif message.error() is None:
                 index, offset = message.partition() or 0, message.offset() or 0
                 one = Seen(offset, (message.value() or b"").decode())
                 records.setdefault(index, []).append(one)

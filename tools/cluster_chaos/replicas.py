@@ -20,7 +20,7 @@ _BATCH_HEAD = 12
 def differences(
     directories: Mapping[int, Path],
     partitions: Mapping[TopicPartition, PartitionView],
-    timeout_s: float = 20.0,
+    timeout_s: float = 60.0,
 ) -> list[str]:
     """The last answers of a leader may still be on their way, so it looks again for a while."""
     deadline = time.monotonic() + timeout_s

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from confluent_kafka import KafkaError, Message
+
 from tools.exactly_once.setup import BROKER_SETTINGS, PARTITIONS, client_settings
 
 MEMBERS: Final = "members"
@@ -32,6 +34,7 @@ __all__ = [
     "REPLICAS",
     "TOPIC_SETTINGS",
     "client_settings",
+    "is_reset",
     "reader_settings",
 ]
 
@@ -43,3 +46,9 @@ def reader_settings(bootstrap: str) -> dict[str, Any]:
         "fetch.wait.max.ms": 50,
         "fetch.error.backoff.ms": 20,
     }
+
+
+def is_reset(message: Message) -> bool:
+    """Whether the broker had told that there is no such offset: nothing is ever deleted here."""
+    error = message.error()
+    return error is not None and error.code() == KafkaError._AUTO_OFFSET_RESET

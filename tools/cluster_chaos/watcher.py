@@ -10,7 +10,7 @@ from confluent_kafka import TopicPartition as Position
 
 from penstock.model.id import TopicPartition
 from penstock.testing.history import Assign, Event, Poll, Seen
-from tools.cluster_chaos.setup import PARTITIONS, reader_settings
+from tools.cluster_chaos.setup import PARTITIONS, is_reset, reader_settings
 from tools.exactly_once.setup import TRANSACTION_HEADER, now_s
 
 _POLL_S = 0.2
@@ -24,6 +24,7 @@ class Watcher(threading.Thread):
         self.events: list[Event] = []
         self.stopping = threading.Event()
         self.count = 0
+        self.resets: list[str] = []
         self._topic = topic
         self._committed_only = committed_only
         settings = {"group.id": "nobody", "isolation.level": level}
@@ -50,7 +51,9 @@ class Watcher(threading.Thread):
     def _note(self, messages: list[Message]) -> None:
         records: dict[int, list[Seen]] = defaultdict(list)
         for message in messages:
-            if message.error() is None:
+            if is_reset(message):
+                self.resets.append(f"{self.name}: {message.error()}")
+            elif message.error() is None:
                 records[message.partition() or 0].append(seen(message))
         when = now_s()
         for index, found in records.items():

@@ -212,12 +212,15 @@ def reader(address: str) -> Iterator[Any]:
         consumer.close()
 
 
-def read_all(address: str) -> dict[tuple[int, int], bytes]:
+def read_all(
+    address: str, topic: str = TOPIC, partitions: int = PARTITIONS
+) -> dict[tuple[int, int], bytes]:
+    """By partition and offset."""
     found: dict[tuple[int, int], bytes] = {}
     with reader(address) as consumer:
-        consumer.assign([TopicPartition(TOPIC, each, 0) for each in range(PARTITIONS)])
+        consumer.assign([TopicPartition(topic, each, 0) for each in range(partitions)])
         at_end: set[int] = set()
-        while len(at_end) < PARTITIONS:
+        while len(at_end) < partitions:
             for message in consumer.consume(10_000, 0.2):
                 if message.error() is None:
                     found[message.partition(), message.offset()] = message.value()

@@ -170,7 +170,7 @@ class Show:
         self._notes.append(f"$ penstock fraud rules withdraw {RULE}")
 
     def _prove(self) -> None:
-        chapter("6  The proof")
+        chapter("7  The proof")
         say("waiting for the last verdicts, then reading everything back")
         behind = wait_until_judged(self._client, 60.0)
         check(behind == 0, "the detector has judged all that was paid")

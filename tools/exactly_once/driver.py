@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -12,14 +11,14 @@ from typing import Protocol
 from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
-from penstock.testing.history import Event, Outcome, check, load
-from tools.exactly_once.checker import differences, values_of
+from penstock.testing.history import load
 from tools.exactly_once.copier import LOOSE_OFFSETS
 from tools.exactly_once.feeder import Feeder
 from tools.exactly_once.fleet import Fleet
 from tools.exactly_once.outcome import Result
-from tools.exactly_once.reading import UnreadableError, hanging, lag, read_topic
+from tools.exactly_once.reading import lag
 from tools.exactly_once.setup import COPY, PARTITIONS, SESSION_TIMEOUT_MS, SOURCE
+from tools.exactly_once.verdict import Say, drain, judge
 from tools.penstock_broker import Penstock
 
 
@@ -53,11 +52,8 @@ class Plan:
     drain_s: float = 90.0
 
 
-Say = Callable[[str], None]
-
-
 def run(target: str, broker: Broker, scratch: Path, plan: Plan, say: Say = print) -> Result:
-    result = Result(target, plan.seed, plan.fault, plan.copiers)
+    result = Result(target=target, seed=plan.seed, fault=plan.fault, copiers=plan.copiers)
     began = time.monotonic()
     broker.start()
     _create_topics(broker)
@@ -67,7 +63,7 @@ def run(target: str, broker: Broker, scratch: Path, plan: Plan, say: Say = print
     try:
         _disturb(broker, fleet, plan, result, say)
         _settle(broker, fleet, feeder, plan, result, say)
-        _judge(broker, fleet, feeder, result, say)
+        judge(broker.bootstrap_servers, feeder, load(fleet.histories), result, say)
     finally:
         feeder.stopping.set()
         fleet.kill_all()
@@ -131,11 +127,7 @@ def _settle(
     broker: Broker, fleet: Fleet, feeder: Feeder, plan: Plan, result: Result, say: Say
 ) -> None:
     """Peace: whatever was acknowledged must now be copied to the last record."""
-    feeder.stopping.set()
-    feeder.join(30)
-    left = feeder.drain(30)
-    if left:
-        result.violations.append(f"stuck: {left} records of the source were not acknowledged")
+    drain(feeder, result, 30)
     say("no more kills: the copiers finish")
     deadline = time.monotonic() + plan.drain_s
     behind = lag(broker.bootstrap_servers)
@@ -149,23 +141,3 @@ def _settle(
     if stubborn:
         result.violations.append(f"stuck: {stubborn} copiers did not end")
     result.endings = fleet.endings
-
-
-def _judge(broker: Broker, fleet: Fleet, feeder: Feeder, result: Result, say: Say) -> None:
-    say("reading everything back")
-    bootstrap = broker.bootstrap_servers
-    for index, (stable, end) in hanging(bootstrap, COPY, 30).items():
-        result.violations.append(f"hanging: {COPY}-{index} is stable to {stable} of {end}")
-    try:
-        source = read_topic(bootstrap, SOURCE, "reader of the source")
-        copy = read_topic(bootstrap, COPY, "reader of the copy")
-    except UnreadableError as error:
-        result.violations.append(f"unreadable: {error}")
-        return
-    copied = values_of(copy)
-    result.violations += [f"copy: {one}" for one in differences(values_of(source), copied)]
-    noted: list[Event] = [*feeder.events, *load(fleet.histories)]
-    result.violations += [f"history: {one}" for one in check([*noted, *source, *copy])]
-    result.acknowledged = sum(event.outcome is Outcome.OK for event in feeder.events)
-    result.copied = sum(len(values) for values in copied.values())
-    result.count(noted)

@@ -12,8 +12,8 @@ from penstock.controller.leader_rules import LeaderRules
 from penstock.controller.partition_change import PartitionChange
 from penstock.controller.partition_index import PartitionKey
 from penstock.metadata.broker import BrokerImage
+from penstock.metadata.partition import PartitionImage
 from penstock.metadata.record import MetadataRecord
-from penstock.metadata.topic import TopicImage
 from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.messages.records.broker_registration_change_record import (
     BrokerRegistrationChangeRecord,
@@ -77,7 +77,7 @@ def lose_directories(
     keys = [
         key
         for key in context.index.in_sync(broker.id)
-        if _is_held_in(context.image.topics.require(key[0]), key[1], broker.id, lost)
+        if _partition(context, key).directory(broker.id) in lost
     ]
     left = [one for one in broker.log_dirs if one not in lost]
     return [*_without(context, broker.id, keys), _change(broker, log_dirs=left)]
@@ -87,11 +87,9 @@ def cordon(broker: BrokerImage, directories: Collection[bytes]) -> MetadataRecor
     return _change(broker, cordoned_log_dirs=list(directories))
 
 
-def _is_held_in(topic: TopicImage, index: int, broker_id: int, lost: Collection[bytes]) -> bool:
-    partition = topic.partitions[index]
-    if not partition.directories or broker_id not in partition.replicas:
-        return False
-    return partition.directories[partition.replicas.index(broker_id)] in lost
+def _partition(context: ControllerContext, key: PartitionKey) -> PartitionImage:
+    topic_id, index = key
+    return context.image.topics.require(topic_id).partitions[index]
 
 
 def _without(

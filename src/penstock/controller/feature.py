@@ -18,6 +18,7 @@ from penstock.controller.outcome import Outcome, conclude
 from penstock.machine.decision import Decision
 from penstock.metadata.config import ResourceType
 from penstock.metadata.record import MetadataRecord
+from penstock.metadata.release import KRAFT_VERSION
 from penstock.metadata.version import METADATA_VERSION
 from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.messages.records.clear_elr_record import ClearElrRecord
@@ -80,7 +81,7 @@ def _update(
 ) -> list[MetadataRecord]:
     """`levels` are those of all features as they would be."""
     level, name = update.max_version_level, update.feature
-    there = context.image.features.get(name, 0)
+    there = _level(context, name)
     if level < 0:
         raise _invalid(update, "A feature version cannot be less than 0.")
     if name not in SUPPORTED_FEATURES:
@@ -92,9 +93,16 @@ def _update(
         return []
     _check_nodes(context, update, node_id)
     _check_direction(update, version, there)
+    if name == KRAFT_VERSION:
+        return _kraft_version(update, there)
+    if name == METADATA_VERSION:
+        try:
+            check_metadata_level(
+                there, level, unsafe=update.upgrade_type == UpgradeType.UNSAFE_DOWNGRADE
+            )
+        except ValueError as problem:
+            raise ApiError(ErrorCode.INVALID_UPDATE_VERSION, str(problem)) from None
     try:
-        if name == METADATA_VERSION:
-            check_metadata_level(there, level)
         check_dependencies(levels)
     except ValueError as problem:
         raise _invalid(update, str(problem)) from None
@@ -103,6 +111,19 @@ def _update(
         # Who was eligible is not kept up to date while the feature is off.
         records += _one_min_isr(context) if level else [ClearElrRecord()]
     return records
+
+
+def _level(context: ControllerContext, name: str) -> int:
+    if name == KRAFT_VERSION:
+        return context.quorum.kraft_version
+    return context.image.features.get(name, 0)
+
+
+def _kraft_version(update: FeatureUpdateKey, there: int) -> list[MetadataRecord]:
+    """What the quorum writes down of it is none of the controller's records."""
+    if update.max_version_level < there:
+        raise _invalid(update, "Can't downgrade the version of this feature.")
+    return []
 
 
 def _check_nodes(context: ControllerContext, update: FeatureUpdateKey, node_id: int) -> None:

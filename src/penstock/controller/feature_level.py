@@ -22,13 +22,18 @@ _RECORDS_CHANGED_AT: Final = (
 """Levels that brought records older software cannot read: below them there is no way back."""
 
 
-def check_metadata_level(there: int, level: int) -> None:
+def check_metadata_level(there: int, level: int, *, unsafe: bool = False) -> None:
     if not METADATA_LEVEL_MIN <= level <= METADATA_LEVEL:
         raise ValueError(f"Levels {METADATA_LEVEL_MIN} to {METADATA_LEVEL} are known here.")
     if any(level < changed <= there for changed in _RECORDS_CHANGED_AT):
-        raise ValueError(
-            "Refusing to perform the requested downgrade because it might delete metadata "
+        reason = (
+            "Unsafe metadata downgrade is not supported in this version."
+            if unsafe
+            else "Refusing to perform the requested downgrade because it might delete metadata "
             "information."
+        )
+        raise ValueError(
+            f"Unsupported {METADATA_VERSION} downgrade from {there} to {level}. {reason}"
         )
 
 

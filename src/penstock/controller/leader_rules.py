@@ -13,7 +13,7 @@ from penstock.controller.placement import default_directory
 from penstock.metadata.broker import BrokerImage
 from penstock.metadata.partition import PartitionImage
 from penstock.metadata.topic import TopicImage
-from penstock.model.directory_id import UNASSIGNED, UNTOLD
+from penstock.model.directory_id import UNASSIGNED, is_online
 
 MIN_ISR: Final = "min.insync.replicas"
 UNCLEAN_ELECTION: Final = "unclean.leader.election.enable"
@@ -44,14 +44,7 @@ class LeaderRules:
         online = self._active.get(broker_id)
         if online is None:
             return False
-        directory = directory or self._directory(broker_id, partition)
-        return not online or directory in (*online, *UNTOLD)
-
-    def _directory(self, broker_id: int, partition: PartitionImage) -> bytes:
-        held = partition.directories
-        if not held or broker_id not in partition.replicas:
-            return UNASSIGNED
-        return held[partition.replicas.index(broker_id)]
+        return is_online(directory or partition.directory(broker_id), online)
 
     def min_isr(self, topic: TopicImage, replica_count: int) -> int:
         """How many in-sync replicas are enough: below that nothing new is committed.

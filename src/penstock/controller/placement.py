@@ -28,7 +28,8 @@ def place_partitions(
     seed = int.from_bytes(topic_id[:4], "big")
     if len(brokers) == 1:
         return [[brokers[0].id]] * len(indexes)
-    return [_place_one(brokers, active, seed + index, replication_factor) for index in indexes]
+    turn = _Round(brokers, active)
+    return [turn.place(seed + index, replication_factor) for index in indexes]
 
 
 def _is_usable(broker: BrokerImage) -> bool:
@@ -57,21 +58,41 @@ def _check_placeable(replication_factor: int, broker_count: int, active_count: i
         )
 
 
-def _place_one(
-    brokers: Sequence[BrokerImage], active: Sequence[BrokerImage], turn: int, count: int
-) -> list[int]:
-    leader = active[turn % len(active)]
-    # A second hand that moves once per round keeps two leaders from always sharing followers.
-    start = turn + 1 + turn // len(active)
-    order = [brokers[(start + step) % len(brokers)] for step in range(len(brokers))]
-    waiting = [broker for broker in order if broker is not leader]
-    chosen = [leader]
-    while len(chosen) < count:
+class _Round:
+    """The brokers as they stand when replicas are handed out, one partition after another."""
+
+    def __init__(self, brokers: Sequence[BrokerImage], active: Sequence[BrokerImage]) -> None:
+        self._brokers = brokers
+        self._active = active
+        self._racks = {broker.rack for broker in active}
+
+    def place(self, turn: int, count: int) -> list[int]:
+        leader = self._active[turn % len(self._active)]
+        # A second hand that moves once per round keeps two leaders from always sharing followers.
+        start = turn + 1 + turn // len(self._active)
+        chosen = [leader]
+        while len(chosen) < count:
+            chosen.append(self._next(start, chosen))
+        return [broker.id for broker in chosen]
+
+    def _next(self, start: int, chosen: list[BrokerImage]) -> BrokerImage:
+        """The first in turn whose rack has fewest so far. Seldom far from the start: a cluster of
+        hundreds is not gone through for each replica."""
+        taken = {broker.id for broker in chosen}
         racks = [broker.rack for broker in chosen]
-        best = min(waiting, key=lambda one: (not one.is_active, racks.count(one.rack)))
-        waiting.remove(best)
-        chosen.append(best)
-    return [broker.id for broker in chosen]
+        fewest = 0
+        if len(self._racks) <= len(chosen):
+            fewest = min(racks.count(rack) for rack in self._racks)
+        count = len(self._brokers)
+        waiting = []
+        for step in range(start, start + count):
+            broker = self._brokers[step % count]
+            if broker.id in taken:
+                continue
+            if broker.is_active and racks.count(broker.rack) == fewest:
+                return broker
+            waiting.append(broker)
+        return min(waiting, key=lambda one: (not one.is_active, racks.count(one.rack)))
 
 
 def new_partition(image: ClusterImage, replicas: Sequence[int]) -> PartitionImage | None:

@@ -1,16 +1,19 @@
-"""AlterClientQuotas: quotas that a log brought along can be taken away.
+"""AlterClientQuotas: what users, clients and addresses may take of the cluster.
 
-None is applied here yet, so that none can be set: who asks for one is told so.
+Kept and told; `image.security.quotas` has them for whoever is to hold somebody to one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping
+from ipaddress import ip_address
 
 from penstock.controller.config import ControllerContext
 from penstock.controller.outcome import Outcome, conclude
 from penstock.metadata.quota_filter import ENTITY_TYPES
 from penstock.metadata.record import MetadataRecord
+from penstock.metadata.security import QuotaEntity
 from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
@@ -22,15 +25,21 @@ from penstock.protocol.messages.alter_client_quotas import (
 )
 from penstock.protocol.messages.records.client_quota_record import ClientQuotaRecord, EntityData
 
-_IP_KEYS = frozenset({"connection_creation_rate"})
-_CLIENT_KEYS = frozenset(
-    {
-        "producer_byte_rate",
-        "consumer_byte_rate",
-        "request_percentage",
-        "controller_mutation_rate",
-    }
-)
+_INT_MAX, _LONG_MAX = 0x7FFFFFFF, 0x7FFFFFFFFFFFFFFF
+_TOO_LARGE = {_INT_MAX: "an INT", _LONG_MAX: "a LONG"}
+_FRACTION_MIN = 1e-6
+
+_Keys = Mapping[str, int | None]
+"""The highest whole number that a key takes, or that it takes fractions."""
+
+_IP_KEYS: _Keys = {"connection_creation_rate": _INT_MAX}
+_CLIENT_KEYS: _Keys = {
+    "producer_byte_rate": _LONG_MAX,
+    "consumer_byte_rate": _LONG_MAX,
+    "request_percentage": None,
+    "controller_mutation_rate": None,
+}
+_HOST_NAME = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,253})")
 
 
 def decide_alter_quotas(
@@ -48,7 +57,8 @@ def decide_alter_quotas(
             ],
         )
         try:
-            records += _removals(context, entry)
+            _check(entry)
+            records += _records(context, entry)
         except ApiError as error:
             result.error_code, result.error_message = error.code, error.message
         results.append(result)
@@ -56,54 +66,82 @@ def decide_alter_quotas(
     return conclude(context.config, [] if request.validate_only else records, response)
 
 
-def _removals(context: ControllerContext, entry: RequestEntryData) -> list[MetadataRecord]:
-    keys = _keys_of(entry)
-    for op in entry.ops:
-        _check(op, keys)
-    return list(_records(context, entry))
-
-
 def _records(context: ControllerContext, entry: RequestEntryData) -> Iterator[MetadataRecord]:
-    entity = frozenset((part.entity_type, part.entity_name) for part in entry.entity)
+    """Only of what is another than before."""
+    quotas = context.image.security.quotas
+    entity: QuotaEntity = frozenset((part.entity_type, part.entity_name) for part in entry.entity)
     for op in entry.ops:
-        if (entity, op.key) in context.image.security.quotas:
-            yield ClientQuotaRecord(
-                entity=[
-                    EntityData(entity_type=part.entity_type, entity_name=part.entity_name)
-                    for part in entry.entity
-                ],
-                key=op.key,
-                remove=True,
-            )
+        current = quotas.get((entity, op.key))
+        if op.remove if current is None else (not op.remove and current.value == op.value):
+            continue
+        yield ClientQuotaRecord(
+            entity=[
+                EntityData(entity_type=part.entity_type, entity_name=part.entity_name)
+                for part in entry.entity
+            ],
+            key=op.key,
+            value=0.0 if op.remove else op.value,
+            remove=op.remove,
+        )
 
 
-def _keys_of(entry: RequestEntryData) -> frozenset[str]:
+def _check(entry: RequestEntryData) -> None:
+    keys = _keys_of(entry)
+    named: set[str] = set()
+    for op in entry.ops:
+        if op.key in named:
+            raise _invalid(f"Duplicate quota key {op.key} not updating quota for this entity")
+        named.add(op.key)
+        # Taking away what there cannot be is no mistake.
+        if not op.remove:
+            _check_value(op, keys)
+
+
+def _keys_of(entry: RequestEntryData) -> _Keys:
     kinds = [part.entity_type for part in entry.entity]
     if not kinds:
         raise _invalid("Invalid empty client quota entity")
-    for kind in kinds:
+    for part in entry.entity:
+        kind, name = part.entity_type, part.entity_name
         if kind not in ENTITY_TYPES:
             raise _invalid(f"Unhandled client quota entity type: {kind}")
         if kinds.count(kind) > 1:
-            raise _invalid(f"Duplicate client quota entity type: {kind}")
+            raise _invalid(f"Invalid client quota entity, duplicate entity entry {kind}")
+        if name == "":
+            raise _invalid(f"Empty {kind} not supported")
     if "ip" not in kinds:
         return _CLIENT_KEYS
     if len(kinds) > 1:
-        raise _invalid("Invalid quota entity combination, IP entity should not be used with others")
+        raise _invalid(
+            "Invalid quota entity combination, IP entity should not be combined with User or "
+            "ClientId"
+        )
+    _check_address(entry.entity[0].entity_name)
     return _IP_KEYS
 
 
-def _check(op: OpData, keys: frozenset[str]) -> None:
+def _check_address(name: str | None) -> None:
+    """Whether a name leads anywhere is not looked up: that would take time."""
+    if name is None or _HOST_NAME.fullmatch(name):
+        return
+    try:
+        ip_address(name)
+    except ValueError:
+        raise _invalid(f"{name} is not a valid IP or resolvable host.") from None
+
+
+def _check_value(op: OpData, keys: _Keys) -> None:
     if op.key not in keys:
         raise _invalid(f"Invalid configuration key {op.key}")
-    if op.remove:
-        return
-    if op.value <= 0:
+    if not op.value > 0:
         raise _invalid(f"Quota {op.key} must be greater than 0")
-    raise ApiError(
-        ErrorCode.UNSUPPORTED_VERSION,
-        "Client quotas are not applied by this broker: none can be set",
-    )
+    most = keys[op.key]
+    if most is None:
+        return
+    if op.value > most:
+        raise _invalid(f"Proposed value for {op.key} is too large for {_TOO_LARGE[most]}.")
+    if op.value % 1.0 > _FRACTION_MIN:
+        raise _invalid(f"{op.key} cannot be a fractional value.")
 
 
 def _invalid(message: str) -> ApiError:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from penstock.controller.config import ControllerConfig, TopicConfigEntry
+from penstock.controller.config import (
+    CHANGEABLE_FEATURES,
+    ControllerConfig,
+    TopicConfigEntry,
+)
 from penstock.metadata.config import ResourceType
 from penstock.metadata.image import ClusterImage
 from penstock.model.error import ApiError, ErrorCode
 from penstock.settings.broker import find_broker_key, validate_broker_overrides
+from penstock.settings.client_metrics import CLIENT_METRICS_KEYS, validate_client_metrics
 from penstock.settings.config import BrokerConfig
 from penstock.settings.describe import describe_topic
 from penstock.settings.group import GROUP_KEYS, validate_group_overrides
@@ -32,6 +37,7 @@ def controller_config(config: BrokerConfig) -> ControllerConfig:
         leader_imbalance_check_interval_ms=1000
         * config.get("leader.imbalance.check.interval.seconds"),
         unclean_election_interval_ms=config.get("unclean.leader.election.interval.ms"),
+        feature_ranges=CHANGEABLE_FEATURES,
     )
 
 
@@ -60,14 +66,10 @@ class SettingsSchema:
             raise ApiError(ErrorCode.INVALID_REQUEST, str(problem)) from None
 
     def check_other(self, resource_type: int, name: str, values: Mapping[str, str]) -> None:
-        """Nothing takes settings per metrics subscription yet: no key is known."""
         if resource_type == ResourceType.GROUP:
             validate_group_overrides(self._config(), values)
-            return
-        for key in values:
-            raise ApiError(
-                ErrorCode.INVALID_REQUEST, f"Unknown client metrics configuration: {key}"
-            )
+        else:
+            validate_client_metrics(values)
 
     def is_list(self, resource_type: int, key: str) -> bool:
         found = _find(resource_type, key)
@@ -93,4 +95,6 @@ def _find(resource_type: int, key: str) -> Key | None:
         return TOPIC_KEYS.get(key)
     if resource_type == ResourceType.GROUP:
         return GROUP_KEYS.get(key)
+    if resource_type == ResourceType.CLIENT_METRICS:
+        return CLIENT_METRICS_KEYS.get(key)
     return find_broker_key(key) if resource_type == ResourceType.BROKER else None

@@ -62,6 +62,10 @@ class GroupHost(CoordinatorHost[GroupShard, GroupEntry]):
         self._new_uuid = new_uuid
         self._held = held
 
+    @property
+    def commit_limit_s(self) -> float:
+        return int(self._config().get("offsets.commit.timeout.ms")) / 1000
+
     def apply(self, delta: MetadataDelta) -> Coroutine[Any, Any, None]:
         """To be awaited: groups learn of topics that came, went or grew."""
         gone = {topic.name: topic.id for topic in delta.topics_deleted.values()}

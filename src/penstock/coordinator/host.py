@@ -65,6 +65,11 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
         self._elected: deque[int] = deque()
         self._loader: asyncio.Task[None] | None = None
 
+    @property
+    @abstractmethod
+    def commit_limit_s(self) -> float:
+        """For how long a client's request waits until what it has changed is committed."""
+
     @abstractmethod
     def _topic(self) -> CoordinatorTopic:
         """How the topic is to be made when its first user comes."""

@@ -58,6 +58,11 @@ class TransactionHost(CoordinatorHost[TransactionShard, TransactionRecord]):
         self._producer_ids = producer_ids
         self._endings = Endings(markers, clock)
 
+    @property
+    def commit_limit_s(self) -> float:
+        """Kafka waits as long as the transaction may take, which its clients do not."""
+        return int(self._config().get("request.timeout.ms")) / 1000
+
     async def wait_completed(self, transactional_id: str) -> None:
         """Until the markers of a transaction that is ending are written: the producer's next one
         then finds nothing in its way."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from penstock.coordinator.election import elections
 from penstock.coordinator.topic import CONSUMER_OFFSETS
-from penstock.handlers.fetch_session import FetchSessions
+from penstock.handlers.fetch_sessions import FetchSessions
 from penstock.handlers.parked_produce import ParkedProduces
 from penstock.model.clock import Clock
 from penstock.replication.partition_set import PartitionSet

@@ -29,7 +29,7 @@ async def ask_host(
         runtime = host.loaded_of(name)
         if runtime is None or runtime.failure is not None:
             runtime = await host.wait_runtime(name)
-        return await runtime.submit(decide)
+        return await runtime.submit(decide, limit_s=host.commit_limit_s)
     except (ApiError, StorageError) as error:
         return refuse(_for_client(error))
 
@@ -47,7 +47,7 @@ def answer_of_host(
     if runtime is None or runtime.failure is not None:
         return ask_host(host, name, lambda machine: decide(machine, clock.now_ms()), refuse)
     try:
-        answer = runtime.ask(decide, clock.now_ms())
+        answer = runtime.ask(decide, clock.now_ms(), limit_s=host.commit_limit_s)
     except (ApiError, StorageError) as error:
         return refuse(_for_client(error))
     if type(answer) is Later:

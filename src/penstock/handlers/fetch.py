@@ -8,8 +8,9 @@ from typing import cast
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Call
-from penstock.handlers.current_leader import MOVED, CurrentLeader, addresses_of, leader_of
-from penstock.handlers.fetch_session import FetchContext, FetchTarget
+from penstock.handlers.current_leader import tell_leaders
+from penstock.handlers.fetch_session import FetchTarget
+from penstock.handlers.fetch_sessions import FetchContext
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
 from penstock.network.later import Later
@@ -23,10 +24,11 @@ from penstock.protocol.messages.fetch import (
     NodeEndpoint,
     PartitionData,
 )
+from penstock.replication.divergence import find_divergence
 from penstock.replication.leader import Leader
 from penstock.replication.partition import READ_COMMITTED, Partition
 from penstock.replication.replica_selector import nearest_replica
-from penstock.storage.lookup import aborted_txns, end_offset_for_epoch, last_stable_offset
+from penstock.storage.lookup import aborted_txns, last_stable_offset
 
 ZSTD_FROM = 10
 FOLLOWERS_SERVE_FROM = 11
@@ -42,7 +44,7 @@ class Fetch:
     __slots__ = (
         "_broker",
         "_bytes",
-        "_context",
+        "_is_full",
         "_isolation",
         "_later",
         "_listener",
@@ -50,9 +52,9 @@ class Fetch:
         "_min_bytes",
         "_outcomes",
         "_rack",
+        "_session",
         "_timer",
         "_version",
-        "_watched",
         "_woken",
         "is_answerable",
     )
@@ -64,7 +66,7 @@ class Fetch:
         self._version = call.version
         self._listener = call.client.listener
         self._rack = request.rack_id
-        self._context = context
+        self._session, self._is_full = context
         self._isolation = request.isolation_level
         self._max_bytes = min(request.max_bytes, broker.config.fetch_bytes_max)
         self._min_bytes = min(request.min_bytes, self._max_bytes)
@@ -73,32 +75,38 @@ class Fetch:
         self._later: Later[FetchResponse] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._woken = False
-        self._watched: list[Partition] = []
         self.is_answerable = False
+        self._begin()
+
+    def _begin(self) -> None:
+        session = self._session
+        session.fetch_as(None, 0)
+        if self._rack:
+            if self._broker.config.get("replica.selector.class") == RACK_AWARE:
+                # Who is nearest depends on other brokers, too: partitions do not hear of that.
+                session.stir_all()
+            else:
+                self._rack = ""
 
     # Reading
 
     def read(self) -> None:
         """Locates what there is now. Answerable when there is enough, or something to tell."""
         self._drop()
-        answerable = not self._context.targets
-        for target in self._context.targets:
+        session = self._session
+        answerable = not session.targets
+        for target in tuple(session.stirred):
             data = self._read_one(target)
-            if data is None:
-                continue
-            self._outcomes.append((target, data))
-            if (
-                data.error_code
-                or data.diverging_epoch is not None
-                or data.preferred_read_replica >= 0
-            ):
-                answerable = True
+            if data is not None:
+                self._outcomes.append((target, data))
+                answerable = answerable or _has_news(data)
         self.is_answerable = answerable or self._bytes >= self._min_bytes
 
     def _read_one(self, target: FetchTarget) -> PartitionData | None:
         """None when there is nothing beyond what the client has."""
+        target.partition = None
         try:
-            partition = self._replica_of(target)
+            partition = target.partition = self._replica_of(target)
             self._check_readable(partition)
             partition.check_epoch(target.current_leader_epoch)
             if target.last_fetched_epoch >= 0:
@@ -111,6 +119,8 @@ class Fetch:
                     return nearer
             bound = self._bound(partition, target)
             if target.offset == bound:
+                if self._may_rest(partition, target):
+                    self._session.rest(target)
                 return None
             return self._locate(partition, target, bound)
         except ApiError as error:
@@ -124,6 +134,10 @@ class Fetch:
     def _bound(self, partition: Partition, target: FetchTarget) -> int:
         """Up to where it may read, exclusive."""
         return partition.bound(self._isolation)
+
+    def _may_rest(self, partition: Partition, target: FetchTarget) -> bool:
+        """Of a client that has everything: whether only news of the partition matter now."""
+        return _is_told(partition, target)
 
     def _replica_of(self, target: FetchTarget) -> Partition:
         """Also one that only follows: its high watermark is never ahead of its leader's."""
@@ -152,8 +166,6 @@ class Fetch:
     ) -> PartitionData | None:
         """Sends a consumer to a replica in its own rack, if there is one in sync (KIP-392)."""
         broker = self._broker
-        if broker.config.get("replica.selector.class") != RACK_AWARE:
-            return None
         brokers = broker.image.brokers
 
         def rack_of(broker_id: int) -> str | None:
@@ -169,13 +181,11 @@ class Fetch:
 
     def _diverging(self, partition: Partition, target: FetchTarget) -> PartitionData | None:
         """Tells a client whose history is not ours where the two parted (KIP-595)."""
-        epoch, end_offset = end_offset_for_epoch(partition.log, target.last_fetched_epoch)
-        if epoch == target.last_fetched_epoch and end_offset >= target.offset:
+        parted = find_divergence(partition.log, target.offset, target.last_fetched_epoch)
+        if parted is None:
             return None
-        if epoch < 0:
-            raise ApiError(ErrorCode.OFFSET_OUT_OF_RANGE)
         data = _described(partition, target, self._isolation)
-        data.diverging_epoch = EpochEndOffset(epoch=epoch, end_offset=end_offset)
+        data.diverging_epoch = EpochEndOffset(epoch=parted.epoch, end_offset=parted.end_offset)
         return data
 
     def _locate(
@@ -205,15 +215,12 @@ class Fetch:
     def wait_data(self, timeout_s: float) -> Later[FetchResponse]:
         self._later = Later(self._stop)
         self._timer = self._broker.loop.call_later(timeout_s, self._on_timeout)
-        self._watch()
+        self._session.begin_wait(self)
         return self._later
 
-    def on_commit(self, partition: Partition) -> None:
+    def wake(self) -> None:
         """Looks in the next turn of the loop: the producer's answer goes out first, and several
         commits of one turn are one look."""
-        self._wake()
-
-    def _wake(self) -> None:
         if not self._woken:
             self._woken = True
             self._broker.loop.call_soon(self._look)
@@ -225,6 +232,8 @@ class Fetch:
         self.read()
         if self.is_answerable:
             self._settle()
+        else:
+            self._session.watch_stirred()
 
     def _on_timeout(self) -> None:
         """Every commit since the last look has asked for another: there is nothing newer."""
@@ -234,37 +243,21 @@ class Fetch:
 
     def _settle(self) -> None:
         later = self._later
-        self._unwatch()
+        answer = self.answer()
+        self._end_wait()
         if later is not None:
-            later.settle(self.answer())
+            later.settle(answer)
 
     def _stop(self) -> None:
         """The client is gone."""
-        self._unwatch()
+        self._end_wait()
         self._drop()
 
-    def _watch(self) -> None:
-        for target in self._context.targets:
-            try:
-                partition = self._find(target)
-            except ApiError:
-                continue
-            self._watch_one(partition)
-            self._watched.append(partition)
-
-    def _unwatch(self) -> None:
+    def _end_wait(self) -> None:
         self._later = None
         if self._timer is not None:
             self._timer.cancel()
-        for partition in self._watched:
-            self._unwatch_one(partition)
-        self._watched.clear()
-
-    def _watch_one(self, partition: Partition) -> None:
-        partition.watch(self)
-
-    def _unwatch_one(self, partition: Partition) -> None:
-        partition.unwatch(self)
+        self._session.end_wait(self)
 
     def _drop(self) -> None:
         """Lets go of what an earlier look located."""
@@ -278,69 +271,51 @@ class Fetch:
     # Answering
 
     def answer(self) -> FetchResponse:
-        context = self._context
+        session = self._session
         self._broker.metrics.bytes_out += self._bytes
-        if context.is_full:
-            outcomes = self._complete()
-        else:
-            outcomes = self._changed()
-        session = context.session
-        if session is not None:
+        outcomes = self._complete() if self._is_full else self._changed()
+        if session.is_kept:
             for target, data in outcomes:
                 target.told_high_watermark = data.high_watermark
                 target.told_log_start_offset = data.log_start_offset
                 if data.records:
                     session.move_to_end(target)
-        response = FetchResponse(session_id=context.session_id, responses=_by_topic(outcomes))
+        response = FetchResponse(session_id=session.id, responses=_by_topic(outcomes))
         if self._version >= LEADER_TOLD_FROM:
             self._tell_leaders(response, outcomes)
         return response
 
     def _tell_leaders(self, response: FetchResponse, outcomes: Iterable[Outcome]) -> None:
-        leaders: list[CurrentLeader] = []
-        for target, data in outcomes:
-            if data.error_code not in MOVED:
-                continue
-            leader = leader_of(self._broker, target.topic, target.topic_id, target.index)
-            if leader is not None:
-                leaders.append(leader)
-                data.current_leader = LeaderIdAndEpoch(
-                    leader_id=leader.broker_id, leader_epoch=leader.epoch
-                )
-        if leaders:
+        refused = [
+            (target.topic, target.topic_id, target.index, data)
+            for target, data in outcomes
+            if data.error_code
+        ]
+        if refused:
             response.node_endpoints = [
                 NodeEndpoint(node_id=one.broker_id, host=one.host, port=one.port, rack=one.rack)
-                for one in addresses_of(self._broker, leaders, self._listener)
+                for one in tell_leaders(self._broker, self._listener, refused, LeaderIdAndEpoch)
             ]
 
     def _complete(self) -> list[Outcome]:
-        found = {id(target): data for target, data in self._outcomes}
+        found = dict(self._outcomes)
         return [
-            (target, found.get(id(target)) or self._empty(target))
-            for target in self._context.targets
+            (target, found.get(target) or self._empty(target))
+            for target in self._session.targets.values()
         ]
 
     def _changed(self) -> list[Outcome]:
-        found = {id(target): data for target, data in self._outcomes}
+        found = dict(self._outcomes)
         changed: list[Outcome] = []
-        for target in self._context.targets:
-            data = found.get(id(target))
-            if data is not None:
-                changed.append((target, data))
-                continue
-            partition = self._known(target)
-            if partition is not None and (
-                partition.high_watermark != target.told_high_watermark
-                or partition.log.log_start_offset != target.told_log_start_offset
-            ):
-                changed.append((target, _described(partition, target, self._isolation)))
+        for target in self._session.stirred:
+            data = found.get(target)
+            if data is None:
+                partition = target.partition
+                if partition is None or _is_told(partition, target):
+                    continue
+                data = _described(partition, target, self._isolation)
+            changed.append((target, data))
         return changed
-
-    def _known(self, target: FetchTarget) -> Partition | None:
-        try:
-            return self._find(target)
-        except ApiError:
-            return None
 
     def _empty(self, target: FetchTarget) -> PartitionData:
         try:
@@ -358,6 +333,14 @@ def _described(partition: Partition, target: FetchTarget, isolation: int) -> Par
         log_start_offset=log.log_start_offset,
         aborted_transactions=[] if isolation == READ_COMMITTED else None,
         records=b"",
+    )
+
+
+def _is_told(partition: Partition, target: FetchTarget) -> bool:
+    log = partition.log
+    return (
+        target.told_high_watermark == log.high_watermark
+        and target.told_log_start_offset == log.log_start_offset
     )
 
 

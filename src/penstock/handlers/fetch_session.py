@@ -1,42 +1,57 @@
-"""Incremental fetch sessions (KIP-227): a consumer names its partitions once, then only changes.
+"""What one fetch session covers, and which of its partitions the next fetch has to look at.
 
-Pure bookkeeping: which partitions a fetch covers, and which of them the answer must mention.
+A client names its partitions once, then only changes (KIP-227). A partition is looked at when a
+request named it, or when it had news since; the others rest, and cost a fetch nothing, however
+many they are. A fetch without a session has one of its own that ends with it.
 """
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable
+from typing import NamedTuple, Protocol
 
-from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.messages.fetch import FetchRequest
+from penstock.replication.partition import Partition
 
-INITIAL_EPOCH = 0
-FINAL_EPOCH = -1
 NO_SESSION = 0
-EVICTABLE_AFTER_S = 120.0
-TOPIC_IDS_FROM = 13
 
 TargetKey = tuple[str | bytes, int]
+
+
+class Replica(NamedTuple):
+    """A broker that fetches as a follower."""
+
+    broker_id: int
+    broker_epoch: int
+
+
+class WaitingFetch(Protocol):
+    def wake(self) -> None:
+        """One of the session's partitions has news."""
+        ...
 
 
 class FetchTarget:
     """One partition of a fetch, and what the session's client was last told about it."""
 
     __slots__ = (
+        "_session",
         "current_leader_epoch",
         "index",
         "last_fetched_epoch",
         "log_start_offset",
         "max_bytes",
         "offset",
+        "partition",
         "told_high_watermark",
         "told_log_start_offset",
         "topic",
         "topic_id",
+        "watched",
     )
 
-    def __init__(self, topic: str, topic_id: bytes, index: int) -> None:
+    def __init__(self, session: FetchSession, topic: str, topic_id: bytes, index: int) -> None:
+        self._session = session
         self.topic = topic
         self.topic_id = topic_id
         self.index = index
@@ -47,135 +62,153 @@ class FetchTarget:
         self.log_start_offset = -1
         self.told_high_watermark = -1
         self.told_log_start_offset = -1
+        self.partition: Partition | None = None
+        """As the last look found it."""
+        self.watched: Partition | None = None
 
-    @property
-    def key(self) -> TargetKey:
-        return (self.topic or self.topic_id, self.index)
+    def watch(self) -> None:
+        """Hear of the next news; nothing if that is so already."""
+        partition = self.partition
+        if partition is None or self.watched is partition:
+            return
+        self.unwatch()
+        self.watched = partition
+        if self._session.replica is None:
+            partition.watch(self)
+        else:
+            partition.watch_appends(self)
+
+    def unwatch(self) -> None:
+        if self.watched is not None:
+            self.watched.unwatch(self)
+            self.watched = None
+
+    def on_news(self, partition: Partition) -> None:
+        self.watched = None
+        self._session.on_news(self)
 
 
 class FetchSession:
-    __slots__ = ("epoch", "id", "targets", "used_at", "uses_topic_ids")
+    __slots__ = (
+        "_waiting",
+        "epoch",
+        "fetched_ms",
+        "id",
+        "replica",
+        "stirred",
+        "targets",
+        "used_at",
+        "uses_topic_ids",
+    )
 
     def __init__(self, session_id: int, uses_topic_ids: bool, used_at: float) -> None:
         self.id = session_id
         self.epoch = 1
         self.uses_topic_ids = uses_topic_ids
-        self.targets: dict[TargetKey, FetchTarget] = {}
         self.used_at = used_at
-
-    def move_to_end(self, target: FetchTarget) -> None:
-        """Partitions take turns: who gave data goes behind those who have not yet."""
-        key = target.key
-        if key in self.targets:
-            self.targets[key] = self.targets.pop(key)
-
-
-class FetchContext:
-    """What one fetch request covers. `is_full`: every partition is answered, changed or not."""
-
-    __slots__ = ("is_full", "session", "targets")
-
-    def __init__(
-        self, targets: list[FetchTarget], session: FetchSession | None, is_full: bool
-    ) -> None:
-        self.targets = targets
-        self.session = session
-        self.is_full = is_full
+        self.targets: dict[TargetKey, FetchTarget] = {}
+        self.stirred: dict[FetchTarget, None] = {}
+        """To be looked at, in turn: who gave data goes behind those who have not yet. Every other
+        target is watched."""
+        self.replica: Replica | None = None
+        self.fetched_ms = 0
+        """When a follower last fetched: that counts for the partitions that rest, too."""
+        self._waiting: dict[WaitingFetch, None] = {}
 
     @property
-    def session_id(self) -> int:
-        return self.session.id if self.session is not None else NO_SESSION
+    def is_kept(self) -> bool:
+        """Whether it outlives the fetch."""
+        return self.id != NO_SESSION
 
+    # Its partitions
 
-class FetchSessions:
-    """`first_id` is to be drawn anew at every start: a client that still holds a session of the
-    broker's last life must not meet somebody else's."""
+    def update(self, request: FetchRequest) -> None:
+        for topic in request.topics:
+            name: str | bytes = topic.topic or topic.topic_id
+            for asked in topic.partitions:
+                key = (name, asked.partition)
+                target = self.targets.get(key)
+                if target is None:
+                    target = FetchTarget(self, topic.topic, topic.topic_id, asked.partition)
+                    self.targets[key] = target
+                elif (
+                    asked.fetch_offset < target.offset
+                    or asked.current_leader_epoch != target.current_leader_epoch
+                    or asked.last_fetched_epoch < target.last_fetched_epoch
+                ):
+                    # A follower that has cut its log, or hears of another leader epoch, had no use
+                    # for what it was told: the watermark of an answer counts only for the log it
+                    # was for.
+                    target.told_high_watermark = target.told_log_start_offset = -1
+                target.offset = asked.fetch_offset
+                target.max_bytes = asked.partition_max_bytes
+                target.current_leader_epoch = asked.current_leader_epoch
+                target.last_fetched_epoch = asked.last_fetched_epoch
+                target.log_start_offset = asked.log_start_offset
+                self._stir(target)
+        for forgotten in request.forgotten_topics_data:
+            self._forget(forgotten.topic or forgotten.topic_id, forgotten.partitions)
 
-    def __init__(self, slots_max: int, first_id: int = 1) -> None:
-        self._slots_max = slots_max
-        self._sessions: OrderedDict[int, FetchSession] = OrderedDict()
-        self._next_id = first_id
+    def _forget(self, topic: str | bytes, partitions: Iterable[int]) -> None:
+        for index in partitions:
+            target = self.targets.pop((topic, index), None)
+            if target is not None:
+                self._stir(target)
+                target.unwatch()
+                del self.stirred[target]
 
-    def __len__(self) -> int:
-        return len(self._sessions)
+    def fetch_as(self, replica: Replica | None, now_ms: int) -> None:
+        """Who fetches. Another one than before has to be asked about everything."""
+        if replica != self.replica:
+            self.stir_all()
+            for target in self.targets.values():
+                target.unwatch()
+            self.replica = replica
+        self.fetched_ms = now_ms
 
-    def begin(self, request: FetchRequest, version: int, now_s: float) -> FetchContext:
-        if request.session_epoch in (INITIAL_EPOCH, FINAL_EPOCH):
-            return self._begin_full(request, version, now_s)
-        session = self._find(request, version)
-        session.epoch = 1 if session.epoch == 0x7FFFFFFF else session.epoch + 1
-        session.used_at = now_s
-        self._sessions.move_to_end(session.id)
-        _update(session.targets, request)
-        if not session.targets:
-            del self._sessions[session.id]
-            return FetchContext([], None, is_full=True)
-        return FetchContext(list(session.targets.values()), session, is_full=False)
+    def rest(self, target: FetchTarget) -> None:
+        """Its client has everything there is, and was told so: not looked at before it has news."""
+        target.watch()
+        del self.stirred[target]
 
-    def _begin_full(self, request: FetchRequest, version: int, now_s: float) -> FetchContext:
-        if request.session_id != NO_SESSION:
-            self._sessions.pop(request.session_id, None)
-        targets: dict[TargetKey, FetchTarget] = {}
-        _update(targets, request)
-        session = None
-        if request.session_epoch == INITIAL_EPOCH and targets:
-            session = self._open(version >= TOPIC_IDS_FROM, now_s)
-            if session is not None:
-                session.targets = targets
-        return FetchContext(list(targets.values()), session, is_full=True)
+    def stir_all(self) -> None:
+        for target in self.targets.values():
+            self._stir(target)
 
-    def _find(self, request: FetchRequest, version: int) -> FetchSession:
-        session = self._sessions.get(request.session_id)
-        if session is None:
-            raise ApiError(ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
-        if session.uses_topic_ids != (version >= TOPIC_IDS_FROM):
-            raise ApiError(ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
-        if session.epoch != request.session_epoch:
-            raise ApiError(ErrorCode.INVALID_FETCH_SESSION_EPOCH)
-        return session
+    def _stir(self, target: FetchTarget) -> None:
+        if target in self.stirred:
+            return
+        self.stirred[target] = None
+        if self.replica is not None and target.partition is not None:
+            target.partition.on_idle_fetches(self.replica.broker_id, self.fetched_ms)
 
-    def _open(self, uses_topic_ids: bool, now_s: float) -> FetchSession | None:
-        if len(self._sessions) >= self._slots_max:
-            oldest = next(iter(self._sessions.values()), None)
-            if oldest is None or now_s - oldest.used_at < EVICTABLE_AFTER_S:
-                return None
-            del self._sessions[oldest.id]
-        while self._next_id in self._sessions:
-            self._next_id += 1
-        session = FetchSession(self._next_id, uses_topic_ids, now_s)
-        self._next_id = 1 if self._next_id >= 0x7FFFFFFE else self._next_id + 1
-        self._sessions[session.id] = session
-        return session
+    def move_to_end(self, target: FetchTarget) -> None:
+        self.stirred.pop(target, None)
+        self.stirred[target] = None
 
+    # Waiting
 
-def _update(targets: dict[TargetKey, FetchTarget], request: FetchRequest) -> None:
-    for topic in request.topics:
-        name: str | bytes = topic.topic or topic.topic_id
-        for asked in topic.partitions:
-            key = (name, asked.partition)
-            target = targets.get(key)
-            if target is None:
-                target = FetchTarget(topic.topic, topic.topic_id, asked.partition)
-                targets[key] = target
-            elif (
-                asked.fetch_offset < target.offset
-                or asked.current_leader_epoch != target.current_leader_epoch
-                or asked.last_fetched_epoch < target.last_fetched_epoch
-            ):
-                # A follower that has cut its log, or hears of another leader epoch, had no use for
-                # what it was told: the watermark of an answer counts only for the log it was for.
-                target.told_high_watermark = target.told_log_start_offset = -1
-            target.offset = asked.fetch_offset
-            target.max_bytes = asked.partition_max_bytes
-            target.current_leader_epoch = asked.current_leader_epoch
-            target.last_fetched_epoch = asked.last_fetched_epoch
-            target.log_start_offset = asked.log_start_offset
-    for forgotten in request.forgotten_topics_data:
-        _forget(targets, forgotten.topic or forgotten.topic_id, forgotten.partitions)
+    def on_news(self, target: FetchTarget) -> None:
+        self._stir(target)
+        for fetch in self._waiting:
+            fetch.wake()
 
+    def begin_wait(self, fetch: WaitingFetch) -> None:
+        self._waiting[fetch] = None
+        self.watch_stirred()
 
-def _forget(
-    targets: dict[TargetKey, FetchTarget], topic: str | bytes, partitions: Iterable[int]
-) -> None:
-    for index in partitions:
-        targets.pop((topic, index), None)
+    def watch_stirred(self) -> None:
+        """While somebody waits, also news of those that are to be looked at count."""
+        for target in self.stirred:
+            target.watch()
+
+    def end_wait(self, fetch: WaitingFetch) -> None:
+        self._waiting.pop(fetch, None)
+        if not self.is_kept:
+            self.close()
+
+    def close(self) -> None:
+        """No fetch comes any more."""
+        self.stir_all()
+        for target in self.targets.values():
+            target.unwatch()

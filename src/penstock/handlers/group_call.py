@@ -14,6 +14,9 @@ from penstock.model.error import ErrorCode
 
 ResponseT = TypeVar("ResponseT")
 
+GROUP_VERSION = "group.version"
+"""The feature without which there are no groups of the consumer protocol (KIP-848)."""
+
 # A named tuple straight from a tuple: half the cost of calling the class.
 _as_caller = tuple.__new__
 

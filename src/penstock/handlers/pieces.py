@@ -129,13 +129,8 @@ def _split(topic: Any, inner: str) -> Iterator[Any]:
     if len(elements) <= WHOLE_TOPIC_MAX:
         yield topic
         return
-    for some in slices(elements, WHOLE_TOPIC_MAX):
-        yield _with(topic, inner, some)
-
-
-def slices(whole: list[Any], size: int) -> Iterator[list[Any]]:
-    for start in range(0, len(whole), size):
-        yield whole[start : start + size]
+    for start in range(0, len(elements), WHOLE_TOPIC_MAX):
+        yield _with(topic, inner, elements[start : start + WHOLE_TOPIC_MAX])
 
 
 def _with(entity: Any, name: str, value: object) -> Any:

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Call
 from penstock.handlers.fetch import Fetch
-from penstock.handlers.fetch_session import FetchContext, FetchTarget
-from penstock.protocol.messages.fetch import FetchRequest, PartitionData
+from penstock.handlers.fetch_session import FetchTarget, Replica
+from penstock.handlers.fetch_sessions import FetchContext
+from penstock.protocol.messages.fetch import FetchRequest, FetchResponse, PartitionData
 from penstock.replication.partition import Partition
+from penstock.replication.throttle import PartitionThrottle
 
 STATE_FROM = 15
 NO_EPOCH = -1
-
-
-class Replica(NamedTuple):
-    broker_id: int
-    broker_epoch: int
 
 
 def replica_of(request: FetchRequest, version: int) -> Replica | None:
@@ -33,7 +28,7 @@ def replica_of(request: FetchRequest, version: int) -> Replica | None:
 class ReplicaFetch(Fetch):
     """Reads to the end of the log, from the leader alone, and waits for appends, not commits."""
 
-    __slots__ = ("_is_noted", "_replica")
+    __slots__ = ("_is_noted", "_replica", "_throttled")
 
     def __init__(
         self,
@@ -43,18 +38,67 @@ class ReplicaFetch(Fetch):
         context: FetchContext,
         replica: Replica,
     ) -> None:
-        super().__init__(broker, request, call, context)
-        self._rack = ""
         self._replica = replica
         self._is_noted = False
+        self._throttled: list[tuple[PartitionThrottle, int]] = []
+        super().__init__(broker, request, call, context)
+
+    def _begin(self) -> None:
+        self._rack = ""
+        if self._is_outdated():
+            self._session.stir_all()
+        self._session.fetch_as(self._replica, self._broker.clock.now_ms())
+
+    def _is_outdated(self) -> bool:
+        """Sent before the broker was started anew: every partition refuses it."""
+        broker_id, broker_epoch = self._replica
+        broker = self._broker.image.brokers.get(broker_id)
+        return broker_epoch != NO_EPOCH and broker is not None and broker_epoch < broker.epoch
 
     def read(self) -> None:
         super().read()
         # A look that comes later says nothing new of what the follower has.
         self._is_noted = True
 
-    def on_append(self, partition: Partition) -> None:
-        self._wake()
+    def _locate(
+        self, partition: Partition, target: FetchTarget, bound: int
+    ) -> PartitionData | None:
+        throttle, leader = partition.throttle, partition.leader
+        if leader is None:
+            return super()._locate(partition, target, bound)
+        is_in_sync = self._replica.broker_id in leader.isr
+        if throttle and throttle.holds_back(is_in_sync, self._broker.clock.monotonic()):
+            return None
+        progress = leader.progress(self._replica.broker_id)
+        if progress is not None and progress.sent_from == target.offset:
+            # It was sent these records, and asks for them again: perhaps they are damaged.
+            partition.log.distrust()
+        before = self._bytes
+        data = super()._locate(partition, target, bound)
+        if progress is not None and data is not None:
+            progress.sent_from = target.offset
+        if throttle is not None:
+            self._throttled.append((throttle, self._bytes - before))
+        return data
+
+    def _drop(self) -> None:
+        super()._drop()
+        self._throttled.clear()
+
+    def answer(self) -> FetchResponse:
+        for throttle, size_bytes in self._throttled:
+            throttle.note_sent(size_bytes, self._broker.clock.monotonic())
+        return super().answer()
+
+    def _may_rest(self, partition: Partition, target: FetchTarget) -> bool:
+        """Not while the watermark or the in-sync set may move by another fetch."""
+        log, leader = partition.log, partition.leader
+        return (
+            log.high_watermark == log.end_offset
+            and leader is not None
+            and self._replica.broker_id in leader.isr
+            and super()._may_rest(partition, target)
+        )
 
     def _replica_of(self, target: FetchTarget) -> Partition:
         partitions = self._broker.partitions
@@ -69,22 +113,3 @@ class ReplicaFetch(Fetch):
                 broker_id, broker_epoch, target.offset, target.log_start_offset
             )
         return partition.log.end_offset
-
-    def _locate(
-        self, partition: Partition, target: FetchTarget, bound: int
-    ) -> PartitionData | None:
-        leader = partition.leader
-        progress = None if leader is None else leader.progress(self._replica.broker_id)
-        if progress is not None and progress.sent_from == target.offset:
-            # It was sent these records, and asks for them again: perhaps they are damaged.
-            partition.log.distrust()
-        data = super()._locate(partition, target, bound)
-        if progress is not None and data is not None:
-            progress.sent_from = target.offset
-        return data
-
-    def _watch_one(self, partition: Partition) -> None:
-        partition.watch_appends(self)
-
-    def _unwatch_one(self, partition: Partition) -> None:
-        partition.unwatch_appends(self)

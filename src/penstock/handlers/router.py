@@ -19,7 +19,6 @@ from penstock.handlers.pieces import (
     cut_of,
     element_count,
     pieces,
-    slices,
 )
 from penstock.handlers.table import CHANGES_METADATA, HOT, Handler, Modules, load
 from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
@@ -234,8 +233,11 @@ class Router:
         route.latency_s.observe(self._monotonic() - started)
         response = PiecedResponse(route.pieces_encoder, correlation_id)
         pace = Pace(self._monotonic)
-        for some in slices(getattr(answer, response.array), ENCODED_AT_ONCE):
-            response.add(some)
+        array, at = getattr(answer, response.array), 0
+        while at < len(array):
+            end = at + pace.size(ENCODED_AT_ONCE)
+            response.add(array[at:end])
+            at = end
             await pace.keep()
         return cast(Reply, response.finish(answer))
 

@@ -66,7 +66,7 @@ BROKER_MODULES: Modules = {
     50: "describe_user_scram_credentials",
     51: "controller_request",
     55: "describe_quorum",
-    57: "controller_request",
+    57: "update_features",
     60: "describe_cluster",
     61: "describe_producers",
     64: "controller_request",

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final, TypeVar
 
+from penstock.model.directory_id import UNASSIGNED, DirectoryId
+
 if TYPE_CHECKING:
     from penstock.protocol.messages.records.partition_change_record import PartitionChangeRecord
     from penstock.protocol.messages.records.partition_record import PartitionRecord
@@ -16,7 +18,7 @@ if TYPE_CHECKING:
 NO_LEADER: Final = -1
 _LEADER_UNCHANGED: Final = -2
 _RECOVERY_UNCHANGED: Final = -1
-_SHARED_MAX: Final = 4096
+_SHARED_MAX: Final = 1 << 16
 
 T = TypeVar("T", int, bytes)
 _shared: dict[tuple[object, ...], tuple[object, ...]] = {}
@@ -121,6 +123,12 @@ class PartitionImage:
     @property
     def preferred_leader(self) -> int:
         return self.replicas[0] if self.replicas else NO_LEADER
+
+    def directory(self, broker_id: int) -> DirectoryId:
+        held = self.directories
+        if not held or broker_id not in self.replicas:
+            return UNASSIGNED
+        return held[self.replicas.index(broker_id)]
 
     def changed(self, record: PartitionChangeRecord) -> PartitionImage:
         """Naming a leader raises the leader epoch even when it is the same one again."""

@@ -39,7 +39,10 @@ _HOPELESS = {
         "the controllers belong to another cluster: see cluster.id in meta.properties"
     ),
     ErrorCode.INVALID_REGISTRATION: "the controller refuses the registration",
-    ErrorCode.UNSUPPORTED_VERSION: "the cluster has features that this node does not know",
+    ErrorCode.UNSUPPORTED_VERSION: (
+        "the cluster has features that this node does not serve: share.version and streams.version "
+        "must be 0, `kafka-features.sh downgrade` turns them off"
+    ),
 }
 
 
@@ -70,6 +73,7 @@ class BrokerLifecycle:
         self._may_shut_down = False
         self._is_hasty = False
         self._answered_at = 0.0
+        self._heard_at = 0.0
 
     # --- what a node waits for, in this order ---
 
@@ -142,6 +146,11 @@ class BrokerLifecycle:
         """Whether the controller has heard of every directory that has failed."""
         return self._told_dirs == self._offline_dirs()
 
+    def is_in_touch(self, session_s: float) -> bool:
+        """Whether the controller cannot have given this broker up yet: it counts from when it gets
+        a heartbeat, which is after that was sent."""
+        return asyncio.get_running_loop().time() - self._heard_at < session_s
+
     async def close(self) -> None:
         if self._task is not None:
             self._task.cancel()
@@ -153,13 +162,15 @@ class BrokerLifecycle:
         while not self._may_shut_down:
             self._woken.clear()
             heartbeat = self._heartbeat()
+            sent_at = asyncio.get_running_loop().time()
             try:
                 response = await self._ask(heartbeat)
             except PenstockError as error:
                 log.info("heartbeat not answered", reason=str(error))
                 await self._pause(RETRY_S)
                 continue
-            self._take(heartbeat, response)
+            if self._take(heartbeat, response):
+                self._heard_at = sent_at
             await self._pause(self._pause_s())
 
     def _heartbeat(self) -> BrokerHeartbeatRequest:
@@ -172,10 +183,11 @@ class BrokerLifecycle:
             offline_log_dirs=self._offline_dirs(),
         )
 
-    def _take(self, heartbeat: BrokerHeartbeatRequest, response: Any) -> None:
+    def _take(self, heartbeat: BrokerHeartbeatRequest, response: Any) -> bool:
+        """Whether it was taken."""
         if response.error_code:
             log.warning("heartbeat refused", error=ErrorCode(response.error_code).name)
-            return
+            return False
         self._told_dirs = heartbeat.offline_log_dirs
         was_fenced, self.is_fenced = self.is_fenced, response.is_fenced
         if was_fenced != self.is_fenced:
@@ -184,6 +196,7 @@ class BrokerLifecycle:
         self._may_shut_down = response.should_shut_down
         self._answered_at = asyncio.get_running_loop().time()
         self._changed.set()
+        return True
 
     def _pause_s(self) -> float:
         if self._wants_shutdown:

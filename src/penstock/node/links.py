@@ -36,20 +36,16 @@ class Links:
         self.replicas = BrokerPeers(node_id, image, listener, dialer, random)
         self._coordinator_peers = BrokerPeers(node_id, image, listener, dialer, random)
         self.coordinators = PeerBrokers(self._coordinator_peers.get)
-        self._controller, self.heartbeats = (
+        self.controller, self.heartbeats = (
             ControllerChannel(node_id, dialer, random, find_controller, ask_here) for _ in range(2)
         )
 
     async def ask_controller(self, request: Entity) -> Any:
-        return await self._controller.call(request, CONTROLLER_TIMEOUT_S)
-
-    @property
-    def controller(self) -> ControllerChannel:
-        return self._controller
+        return await self.controller.call(request, CONTROLLER_TIMEOUT_S)
 
     def close(self) -> None:
         self.replicas.close()
         self._coordinator_peers.close()
-        self._controller.close()
+        self.controller.close()
         self.heartbeats.close()
         self.raft.close()

@@ -86,9 +86,9 @@ class Listeners:
         wanted = set(names)
         return [each for each in self._bound if each.name in wanted]
 
-    def start(self, names: Iterable[str], serve: Callable[[Listener], Serve]) -> None:
+    def start(self, names: Iterable[str], serve: Serve) -> None:
         for each in self.of(names):
-            each.listener.start(serve(each.listener))
+            each.listener.start(serve)
 
     async def drain(self, timeout_s: float) -> None:
         for each in self._bound:

@@ -55,6 +55,11 @@ class Membership:
     def broker_epoch(self) -> int:
         return self._lifecycle.broker_epoch
 
+    def is_in_touch(self) -> bool:
+        """Whether the controller still counts this broker in, for all that can be known here."""
+        session_ms = int(self._config().get("broker.session.timeout.ms"))
+        return self._lifecycle.is_in_touch(session_ms / 1000)
+
     async def register(self) -> None:
         """And wait until this node knows of it from the metadata log."""
         patience_ms = int(self._config().get("initial.broker.registration.timeout.ms"))

@@ -154,9 +154,9 @@ class MetadataPlane:
         if not self.reserve.is_whole:
             await asyncio.to_thread(self.reserve.refill)
         if self.quorum.wants_snapshot and not self.image.has_open_transaction:
-            written = await self.quorum.write_snapshot(
-                list(image_records(self.image)), self.quorum.committed_offset
-            )
+            # A copy takes milliseconds, and the rest is done beside: nobody waits for it.
+            records = image_records(self.image.copy())
+            written = await self.quorum.write_snapshot(records, self.quorum.committed_offset)
             if written is not None:
                 offset, epoch = written
                 log.info("metadata snapshot written", offset=offset, epoch=epoch)
@@ -181,6 +181,8 @@ class MetadataPlane:
         replay = self.image.replay
         for offset, record in records:
             replay(record, offset)
+        if self._runtime is not None:
+            self._tell_quorum(self._runtime.machine)
         self._act()
 
     def _act(self) -> None:
@@ -213,12 +215,16 @@ class MetadataPlane:
             self._new_id,
             self.image.copy(),
         )
-        shard.quorum.voter_ids = frozenset(self.quorum.voter_ids)
+        self._tell_quorum(shard)
         runtime: ControllerRuntime = Runtime(shard, self.quorum.journal, self._clock)
         if self._is_alone:
             self._runtime = runtime
         else:
             self._activating = asyncio.create_task(self._activate(runtime), name="activation")
+
+    def _tell_quorum(self, shard: ControllerShard) -> None:
+        shard.quorum.voter_ids = frozenset(self.quorum.voter_ids)
+        shard.quorum.kraft_version = self.quorum.kraft_version
 
     async def _activate(self, runtime: ControllerRuntime) -> None:
         """Nobody is answered before the first decision: a cluster has its features by then."""

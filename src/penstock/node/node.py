@@ -16,7 +16,7 @@ from penstock.coordinator.producer_id import ProducerIds
 from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import ClientState
-from penstock.handlers.fetch_session import FetchSessions
+from penstock.handlers.fetch_sessions import FetchSessions
 from penstock.handlers.parked_produce import ParkedProduces
 from penstock.handlers.router import Router
 from penstock.handlers.table import BROKER_MODULES, CONTROLLER_MODULES
@@ -155,7 +155,7 @@ class Node:
         self._build_broker(loop)
         await self._metadata.start()
         controllers = self._broker.controller_listeners
-        self._listeners.start(controllers, lambda _: self._controller_router.serve)
+        self._listeners.start(controllers, self._controller_router.serve)
         if cluster is not None and cluster.is_controller:
             self._background.spawn(self._register_controller(cluster))
         if cluster is None or cluster.is_broker:
@@ -200,7 +200,7 @@ class Node:
         self._keeper.adopt_image()
         self._router.warm_up()
         names = [each.name for each in self._client_listeners()]
-        self._listeners.start(names, lambda _: self._router.serve)
+        self._listeners.start(names, self._router.serve)
         if self._membership is not None:
             await self._membership.unfence()
         self._load_coordinators()
@@ -254,6 +254,7 @@ class Node:
             self._clock,
             self._settings,
             self._broker_epoch,
+            lambda: self._membership is None or self._membership.is_in_touch(),
             self._links.replicas.call,
             self._ask_here if isinstance(self._links, NoLinks) else self._links.ask_controller,
         )
@@ -266,13 +267,6 @@ class Node:
             self._partitions,
             self._clock,
             self._replica_link,
-        )
-        self._failures = DirectoryFailures(
-            self.log_dirs,
-            self._keeper.take_offline,
-            self._tell_directories,
-            lambda: self._membership is None or self._membership.knows_directories,
-            lambda: int(self._settings().get("log.dir.failure.timeout.ms")) / 1000,
         )
         self._metadata = MetadataPlane(
             self._image,
@@ -287,7 +281,7 @@ class Node:
             self._links.raft,
             self._links.ask_controller,
         )
-        self._watch_brokers()
+        self._watch_failures()
         self._upkeep = Upkeep(
             self._settings,
             self._clock,
@@ -314,7 +308,14 @@ class Node:
             self._ask_here,
         )
 
-    def _watch_brokers(self) -> None:
+    def _watch_failures(self) -> None:
+        self._failures = DirectoryFailures(
+            self.log_dirs,
+            self._keeper.take_offline,
+            self._tell_directories,
+            lambda: self._membership is None or self._membership.knows_directories,
+            lambda: int(self._settings().get("log.dir.failure.timeout.ms")) / 1000,
+        )
         self._broker_watch = BrokerWatch(
             self.identity.node_id,
             self._image,

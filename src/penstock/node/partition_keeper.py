@@ -11,7 +11,7 @@ from penstock.metadata.image import ClusterImage
 from penstock.metadata.partition import PartitionImage
 from penstock.metadata.topic import TopicImage
 from penstock.model.clock import Clock
-from penstock.model.directory_id import LOST, RESERVED, UNASSIGNED, UNTOLD
+from penstock.model.directory_id import LOST, MIGRATING, NOWHERE, UNASSIGNED
 from penstock.model.error import ApiError, StorageError
 from penstock.model.id import TopicPartition
 from penstock.node.metadata_plane import METADATA_PARTITION
@@ -23,6 +23,7 @@ from penstock.replication.isr_change import IsrChange
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
 from penstock.replication.tally import ReplicaTally
+from penstock.replication.throttle import ReplicationThrottles
 from penstock.settings.config import BrokerConfig
 from penstock.settings.resolve import TopicConfig, resolve_topic
 from penstock.storage.config import LogConfig
@@ -41,6 +42,8 @@ class ClusterLink(Protocol):
     """Other brokers and the controller, as far as this node's replicas need them."""
 
     def broker_epoch(self) -> int: ...
+
+    def is_in_touch(self) -> bool: ...
 
     def alter_isr(self, partition: Partition, change: IsrChange) -> None: ...
 
@@ -73,6 +76,10 @@ class PartitionKeeper:
         self._log_dirs = log_dirs
         self._partitions = partitions
         self._cluster = cluster
+        self._clock = clock
+        self._throttles = ReplicationThrottles(
+            node_id, float(config().get("replication.quota.window.size.seconds"))
+        )
         self.repairs = Repairs(
             node_id,
             image,
@@ -87,6 +94,7 @@ class PartitionKeeper:
             flush,
             image.brokers.get,
             cluster.broker_epoch,
+            cluster.is_in_touch,
             lambda: int(config().get("replica.lag.time.max.ms")),
             log_dirs.checkpoint_of,
             cluster.alter_isr,
@@ -134,15 +142,26 @@ class PartitionKeeper:
 
     def refresh_all(self) -> None:
         """The broker's own settings changed, and with them the defaults of every topic."""
+        config, now_s = self._config(), self._clock.monotonic()
+        throttles = self._throttles
+        throttles.leading.set_rate(int(config.get("leader.replication.throttled.rate")), now_s)
+        throttles.following.set_rate(int(config.get("follower.replication.throttled.rate")), now_s)
         for partition in self._partitions:
             self._refresh(partition)
 
     def _refresh(self, partition: Partition) -> None:
+        config = self._topic_config(partition.topic)
+        self._throttle(partition, config)
         if partition.is_open:
-            config = self._topic_config(partition.topic)
             partition.log.update_config(config)
-            partition.min_isr = config.min_insync_replicas
-            partition.advance()
+            partition.on_config(config.min_insync_replicas)
+
+    def _throttle(self, partition: Partition, config: TopicConfig) -> None:
+        partition.throttle = self._throttles.of(
+            partition.index,
+            config.leader_replication_throttled_replicas,
+            config.follower_replication_throttled_replicas,
+        )
 
     def on_flush_failed(self, failed: Log, error: DamagedLog | StorageError) -> None:
         if isinstance(error, StorageError):
@@ -175,8 +194,10 @@ class PartitionKeeper:
             if partition is not None:
                 self._move_away(partition)
             return
+        config = self._topic_config(topic.name)
         if partition is None or partition.topic_id != topic.id:
             partition = Partition(topic.name, topic.id, index, self._context)
+            self._throttle(partition, config)
             self._partitions.add(partition)
         try:
             self._take_role(partition, image, is_new)
@@ -276,9 +297,9 @@ class PartitionKeeper:
         found = LOST if home is None else self._log_dirs.id_of(home)
         if found is None or found == known:
             return
-        if known in UNTOLD and len(self._log_dirs.data) == 1:
+        if known in (MIGRATING, UNASSIGNED) and len(self._log_dirs.data) == 1:
             return  # it can be in no other
-        if found == LOST and known not in RESERVED:
+        if found == LOST and known not in NOWHERE:
             return  # the controller knows that this directory is away
         self._cluster.assign(partition, found)
 

@@ -36,6 +36,7 @@ class ReplicaLink:
         clock: Clock,
         config: Callable[[], BrokerConfig],
         broker_epoch: Callable[[], int],
+        is_in_touch: Callable[[], bool],
         ask_broker: Callable[[int, Entity], Awaitable[Any]],
         ask_controller: Callable[[Entity], Awaitable[Any]],
     ) -> None:
@@ -43,6 +44,7 @@ class ReplicaLink:
         self._clock = clock
         self._config = config
         self.broker_epoch = broker_epoch
+        self.is_in_touch = is_in_touch
         self._ask_broker = ask_broker
         self._ask_controller = ask_controller
         self._fetchers: Fetchers | None = None

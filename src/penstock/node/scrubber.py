@@ -71,7 +71,8 @@ class Scrubber:
 
     def _places(self) -> Iterator[_Place]:
         for partition in list(self._partitions):
-            if partition.is_open and partition.is_replicated:
+            is_alone = partition.is_led and partition.leader is None
+            if partition.is_open and not is_alone:
                 held = partition.log
                 for segment in list(held.segments):
                     yield _Place(held, segment, 0, segment.base_offset)

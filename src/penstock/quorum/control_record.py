@@ -5,6 +5,7 @@ Owns the translation in both directions. Touches no file.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TypeVar
 
 from penstock.protocol.codec import decode, encode
@@ -37,9 +38,9 @@ def encode_controls(work: AppendControl) -> list[Control]:
     if work.leader_change is not None:
         controls.append((LEADER_CHANGE, encode(_leader_change(work.leader_change), 0)))
     if work.kraft_version is not None:
-        controls.append(_kraft_version(work.kraft_version))
+        controls.append(kraft_version_control(work.kraft_version))
     if work.voters is not None:
-        controls.append(_voters(work.voters))
+        controls.append(voters_control(work.voters.voters))
     return controls
 
 
@@ -49,7 +50,8 @@ def snapshot_controls(history: VoterHistory, end_offset: int) -> list[Control]:
     version = history.kraft_version_before(end_offset)
     if version == 0:
         return []
-    return [_kraft_version(version), _voters(history.voters_before(end_offset))]
+    voters = history.voters_before(end_offset).voters
+    return [kraft_version_control(version), voters_control(voters)]
 
 
 def read_entries(header: BatchHeader, batch: Buffer) -> list[ControlEntry]:
@@ -89,12 +91,12 @@ def _leader_change(change: LeaderChange) -> Entity:
     )
 
 
-def _kraft_version(version: int) -> Control:
+def kraft_version_control(version: int) -> Control:
     return KRAFT_VERSION, encode(KRaftVersionRecord(version=0, kraft_version=version), 0)
 
 
-def _voters(voters: VoterSet) -> Control:
-    message = record.VotersRecord(version=0, voters=[_voter_entry(one) for one in voters.voters])
+def voters_control(voters: Iterable[Voter]) -> Control:
+    message = record.VotersRecord(version=0, voters=[_voter_entry(one) for one in voters])
     return KRAFT_VOTERS, encode(message, 0)
 
 

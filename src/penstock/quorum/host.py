@@ -10,7 +10,7 @@ A voter that is alone leads at once and commits with its own flush: no message, 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Protocol
 
@@ -270,6 +270,10 @@ class Quorum:
         return self._machine.history.voters.ids
 
     @property
+    def kraft_version(self) -> int:
+        return self._machine.history.kraft_version
+
+    @property
     def leader(self) -> tuple[int, str, int] | None:
         """Id, host and port, where this node would call it."""
         leader_id = self._machine.view.leader_id
@@ -312,10 +316,10 @@ class Quorum:
         return self._snapshots.is_due
 
     async def write_snapshot(
-        self, records: Sequence[MetadataRecord], end_offset: int
+        self, records: Iterable[MetadataRecord], end_offset: int
     ) -> SnapshotId | None:
         """`records` make the state as of `end_offset`, all of it told before, with no transaction
-        open there. None if there is one already that is as new."""
+        open there; a thread goes through them. None if there is one already that is as new."""
         history = self._machine.history
         written = await self._snapshots.write(records, end_offset, history, self._committed.level)
         self._machine.log_trimmed()

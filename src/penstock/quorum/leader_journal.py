@@ -57,7 +57,8 @@ class LeaderJournal:
         base_offset = self._log.end_offset
         now_ms = self._clock.now_ms()
         level = _level_after(self._level, records)
-        batches = pack_batches(encode_values(records, level), base_offset, self.epoch, now_ms)
+        values = encode_values(records, level)
+        batches = list(pack_batches(values, base_offset, self.epoch, now_ms))
         if len(batches) > 1 and records[0].API_KEY != RecordKind.BEGIN_TRANSACTION:
             raise ApiError(
                 ErrorCode.POLICY_VIOLATION, "Unable to perform excessively large batch operation."

@@ -11,13 +11,11 @@ from penstock.metadata.record import MetadataRecord
 from penstock.metadata.version import record_version
 from penstock.protocol.codec import encode
 from penstock.protocol.entity import Entity
-from penstock.protocol.messages.records.leader_change_message import LeaderChangeMessage, Voter
 from penstock.protocol.messages.records.snapshot_footer_record import SnapshotFooterRecord
 from penstock.protocol.messages.records.snapshot_header_record import SnapshotHeaderRecord
 from penstock.protocol.record_frame import decode_metadata_record, encode_metadata_record
 from penstock.records.builder import build_batch
 from penstock.records.control import (
-    LEADER_CHANGE,
     SNAPSHOT_FOOTER,
     SNAPSHOT_HEADER,
     control_key,
@@ -34,26 +32,26 @@ Control = tuple[int, bytes]
 """Kind and encoded value."""
 
 
-def encode_values(records: Iterable[MetadataRecord], level: int) -> list[bytes]:
-    return [encode_metadata_record(record, record_version(record, level)) for record in records]
+def encode_values(records: Iterable[MetadataRecord], level: int) -> Iterator[bytes]:
+    for record in records:
+        yield encode_metadata_record(record, record_version(record, level))
 
 
 def pack_batches(
-    values: Sequence[bytes], base_offset: int, epoch: int, timestamp_ms: int
-) -> list[bytearray]:
-    """As few batches as the limit allows, offsets without a gap."""
-    batches = []
+    values: Iterable[bytes], base_offset: int, epoch: int, timestamp_ms: int
+) -> Iterator[bytearray]:
+    """As few batches as the limit allows, offsets without a gap. One at a time: a snapshot may
+    hold a million records."""
     for group in _groups(values):
         records = [
             Record(offset, timestamp_ms, None, value)
             for offset, value in enumerate(group, base_offset)
         ]
-        batches.append(build_batch(records, base_offset=base_offset, leader_epoch=epoch))
+        yield build_batch(records, base_offset=base_offset, leader_epoch=epoch)
         base_offset += len(group)
-    return batches
 
 
-def _groups(values: Sequence[bytes]) -> Iterator[list[bytes]]:
+def _groups(values: Iterable[bytes]) -> Iterator[list[bytes]]:
     group: list[bytes] = []
     size = 0
     for value in values:
@@ -94,15 +92,6 @@ def read_controls(header: BatchHeader, batch: Buffer) -> list[Control]:
     if not header.is_control:
         return []
     return [(control_kind(record.key), record.value or b"") for record in iter_records(batch)]
-
-
-def leader_change(leader_id: int) -> Control:
-    """What a leader writes first in its epoch; here every vote is its own."""
-    voters = [Voter(voter_id=leader_id)]
-    message = LeaderChangeMessage(
-        version=0, leader_id=leader_id, voters=voters, granting_voters=voters
-    )
-    return LEADER_CHANGE, _encode(message)
 
 
 def snapshot_header(last_timestamp_ms: int) -> Control:

@@ -5,7 +5,7 @@ Owns the name and the format. One without its footer is not a snapshot.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from penstock.metadata.record import MetadataRecord
@@ -22,7 +22,7 @@ from penstock.quorum.metadata_batch import (
 )
 from penstock.raft import SnapshotId
 from penstock.records.control import SNAPSHOT_FOOTER, SNAPSHOT_HEADER
-from penstock.records.header import BatchHeader, Buffer, check_batch
+from penstock.records.header import BatchHeader, Buffer, check_batch, parse_header
 from penstock.storage.disk import Disk, read_whole
 
 BOOTSTRAP_FILE = "bootstrap.checkpoint"
@@ -77,7 +77,7 @@ def _batches(data: bytes) -> Iterator[tuple[BatchHeader, Buffer]]:
 
 
 def encode_snapshot(
-    records: Sequence[MetadataRecord],
+    records: Iterable[MetadataRecord],
     controls: Sequence[Control],
     epoch: int,
     timestamp_ms: int,
@@ -90,8 +90,7 @@ def encode_snapshot(
     last_ms = timestamp_ms if last_timestamp_ms is None else last_timestamp_ms
     first = [snapshot_header(last_ms), *controls]
     parts = [pack_controls(first, 0, epoch, timestamp_ms)]
-    values = encode_values(records, level)
-    parts += pack_batches(values, len(first), epoch, timestamp_ms)
-    end = len(first) + len(values)
+    parts += pack_batches(encode_values(records, level), len(first), epoch, timestamp_ms)
+    end = parse_header(parts[-1]).next_offset
     parts.append(pack_controls([snapshot_footer()], end, epoch, timestamp_ms))
     return b"".join(parts)

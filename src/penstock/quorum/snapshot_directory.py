@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from penstock.metadata.record import MetadataRecord
@@ -96,7 +96,7 @@ class SnapshotDirectory:
     def encode_and_write(
         self,
         snapshot_id: SnapshotId,
-        records: Sequence[MetadataRecord],
+        records: Iterable[MetadataRecord],
         controls: Sequence[Control],
         timestamp_ms: int,
         level: int,

@@ -6,7 +6,7 @@ Owns when one is due.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable
 
 from penstock.metadata.record import MetadataRecord
 from penstock.model.clock import Clock
@@ -42,7 +42,7 @@ class SnapshotWriter:
 
     async def write(
         self,
-        records: Sequence[MetadataRecord],
+        records: Iterable[MetadataRecord],
         end_offset: int,
         history: VoterHistory,
         level: int,

@@ -54,10 +54,6 @@ class VoterHistory:
     def kraft_version(self) -> int:
         return self._versions[-1][1] if self._versions else 0
 
-    @property
-    def in_log(self) -> bool:
-        return bool(self._voters)
-
     def voters_before(self, offset: int) -> VoterSet:
         """The voters as the records below `offset` name them: what a snapshot up to there says."""
         named = [voters for at, voters in self._voters if at < offset]

@@ -26,6 +26,8 @@ class ReplicaContext:
     """Has the log synced; the log is told when that has happened."""
     broker: Callable[[int], BrokerImage | None]
     broker_epoch: Callable[[], int]
+    is_in_touch: Callable[[], bool]
+    """Whether the controller cannot have given this node up yet, and made others leaders."""
     lag_max_ms: Callable[[], int]
     checkpoint: Callable[[Log], None]
     """Writes down how far the log is safe and committed, and those of its directory with it."""

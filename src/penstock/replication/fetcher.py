@@ -7,6 +7,7 @@ request: a fetch offset says what this replica has. Flushes of one answer share 
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any, cast
@@ -54,12 +55,12 @@ class FetchLimits:
 
 
 class _Followed:
-    __slots__ = ("asked", "follower", "partition")
+    __slots__ = ("follower", "key", "partition")
 
     def __init__(self, partition: Partition, follower: Follower) -> None:
+        self.key: Key = (partition.topic_id, partition.index)
         self.partition = partition
         self.follower = follower
-        self.asked: FetchFrom | None = None
 
 
 class Fetcher:
@@ -80,6 +81,10 @@ class Fetcher:
         self._limits = limits
         self._session = FetcherSession(limits.partition_bytes)
         self._followed: dict[Key, _Followed] = {}
+        # What to ask for has to be thought over: the others are asked for as before.
+        self._stirred: dict[_Followed, None] = {}
+        self._backing_off: dict[_Followed, None] = {}
+        self._held_back: dict[_Followed, None] = {}
         self._unsafe: set[Partition] = set()
         self._woken = asyncio.Event()
         self._retry_s = RETRY_S
@@ -96,12 +101,14 @@ class Fetcher:
         cut = follower.begin()
         if cut is not None:
             partition.carry_out(cut)
-        partition.on_safe = self._on_safe
+        partition.on_moved = self._on_moved
         if partition.safe_offset < partition.log.end_offset:
             # What a recovery found: nobody else asks for it to be synced.
             self._wait_safe(partition)
             partition.make_safe()
-        self._followed[_key(partition)] = _Followed(partition, follower)
+        followed = _Followed(partition, follower)
+        self._followed[followed.key] = followed
+        self._stirred[followed] = None
         self._woken.set()
         if self._task is None:
             self._task = asyncio.create_task(self._run(), name=f"fetcher-{self._leader_id}")
@@ -109,8 +116,12 @@ class Fetcher:
     def remove(self, partition: Partition) -> None:
         followed = self._followed.get(_key(partition))
         if followed is not None and followed.partition is partition:
-            del self._followed[_key(partition)]
-            partition.on_safe = None
+            del self._followed[followed.key]
+            self._stirred.pop(followed, None)
+            self._backing_off.pop(followed, None)
+            self._held_back.pop(followed, None)
+            self._session.want(followed.key, None)
+            partition.on_moved = None
             self._unsafe.discard(partition)
             self._woken.set()
 
@@ -140,15 +151,15 @@ class Fetcher:
         while self._unsafe:
             await self._wait()
         now_ms = self._clock.now_ms()
-        wanted, questions = self._wanted(now_ms)
+        questions = self._think_over(now_ms)
         for question, followed in questions:
             await self._ask_offset(question, followed)
         if questions:
             return
-        if not wanted:
+        if not self._session.is_wanted:
             await self._wait(self._pause_ms(now_ms))
             return
-        response = await self._ask(self._request(wanted))
+        response = await self._ask(self._request())
         self._retry_s = RETRY_S
         if response.error_code:
             log.info(
@@ -161,29 +172,54 @@ class Fetcher:
         self._session.on_answer(response.session_id)
         self._apply(response)
 
-    def _wanted(
-        self, now_ms: int
-    ) -> tuple[dict[Key, FetchFrom], list[tuple[AskOffset, _Followed]]]:
-        wanted: dict[Key, FetchFrom] = {}
+    def _think_over(self, now_ms: int) -> list[tuple[AskOffset, _Followed]]:
+        """What is to be fetched from now on, and what has to be asked before."""
         questions: list[tuple[AskOffset, _Followed]] = []
-        for key, followed in self._followed.items():
-            partition = followed.partition
-            asked = followed.follower.next_request(partition.safe_offset, now_ms)
+        self._stir_due(now_ms)
+        stirred, self._stirred = self._stirred, {}
+        for followed in stirred:
+            if self._is_held_back(followed):
+                continue
+            follower = followed.follower
+            asked = follower.next_request(followed.partition.safe_offset, now_ms)
             if isinstance(asked, AskOffset):
                 questions.append((asked, followed))
-            elif asked is not None:
-                wanted[key] = asked
-            followed.asked = asked if isinstance(asked, FetchFrom) else None
-        return wanted, questions
+                asked = None
+                # Answered or not, it is thought over again.
+                self._stirred[followed] = None
+            elif asked is None and now_ms < follower.wait_until_ms:
+                self._backing_off[followed] = None
+            self._session.want(followed.key, asked)
+        return questions
 
-    def _request(self, wanted: dict[Key, FetchFrom]) -> FetchRequest:
+    def _stir_due(self, now_ms: int) -> None:
+        """What has waited long enough."""
+        for followed in [one for one in self._backing_off if one.follower.wait_until_ms <= now_ms]:
+            del self._backing_off[followed]
+            self._stirred[followed] = None
+        for followed in [one for one in self._held_back if not self._throttle_wait_s(one)]:
+            del self._held_back[followed]
+            self._stirred[followed] = None
+
+    def _is_held_back(self, followed: _Followed) -> bool:
+        if not self._throttle_wait_s(followed):
+            return False
+        self._held_back[followed] = None
+        self._session.want(followed.key, None)
+        return True
+
+    def _throttle_wait_s(self, followed: _Followed) -> float:
+        throttle = followed.partition.throttle
+        return 0.0 if throttle is None else throttle.wait_s(self._clock.monotonic())
+
+    def _request(self) -> FetchRequest:
         session = self._session
-        topics, forgotten = session.tell(wanted)
+        topics, forgotten = session.tell()
         return FetchRequest(
             replica_state=ReplicaState(
                 replica_id=self._node_id, replica_epoch=self._broker_epoch()
             ),
-            max_wait_ms=self._limits.wait_ms,
+            max_wait_ms=0 if session.has_more else self._limits.wait_ms,
             min_bytes=self._limits.min_bytes,
             max_bytes=self._limits.answer_bytes,
             session_id=session.id,
@@ -196,9 +232,11 @@ class Fetcher:
         now_ms = self._clock.now_ms()
         for topic in response.responses:
             for data in topic.partitions:
-                followed = self._followed.get((topic.topic_id, data.partition_index))
-                if followed is not None and followed.asked is not None:
-                    self._apply_one(followed, followed.asked, data, now_ms)
+                key = (topic.topic_id, data.partition_index)
+                followed, asked = self._followed.get(key), self._session.wanted(key)
+                if followed is not None and asked is not None:
+                    self._stirred[followed] = None
+                    self._apply_one(followed, asked, data, now_ms)
 
     def _apply_one(
         self, followed: _Followed, asked: FetchFrom, data: PartitionData, now_ms: int
@@ -219,6 +257,13 @@ class Fetcher:
             return
         if partition.is_open and partition.safe_offset < partition.log.end_offset:
             self._wait_safe(partition)
+        if partition.throttle is not None and partition.is_open:
+            is_level = 0 <= data.high_watermark <= partition.log.end_offset
+            size_bytes = len(data.records or b"")
+            partition.throttle.note_fetched(size_bytes, is_level, self._clock.monotonic())
+            if self._throttle_wait_s(followed):
+                # It holds for the others of the quota as well, also those that got nothing yet.
+                self._stirred.update(dict.fromkeys(self._followed.values()))
 
     async def _ask_offset(self, question: AskOffset, followed: _Followed) -> None:
         """The leader's own ends of the log, after it said that what was asked for is out of it."""
@@ -253,14 +298,21 @@ class Fetcher:
     def _wait_safe(self, partition: Partition) -> None:
         self._unsafe.add(partition)
 
-    def _on_safe(self, partition: Partition) -> None:
+    def _on_moved(self, partition: Partition) -> None:
+        followed = self._followed.get(_key(partition))
+        if followed is not None:
+            self._stirred[followed] = None
         if partition.safe_offset >= partition.log.end_offset:
             self._unsafe.discard(partition)
             if not self._unsafe:
                 self._woken.set()
 
     def _pause_ms(self, now_ms: int) -> int:
-        waits = [one.follower.wait_until_ms - now_ms for one in self._followed.values()]
+        waits = [one.follower.wait_until_ms - now_ms for one in self._backing_off]
+        waits += [
+            math.ceil(min(self._throttle_wait_s(one) * 1000, _LOOK_AGAIN_MS))
+            for one in self._held_back
+        ]
         return min(max(min(waits, default=_LOOK_AGAIN_MS), 1), _LOOK_AGAIN_MS)
 
     async def _wait(self, timeout_ms: int | None = None) -> None:

@@ -1,11 +1,13 @@
 """The fetch session with one leader, from the follower's side (KIP-227).
 
-Knows what the leader was last told of each partition, so that a request names only what changed.
+Knows what is wanted of each partition and what the leader was last told, so that a request names
+only what changed, and costs only that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 
 from penstock.protocol.messages.fetch import FetchPartition, FetchTopic, ForgottenTopic
 from penstock.replication.follower import FetchFrom
@@ -16,35 +18,65 @@ Key = tuple[bytes, int]
 NO_SESSION = 0
 INITIAL_EPOCH = 0
 _EPOCH_MAX = 0x7FFFFFFF
+NAMED_MAX = 5_000
+"""Partitions that one request names, so that neither side is busy for long; the next names more."""
 
 
 class FetcherSession:
-    __slots__ = ("_partition_max_bytes", "_told", "epoch", "id")
+    __slots__ = ("_changed", "_partition_max_bytes", "_told", "_wanted", "epoch", "id")
 
     def __init__(self, partition_max_bytes: int) -> None:
         self._partition_max_bytes = partition_max_bytes
+        self._wanted: dict[Key, FetchFrom] = {}
         self._told: dict[Key, FetchFrom] = {}
+        # Wanted otherwise than told, perhaps.
+        self._changed: dict[Key, None] = {}
         self.id = NO_SESSION
         self.epoch = INITIAL_EPOCH
 
     def reset(self) -> None:
         """After an error: the leader is told everything again."""
+        # Whoever the leader has not been told of comes first: it may take no session at all.
+        self._changed = dict.fromkeys(key for key in self._wanted if key not in self._told)
+        self._changed.update(dict.fromkeys(self._wanted))
         self._told = {}
         self.id, self.epoch = NO_SESSION, INITIAL_EPOCH
 
-    def tell(
-        self, wanted: Mapping[Key, FetchFrom]
-    ) -> tuple[list[FetchTopic], list[ForgottenTopic]]:
+    @property
+    def has_more(self) -> bool:
+        """Whether the last request could not name everything."""
+        return bool(self._changed)
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether there is anything to fetch."""
+        return bool(self._wanted)
+
+    def wanted(self, key: Key) -> FetchFrom | None:
+        return self._wanted.get(key)
+
+    def want(self, key: Key, asked: FetchFrom | None) -> None:
+        """None: not any more, or not now."""
+        if asked is None:
+            self._wanted.pop(key, None)
+        else:
+            self._wanted[key] = asked
+        self._changed[key] = None
+
+    def tell(self) -> tuple[list[FetchTopic], list[ForgottenTopic]]:
         """What a request has to name so that the leader knows of all that is wanted."""
-        told = self._told
-        if self.epoch == INITIAL_EPOCH:
-            told.clear()
-        changed = [key for key, asked in wanted.items() if told.get(key) != asked]
-        forgotten = [key for key in told if key not in wanted] if len(told) > 0 else []
-        for key in forgotten:
-            del told[key]
-        for key in changed:
-            told[key] = wanted[key]
+        told, wanted = self._told, self._wanted
+        changed: list[Key] = []
+        forgotten: list[Key] = []
+        for key in list(islice(self._changed, NAMED_MAX)):
+            del self._changed[key]
+            asked = wanted.get(key)
+            if asked is not None:
+                if told.get(key) != asked:
+                    told[key] = asked
+                    changed.append(key)
+            elif told.pop(key, None) is not None:
+                forgotten.append(key)
         return self._named(changed, wanted), _forgotten(forgotten)
 
     def on_answer(self, session_id: int) -> None:

@@ -1,4 +1,4 @@
-"""Changes of in-sync sets on their way to the controller: one request in flight, for all at once.
+"""Changes of in-sync sets on their way to the controller: one request in flight, with thousands.
 
 A change is sent until it is answered for good. Which answer means what is the leader's to know.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from itertools import islice
 
 from penstock.model.error import ErrorCode, PenstockError
 from penstock.protocol.messages.alter_partition import (
@@ -21,6 +22,8 @@ from penstock.replication.partition import Partition
 from penstock.telemetry.log import get_logger
 
 RETRY_S = 0.05
+CHANGES_MAX = 4_000
+"""In one request: a controller takes only so many elements, and each is several."""
 
 log = get_logger("isr")
 
@@ -49,7 +52,7 @@ class IsrChanges:
     async def _run(self) -> None:
         try:
             while self._asked:
-                asked = dict(self._asked)
+                asked = dict(islice(self._asked.items(), CHANGES_MAX))
                 try:
                     response = await self._ask(self._request(asked))
                 except PenstockError as error:
@@ -62,9 +65,16 @@ class IsrChanges:
                     await asyncio.sleep(1.0)
                     continue
                 if self._settle(asked, response):
+                    self._put_behind(asked)
                     await asyncio.sleep(RETRY_S)
         finally:
             self._task = None
+
+    def _put_behind(self, asked: dict[Partition, IsrChange]) -> None:
+        """What is sent again holds up nobody else."""
+        for partition in asked:
+            if partition in self._asked:
+                self._asked[partition] = self._asked.pop(partition)
 
     def _request(self, asked: dict[Partition, IsrChange]) -> AlterPartitionRequest:
         topics: dict[bytes, RequestTopicData] = {}

@@ -196,6 +196,16 @@ class Leader:
         caught_up = one.is_caught_up(log_end_offset, now_ms, self._lag_max_ms)
         return caught_up and self._is_eligible(one)
 
+    def low_watermark(self, own_start_offset: int) -> int:
+        """Before it no live replica has a record any more."""
+        lowest = own_start_offset
+        for one in self._others:
+            if one.log_start_offset < lowest:
+                broker = self._brokers(one.replica_id)
+                if broker is not None and not broker.fenced:
+                    lowest = one.log_start_offset
+        return lowest
+
     def may_append(self, min_isr: int) -> bool:
         """Before an append with acks=all: otherwise NOT_ENOUGH_REPLICAS."""
         return len(self.isr) >= min_isr or len(self.isr) >= len(self.replicas)

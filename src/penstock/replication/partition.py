@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from typing import Protocol
 
 from penstock.metadata.partition import PartitionImage
 from penstock.model.error import ApiError, ErrorCode
@@ -21,6 +20,10 @@ from penstock.replication.follower import Action
 from penstock.replication.follower_log import carry_out
 from penstock.replication.isr_change import RECOVERED, IsrAnswer, IsrChange, Outcome
 from penstock.replication.leader import Leader
+from penstock.replication.refusal import Refusals
+from penstock.replication.safety import safe_offset_of, waits_for_disk
+from penstock.replication.throttle import PartitionThrottle
+from penstock.replication.waiter import AckWaiter, Waiting, Watcher, Watchers
 from penstock.storage.append_check import BatchCheck, Origin
 from penstock.storage.log import AppendResult, Log, ReadResult
 from penstock.storage.lookup import last_stable_offset
@@ -34,29 +37,6 @@ ACKS_ALL = -1
 ACKS_LEADER = 1
 
 
-class Watcher(Protocol):
-    """Somebody who waits for new committed records of a partition."""
-
-    def on_commit(self, partition: Partition) -> None: ...
-
-
-class AppendWatcher(Protocol):
-    """Somebody who waits for records that are written here: a follower."""
-
-    def on_append(self, partition: Partition) -> None: ...
-
-
-class AckWaiter(Protocol):
-    """Somebody whose answer depends on records being as safe as was asked for."""
-
-    def on_acknowledged(self, partition: Partition) -> None: ...
-
-    def on_unacknowledged(self, partition: Partition, error: Exception) -> None: ...
-
-
-Waiting = deque[tuple[int, AckWaiter]]
-
-
 class Partition:
     __slots__ = (
         "_append_watchers",
@@ -65,6 +45,7 @@ class Partition:
         "_is_alone",
         "_leader",
         "_log",
+        "_refusals",
         "_waiting",
         "_waiting_here",
         "_watchers",
@@ -73,8 +54,9 @@ class Partition:
         "leader_epoch",
         "leader_id",
         "min_isr",
-        "on_safe",
+        "on_moved",
         "on_unled",
+        "throttle",
         "topic",
         "topic_id",
     )
@@ -88,19 +70,22 @@ class Partition:
         self.leader_epoch = -1
         self.is_led = False
         self.min_isr = 1
+        self.throttle: PartitionThrottle | None = None
+        """Of a replica whose copying its topic's settings limit."""
         self._context = context
         self._leader: Leader | None = None
         self._is_alone = False
         self._log: Log | None = None
-        # In the order in which they came, which is that in which they hear.
-        self._watchers: dict[Watcher, None] | None = None
-        self._append_watchers: dict[AppendWatcher, None] | None = None
+        self._watchers: Watchers | None = None
+        self._append_watchers: Watchers | None = None
         self._waiting: Waiting | None = None
         # Only with followers: otherwise what is safe here is committed.
         self._waiting_here: Waiting | None = None
+        self._refusals: Refusals | None = None
         self._ended: ApiError | None = None
-        self.on_safe: Callable[[Partition], None] | None = None
-        """Told when more of the log is as safe as the topic asks, while this node follows."""
+        self.on_moved: Callable[[Partition], None] | None = None
+        """Told when more of the log is as safe as the topic asks, or its start has moved, while
+        this node follows."""
         self.on_unled: Callable[[Exception], None] | None = None
         """Told once, when this node leads the partition no longer: whoever keeps state over it."""
 
@@ -116,10 +101,11 @@ class Partition:
             if self.is_led and self._is_alone:
                 # What recovery kept was written before and may have been acknowledged: it counts,
                 # and is made safe before anybody sees it.
-                if log.recovery_point < log.end_offset and _waits_for_disk(log):
+                if log.recovery_point < log.end_offset and waits_for_disk(log):
                     log.flush()
                 log.advance_high_watermark(log.end_offset)
             log.on_flushed = self._on_flushed
+            log.on_start_moved = self._on_start_moved
             self._log = log
             self._begin_epoch(log)
         return log
@@ -142,10 +128,6 @@ class Partition:
     def leader(self) -> Leader | None:
         """Of a partition that is led here and has other replicas."""
         return self._leader
-
-    @property
-    def is_replicated(self) -> bool:
-        return self._leader is not None or not (self.is_led or self.leader_id < 0)
 
     @property
     def ended(self) -> ApiError | None:
@@ -189,10 +171,10 @@ class Partition:
             if is_new and not self._is_alone:
                 # What was written here may have been damaged since: others now rely on it.
                 log.distrust()
-            if log.recovery_point < log.end_offset and _waits_for_disk(log):
-                # What was written here as a follower counts once it is safe.
-                self._context.flush(log)
+            # What was written here as a follower counts once it is safe.
+            self.make_safe()
             self.advance()
+        self._tell_all()
 
     def _new_leader(self, state: PartitionImage) -> Leader:
         context = self._context
@@ -215,6 +197,15 @@ class Partition:
         self._leader = None
         if was_led:
             self._dismiss(ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
+        else:
+            self._tell_all()
+
+    def on_config(self, min_isr: int) -> None:
+        """The topic's settings have changed."""
+        self.min_isr = min_isr
+        self.make_safe()
+        self.advance()
+        self._tell_all()
 
     # Writing
 
@@ -227,11 +218,15 @@ class Partition:
         acks: int = ACKS_ALL,
     ) -> AppendResult:
         if not self.is_led:
-            raise self._ended or ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            error = self._ended or ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+            raise self._refusal(records, origin, error)
         leader = self._leader
         if leader is not None and acks == ACKS_ALL and not leader.may_append(self.min_isr):
-            raise ApiError(ErrorCode.NOT_ENOUGH_REPLICAS, _too_few(leader, self.min_isr))
+            error = ApiError(ErrorCode.NOT_ENOUGH_REPLICAS, _too_few(leader, self.min_isr))
+            raise self._refusal(records, origin, error)
         log = self._log or self.log
+        if self._refusals is not None and origin is Origin.CLIENT:
+            self._refusals.check(records, log.producers)
         active = log.active
         result = log.append(records, self.leader_epoch, now_ms, origin, checked)
         flush_messages = log.config.flush_messages
@@ -247,9 +242,16 @@ class Partition:
             else:
                 self.advance()
         if self._append_watchers:
-            for watcher in tuple(self._append_watchers):
-                watcher.on_append(self)
+            self._tell_appended()
         return result
+
+    def _refusal(self, records: memoryview, origin: Origin, error: ApiError) -> ApiError:
+        """For now; what comes behind it is told the same until it comes again."""
+        if origin is Origin.CLIENT and self._ended is None:
+            if self._refusals is None:
+                self._refusals = Refusals()
+            self._refusals.note(records, error)
+        return error
 
     def is_acknowledged(self, end_offset: int, acks: int = ACKS_ALL) -> bool:
         """Whether everything below the offset is as safe as the topic and the producer ask."""
@@ -258,7 +260,7 @@ class Partition:
         if leader is None:
             return log.high_watermark >= end_offset
         if acks == ACKS_LEADER:
-            return _safe_offset(log) >= end_offset
+            return safe_offset_of(log) >= end_offset
         return log.high_watermark >= end_offset and leader.is_enough(self.min_isr)
 
     def await_acknowledged(self, end_offset: int, waiter: AckWaiter, acks: int = ACKS_ALL) -> None:
@@ -286,15 +288,21 @@ class Partition:
             return
         if self.is_led:
             self.advance()
-        elif self.on_safe is not None:
-            self.on_safe(self)
+        elif self.on_moved is not None:
+            self.on_moved(self)
+
+    def _on_start_moved(self, log: Log) -> None:
+        if log is self._log:
+            if self.on_moved is not None:
+                self.on_moved(self)
+            self._tell_all()
 
     def advance(self) -> None:
         """Something has moved: what is safe here, what followers have, or who counts."""
         log = self._log
         if log is None or not self.is_led:
             return
-        safe = _safe_offset(log)
+        safe = safe_offset_of(log)
         waiting = self._waiting_here
         while waiting and waiting[0][0] <= safe:
             waiting.popleft()[1].on_acknowledged(self)
@@ -313,8 +321,7 @@ class Partition:
         log.high_watermark = end_offset
         log.producers.advance_high_watermark(end_offset)
         if self._watchers:
-            for watcher in tuple(self._watchers):
-                watcher.on_commit(self)
+            self._tell_committed()
         self._settle(end_offset)
 
     def _settle(self, end_offset: int) -> None:
@@ -348,6 +355,13 @@ class Partition:
         if change is not None:
             self._context.alter_isr(self, change)
 
+    def on_idle_fetches(self, replica_id: int, fetched_ms: int) -> None:
+        """A follower that had all of the log has fetched since, up to that time: its fetches named
+        this partition no more, since there was nothing new."""
+        progress = None if self._leader is None else self._leader.progress(replica_id)
+        if progress is not None:
+            progress.on_idle_fetches(fetched_ms)
+
     def shrink_isr(self) -> None:
         """Asks for a smaller in-sync set where followers have fallen behind."""
         leader, context = self._leader, self._context
@@ -368,6 +382,7 @@ class Partition:
         self._context.tally.note_isr(before, leader.isr)
         if outcome in (Outcome.ADOPTED, Outcome.REVERTED):
             self.advance()
+            self._tell_all()
         return outcome
 
     # Following
@@ -375,12 +390,12 @@ class Partition:
     @property
     def safe_offset(self) -> int:
         """What this replica has, as safe as the topic asks."""
-        return _safe_offset(self._log or self.log)
+        return safe_offset_of(self._log or self.log)
 
     def make_safe(self) -> None:
         """Asks for what this replica has to be as safe as the topic asks."""
         log = self._log or self.log
-        if _safe_offset(log) < log.end_offset:
+        if safe_offset_of(log) < log.end_offset:
             self._context.flush(log)
 
     def carry_out(self, action: Action) -> None:
@@ -388,7 +403,8 @@ class Partition:
         used."""
         log = self._log or self.log
         seen = log.high_watermark
-        if carry_out(log, action, self._context.clock.now_ms()):
+        cut = carry_out(log, action, self._context.clock.now_ms())
+        if cut:
             # Before anything is written in place of what was cut: a recovery point or a watermark
             # behind the cut would be about records that are not the ones that stand there then.
             self._context.checkpoint(log)
@@ -396,9 +412,8 @@ class Partition:
             self.make_safe()
         elif log.end_offset - log.recovery_point >= log.config.flush_messages:
             self._context.flush(log)
-        if log.high_watermark != seen:
-            for watcher in tuple(self._watchers or ()):
-                watcher.on_commit(self)
+        if self._watchers and (cut or log.high_watermark != seen):
+            self._tell_committed()
 
     # Reading
 
@@ -410,25 +425,45 @@ class Partition:
         return last_stable_offset(log) if isolation == READ_COMMITTED else log.high_watermark
 
     def read(self, offset: int, max_bytes: int, bound: int, min_one: bool) -> ReadResult:
-        return (self._log or self.log).read(offset, max_bytes, bound, min_one)
+        log = self._log or self.log
+        if offset > log.end_offset and not self._is_alone and not self._context.is_in_touch():
+            # Another may lead by now, and have it. Told that there is no such offset, a consumer
+            # would begin anew where `auto.offset.reset` says.
+            raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER)
+        return log.read(offset, max_bytes, bound, min_one)
+
+    # Watching
 
     def watch(self, watcher: Watcher) -> None:
+        """For committed records."""
         if self._watchers is None:
             self._watchers = {}
         self._watchers[watcher] = None
 
-    def unwatch(self, watcher: Watcher) -> None:
-        if self._watchers is not None:
-            self._watchers.pop(watcher, None)
-
-    def watch_appends(self, watcher: AppendWatcher) -> None:
+    def watch_appends(self, watcher: Watcher) -> None:
+        """For records that are written here: followers."""
         if self._append_watchers is None:
             self._append_watchers = {}
         self._append_watchers[watcher] = None
 
-    def unwatch_appends(self, watcher: AppendWatcher) -> None:
-        if self._append_watchers is not None:
-            self._append_watchers.pop(watcher, None)
+    def unwatch(self, watcher: Watcher) -> None:
+        for watchers in (self._watchers, self._append_watchers):
+            if watchers is not None:
+                watchers.pop(watcher, None)
+
+    def _tell_committed(self) -> None:
+        watchers, self._watchers = self._watchers, None
+        for watcher in watchers or ():
+            watcher.on_news(self)
+
+    def _tell_appended(self) -> None:
+        watchers, self._append_watchers = self._append_watchers, None
+        for watcher in watchers or ():
+            watcher.on_news(self)
+
+    def _tell_all(self) -> None:
+        self._tell_committed()
+        self._tell_appended()
 
     # The log's life
 
@@ -452,23 +487,10 @@ class Partition:
             for _, waiter in waiting or ():
                 waiter.on_unacknowledged(self, error)
         self._waiting = self._waiting_here = None
-        for watcher in tuple(self._watchers or ()):
-            watcher.on_commit(self)
-        for follower in tuple(self._append_watchers or ()):
-            follower.on_append(self)
+        self._tell_all()
         on_unled, self.on_unled = self.on_unled, None
         if on_unled is not None:
             on_unled(error)
-
-
-def _waits_for_disk(log: Log) -> bool:
-    """`flush.messages=1`: every acknowledgement waits for the disk."""
-    return log.config.flush_messages == 1
-
-
-def _safe_offset(log: Log) -> int:
-    """What this replica has, as safe as the topic asks."""
-    return log.recovery_point if log.config.flush_messages == 1 else log.end_offset
 
 
 def _too_few(leader: Leader, min_isr: int) -> str:

@@ -58,5 +58,12 @@ class Progress:
         before it has caught up once more."""
         self.caught_up_ms = 0
 
+    def on_idle_fetches(self, fetched_ms: int) -> None:
+        """It has fetched again without naming this partition, up to that time, while it had all of
+        the leader's log."""
+        if UNKNOWN < self._asked_end_offset <= self.end_offset:
+            self.caught_up_ms = max(self.caught_up_ms, fetched_ms)
+            self._asked_ms = max(self._asked_ms, fetched_ms)
+
     def is_caught_up(self, leader_end_offset: int, now_ms: int, lag_max_ms: int) -> bool:
         return self.end_offset == leader_end_offset or now_ms - self.caught_up_ms <= lag_max_ms

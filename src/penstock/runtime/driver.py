@@ -8,6 +8,9 @@ request decides on them and many requests share one flush. Replies wait: nobody 
 record that could still be lost. Also a reply without records waits for what was written before it,
 since it may have been decided on that.
 
+Who asks may set a limit to that wait. Then only the answer is given up, with REQUEST_TIMED_OUT:
+what was decided stays decided, and is committed later or never.
+
 There is no way back for a record once it is written. When a commit fails, the machine holds what
 may never have happened: the driver stops, every caller gets JournalError, and the owner builds a
 new machine and loads it from the journal.
@@ -52,6 +55,8 @@ class _Pending(NamedTuple, Generic[RecordT]):
     end_offset: int
     decision: Decision[RecordT, Any]
     later: Later[Any]
+    due_s: float
+    """When the answer is given up, by the loop's time."""
 
 
 class Runtime(Generic[MachineT, RecordT]):
@@ -75,6 +80,7 @@ class Runtime(Generic[MachineT, RecordT]):
         self._pending: deque[_Pending[RecordT]] = deque()
         self._parked: dict[Hashable, Later[Any]] = {}
         self._committer: asyncio.Task[None] | None = None
+        self._limit_alarm: asyncio.TimerHandle | None = None
         self._failure: BaseException | None = None
 
     @property
@@ -100,13 +106,21 @@ class Runtime(Generic[MachineT, RecordT]):
             count += 1
         return count
 
-    async def submit(self, decide: Callable[[MachineT], Decision[RecordT, ReplyT]]) -> ReplyT:
+    async def submit(
+        self,
+        decide: Callable[[MachineT], Decision[RecordT, ReplyT]],
+        *,
+        limit_s: float | None = None,
+    ) -> ReplyT:
         """Decide now, answer at commit. A caller that stops waiting does not undo anything."""
-        answer = self.ask(decide)
+        answer = self.ask(decide, limit_s=limit_s)
         return await _wait(answer) if isinstance(answer, Later) else answer
 
     def ask(
-        self, decide: Callable[..., Decision[RecordT, ReplyT]], *arguments: object
+        self,
+        decide: Callable[..., Decision[RecordT, ReplyT]],
+        *arguments: object,
+        limit_s: float | None = None,
     ) -> ReplyT | Later[ReplyT]:
         """The same without a task: the reply itself where nothing has to be waited for, as with
         nearly every heartbeat. `decide` is called with the machine and the arguments."""
@@ -115,15 +129,15 @@ class Runtime(Generic[MachineT, RecordT]):
         decision = decide(self.machine, *arguments)
         reply = decision.reply
         if isinstance(reply, Parked):
-            return self._ask_parked(decision, reply.key)
-        later = self._take(decision)
+            return self._ask_parked(decision, reply.key, limit_s)
+        later = self._take(decision, limit_s)
         return reply if later is None else later
 
     def _ask_parked(
-        self, decision: Decision[RecordT, ReplyT], key: Hashable
+        self, decision: Decision[RecordT, ReplyT], key: Hashable, limit_s: float | None
     ) -> ReplyT | Later[ReplyT]:
         if decision.answers and any(answered == key for answered, _ in decision.answers):
-            return self.ask(lambda _: _with_own_answer(decision, key))
+            return self.ask(lambda _: _with_own_answer(decision, key), limit_s=limit_s)
         if key in self._parked:
             raise InvariantError(f"two callers parked on {key!r}")
         self._take(decision)
@@ -139,7 +153,9 @@ class Runtime(Generic[MachineT, RecordT]):
 
     # --- taking a decision ---
 
-    def _take(self, decision: Decision[RecordT, ReplyT]) -> Later[ReplyT] | None:
+    def _take(
+        self, decision: Decision[RecordT, ReplyT], limit_s: float | None = None
+    ) -> Later[ReplyT] | None:
         """None when all of it is settled already."""
         records, _, timers, answers, adopt = decision
         if records:
@@ -155,10 +171,10 @@ class Runtime(Generic[MachineT, RecordT]):
                     self._answer(answers)
                 return None
             base_offset = self._journal.end_offset
-        return self._settle_or_wait(decision, base_offset)
+        return self._settle_or_wait(decision, base_offset, limit_s)
 
     def _settle_or_wait(
-        self, decision: Decision[RecordT, ReplyT], base_offset: int
+        self, decision: Decision[RecordT, ReplyT], base_offset: int, limit_s: float | None
     ) -> Later[ReplyT] | None:
         end_offset = base_offset + len(decision.records)
         if not self._pending and self._journal.is_committed(end_offset):
@@ -169,7 +185,8 @@ class Runtime(Generic[MachineT, RecordT]):
                 self._answer(decision.answers)
             return None
         later: Later[ReplyT] = Later()
-        self._pending.append(_Pending(base_offset, end_offset, decision, later))
+        due_s = math.inf if limit_s is None else self._limit(limit_s)
+        self._pending.append(_Pending(base_offset, end_offset, decision, later, due_s))
         if self._committer is None:
             self._committer = asyncio.create_task(self._commit(), name="journal-commit")
         return later
@@ -240,13 +257,34 @@ class Runtime(Generic[MachineT, RecordT]):
             if waiting is not None:
                 waiting.settle(reply)
 
+    def _limit(self, limit_s: float) -> float:
+        """One alarm for all that wait: it rings for the first of them, and then for the next."""
+        loop = asyncio.get_running_loop()
+        if self._limit_alarm is None:
+            self._limit_alarm = loop.call_later(limit_s, self._give_up)
+        return loop.time() + limit_s
+
+    def _give_up(self) -> None:
+        self._limit_alarm = None
+        now_s = asyncio.get_running_loop().time()
+        next_s = math.inf
+        for pending in tuple(self._pending):
+            if pending.due_s <= now_s:
+                # Its place in the queue stays: what it decided is still to be committed.
+                pending.later.fail(ApiError(ErrorCode.REQUEST_TIMED_OUT, "not committed in time"))
+            else:
+                next_s = min(next_s, pending.due_s)
+        if next_s < math.inf and self._limit_alarm is None:
+            self._limit(next_s - now_s)
+
     def fail(self, error: BaseException) -> None:
         """Nothing more is taken, and who waits hears why: an ApiError is their answer as it is."""
         if self._failure is not None:
             return
         self._failure = error
-        if self._alarm is not None:
-            self._alarm.cancel()
+        for alarm in (self._alarm, self._limit_alarm):
+            if alarm is not None:
+                alarm.cancel()
         waiting = [*(one.later for one in self._pending), *self._parked.values()]
         self._pending.clear()
         self._parked.clear()

@@ -6,7 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final, NamedTuple
 
-from penstock.settings.broker import BROKER_KEYS, HIDDEN_KEYS, find_broker_key
+from penstock.settings.broker import (
+    BROKER_KEYS,
+    DYNAMIC_ONLY_KEYS,
+    HIDDEN_KEYS,
+    find_broker_key,
+)
+from penstock.settings.client_metrics import CLIENT_METRICS_KEYS
 from penstock.settings.config import BrokerConfig
 from penstock.settings.group import GROUP_KEYS, broker_name
 from penstock.settings.key import READ_ONLY, UNKNOWN, Key, render
@@ -19,6 +25,7 @@ DYNAMIC_BROKER_CONFIG: Final = 2
 DYNAMIC_DEFAULT_BROKER_CONFIG: Final = 3
 STATIC_BROKER_CONFIG: Final = 4
 DEFAULT_CONFIG: Final = 5
+CLIENT_METRICS_CONFIG: Final = 7
 GROUP_CONFIG: Final = 8
 
 
@@ -49,6 +56,13 @@ def describe_topic(config: BrokerConfig, overrides: Mapping[str, str]) -> list[E
 
 def describe_group(config: BrokerConfig, overrides: Mapping[str, str]) -> list[Entry]:
     return [_describe_group_key(config, overrides, key) for key in GROUP_KEYS.values()]
+
+
+def describe_client_metrics(overrides: Mapping[str, str]) -> list[Entry]:
+    """Nothing of a subscription that nobody has set up."""
+    if not overrides:
+        return []
+    return [_describe_metrics_key(overrides, key) for key in CLIENT_METRICS_KEYS.values()]
 
 
 def describe_broker(config: BrokerConfig) -> list[Entry]:
@@ -88,6 +102,13 @@ def _describe_group_key(config: BrokerConfig, overrides: Mapping[str, str], key:
     return _entry(key, value, False, synonyms)
 
 
+def _describe_metrics_key(overrides: Mapping[str, str], key: Key) -> Entry:
+    if key.name not in overrides:
+        return _entry(key, _shown(key, key.default), False, [])
+    value = _shown(key, overrides[key.name])
+    return _entry(key, value, False, [Synonym(key.name, value, CLIENT_METRICS_CONFIG)])
+
+
 def _describe_broker_key(config: BrokerConfig, key: Key) -> Entry:
     synonyms = _broker_synonyms(config, key.name)
     text = config.raw(key.name)
@@ -108,7 +129,11 @@ def _broker_synonyms(config: BrokerConfig, name: str) -> list[Synonym]:
     given only in other units has no synonyms at all.
     """
     keys = [find_broker_key(link) or Key(link, UNKNOWN) for link in broker_chain(name)]
-    defaults = {key.name: key.default for key in keys if key.default is not None}
+    defaults = {
+        key.name: key.default
+        for key in keys
+        if key.default is not None and key.name not in DYNAMIC_ONLY_KEYS
+    }
     found: list[Synonym] = []
     for layer, source in (
         (config.dynamic, DYNAMIC_BROKER_CONFIG),

@@ -195,7 +195,7 @@ BROKER_SENTENCES: Final = {
     "queued.max.requests": "How many requests a Java broker queues.",
     "replica.fetch.max.bytes": "Bytes that a follower asks for per partition.",
     "replica.lag.time.max.ms": "How long a follower may be behind and still count as in sync.",
-    "request.timeout.ms": "How long this node waits for answers of others.",
+    "request.timeout.ms": "How long a change of a transaction waits for its replicas.",
     "socket.listen.backlog.size": "Connections that may wait to be accepted.",
     "socket.receive.buffer.bytes": "Receive buffer of a socket; -1 leaves it to the system.",
     "socket.request.max.bytes": "The largest request that is read; more closes the connection.",

@@ -38,7 +38,8 @@ from penstock.storage.file_cache import FileCache
 from penstock.storage.flush.ticket import FlushTicket
 from penstock.storage.index.txn import AbortedTxn
 from penstock.storage.locate import cut_slice, locate
-from penstock.storage.producer.entry import WrittenBatch
+from penstock.storage.producer.entry import ProducerEntry, WrittenBatch
+from penstock.storage.producer.recall import earlier_batches
 from penstock.storage.producer.snapshot import SnapshotFiles
 from penstock.storage.producer.state import ProducerState
 from penstock.storage.recovery.replay import read_marker
@@ -106,9 +107,11 @@ class Log:
         self.high_watermark = log_start_offset
         self.epochs = epochs
         self.producers = producers
+        producers.find_earlier = self._find_earlier
         self.snapshots = snapshots
         self.on_dirty: Callable[[Log], None] | None = None
         self.on_flushed: Callable[[Log], None] | None = None
+        self.on_start_moved: Callable[[Log], None] | None = None
         self.on_failure: Callable[[StorageError], None] | None = None
         self.on_damage: Callable[[Log, str], None] | None = None
         self.on_corrupt: Callable[[Log, int], None] | None = None
@@ -213,6 +216,12 @@ class Log:
         """As Kafka answers: with the offsets and the time of the first attempt."""
         first, last, timestamp = written.first_offset, written.last_offset, written.timestamp
         return AppendResult(first, last, timestamp, self.log_start_offset, True, 0)
+
+    def _find_earlier(self, entry: ProducerEntry) -> list[WrittenBatch]:
+        try:
+            return earlier_batches(self.segments, entry)
+        except OSError as error:
+            self.fail_read(error)
 
     def _check_marker(self, records: Buffer, header: BatchHeader) -> EndMarker | None:
         marker = read_marker(records, header)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from penstock.model.directory_id import RESERVED, UNASSIGNED
+from penstock.model.directory_id import NOWHERE, UNASSIGNED
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicId, TopicPartition, id_to_str
 from penstock.storage.damage import is_of_one_file
@@ -203,7 +203,7 @@ class LogDirs:
     ) -> LogDir:
         online = [each for each in self.data if each.offline is None]
         all_known = len(online) == len(self.data)
-        if directory_id not in RESERVED:
+        if directory_id not in NOWHERE:
             for each in online:
                 if self._ids.get(each.path) == directory_id:
                     return each

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator
-from itertools import chain
+from itertools import chain, islice, takewhile
 from typing import NamedTuple, TypeVar
 
 from penstock.records.header import BATCH_OVERHEAD, BatchHeader, CorruptBatch
@@ -332,6 +332,17 @@ class Segment:
 
     def batches(self, start: int = 0) -> Iterator[tuple[int, BatchHeader]]:
         return self._walk(start)
+
+    def batches_before(self, offset: int, count_max: int) -> list[tuple[int, BatchHeader]]:
+        """The last stretch of batches that end before the offset, as long as entries of the index
+        lie apart. None if there are more of them than that, or none."""
+        return self._by_index(lambda: self._batches_before(offset, count_max))
+
+    def _batches_before(self, offset: int, count_max: int) -> list[tuple[int, BatchHeader]]:
+        _, batches = self._batches_for(offset - 1)
+        before = takewhile(lambda each: each[1].last_offset < offset, batches)
+        stretch = list(islice(before, count_max + 1))
+        return stretch if len(stretch) <= count_max else []
 
     def truncate(self, position: int, offset: int, now_ms: int) -> int:
         """Drop what stands behind the position, where the offset is due; how many bytes went."""

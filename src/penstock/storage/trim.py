@@ -31,6 +31,8 @@ def advance_log_start(log: Log, offset: int) -> None:
     if offset > log.log_start_offset:
         log.log_start_offset = offset
         log.epochs.truncate_before(offset)
+        if log.on_start_moved is not None:
+            log.on_start_moved(log)
 
 
 def delete_first_segments(log: Log, count: int) -> list[Segment]:

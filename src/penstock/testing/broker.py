@@ -10,7 +10,6 @@ from pathlib import Path
 from penstock.testing.client_calls import ClientCalls, setting_text
 from penstock.testing.nursery import Child, Nursery, Order, shared_nursery
 
-_STOP_S = 20.0
 _LOG_SHOWN_CHARACTERS = 4000
 
 
@@ -22,6 +21,7 @@ class Broker(ClientCalls):
     """`bootstrap_servers` stays the same from the first start on, whatever happens between."""
 
     ready_s = 20.0
+    stop_s = 20.0
 
     def __init__(
         self,
@@ -126,9 +126,9 @@ class Broker(ClientCalls):
             os.kill(child.pid, number)
             # One that is paused would hear of it when it is resumed.
             os.kill(child.pid, signal.SIGCONT)
-        if not child.wait_exit(_STOP_S):
+        if not child.wait_exit(self.stop_s):
             os.kill(child.pid, signal.SIGKILL)
-            child.wait_exit(_STOP_S)
+            child.wait_exit(self.stop_s)
             self._forget()
             raise BrokerError(f"the broker did not stop\n{self.log[-_LOG_SHOWN_CHARACTERS:]}")
         return self._forget()

@@ -25,6 +25,7 @@ from penstock.testing.cluster_view import NodeSilentError, PartitionView
 from penstock.testing.nursery import Nursery
 
 _LOOK_S = 0.05
+_ANSWER_S = 10.0
 T = TypeVar("T")
 
 
@@ -235,7 +236,7 @@ class Cluster(ClientCalls):
     def partitions(self, number: int | None = None) -> dict[TopicPartition, PartitionView]:
         """Of all topics, in the eyes of one node."""
         asked = self.nodes[self.running[0] if number is None else number]
-        return cluster_view.partitions(asked.address)
+        return cluster_view.partitions(asked.address, _ANSWER_S)
 
     def wait_in_sync(self, *, timeout_s: float = 60.0) -> None:
         """Until every running node sees all replicas of all partitions in sync."""

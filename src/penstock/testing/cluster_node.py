@@ -44,6 +44,8 @@ class ClusterNode(Broker):
 
     ready_s = 60.0
     """A node is ready when the controllers have let it in, and those may be starting too."""
+    stop_s = 60.0
+    """It waits for half a minute until others lead what it led."""
 
     def __init__(
         self,

@@ -24,7 +24,7 @@ from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE, Coor
 from penstock.coordinator.transaction_host import TransactionHost
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Call, ClientState
-from penstock.handlers.fetch_session import FetchSessions
+from penstock.handlers.fetch_sessions import FetchSessions
 from penstock.handlers.parked_produce import ParkedProduces
 from penstock.handlers.table import BROKER_MODULES, load
 from penstock.metadata.image import ClusterImage
@@ -94,6 +94,7 @@ class KitNode:
             lambda log: log.flush(),
             self.image.brokers.get,
             lambda: node_id,
+            lambda: True,
             lambda: 10_000,
             lambda _: self.log_dir.checkpoint(),
             lambda *_: None,

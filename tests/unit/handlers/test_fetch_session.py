@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.handlers.fetch_session import FetchSessions, FetchTarget
+from penstock.handlers.fetch_session import FetchTarget
+from penstock.handlers.fetch_sessions import FetchSessions
 from penstock.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 
 TOPIC_ID = bytes(15) + b"\x07"
@@ -24,10 +25,10 @@ def told_after(second: FetchTopic) -> FetchTarget:
     """Asked at offset 44 in leader epoch 3, told a watermark of 43, and asked again."""
     sessions = FetchSessions(10)
     first = FetchRequest(session_epoch=0, topics=[asked(44, 3, 2)])
-    context = sessions.begin(first, 17, 0.0)
-    context.targets[0].told_high_watermark = 43
-    again = FetchRequest(session_id=context.session_id, session_epoch=1, topics=[second])
-    (target,) = sessions.begin(again, 17, 1.0).targets
+    session = sessions.begin(first, 17, 0.0).session
+    next(iter(session.stirred)).told_high_watermark = 43
+    again = FetchRequest(session_id=session.id, session_epoch=1, topics=[second])
+    (target,) = sessions.begin(again, 17, 1.0).session.stirred
     return target
 
 

@@ -46,6 +46,28 @@ async def joined(controller: Controller) -> BrokerLifecycle:
     return lifecycle
 
 
+async def touched() -> list[bool]:
+    """While a controller is there, and when it has been silent for as long as a session lasts."""
+    controller = Controller()
+    lifecycle = await joined(controller)
+    await asyncio.sleep(100.0)
+    found = [lifecycle.is_in_touch(9.0)]
+    controller.is_gone = True
+    await asyncio.sleep(6.0)
+    found.append(lifecycle.is_in_touch(9.0))
+    await asyncio.sleep(4.0)
+    found.append(lifecycle.is_in_touch(9.0))
+    controller.is_gone = False
+    await asyncio.sleep(1.0)
+    found.append(lifecycle.is_in_touch(9.0))
+    await lifecycle.close()
+    return found
+
+
+def test_a_broker_knows_when_it_may_have_been_given_up() -> None:
+    assert VirtualLoop(Random(1)).run_until_complete(touched()) == [True, True, False, True]
+
+
 async def shut_down(hasten_after_s: float | None) -> tuple[bool, float]:
     """Whether the controller gave its leave, and how long that was waited for."""
     controller = Controller()

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
+from penstock.metadata.partition import PartitionImage
 from penstock.records.header import BATCH_OVERHEAD, HEADER, LOG_OVERHEAD, MAGIC_V2
+from penstock.replication.context import ReplicaContext
 from penstock.replication.leader import Leader
+from penstock.replication.partition import Partition
 from penstock.storage.epoch_cache import EpochCache
+from tests.unit.storage.storage_kit import Bench
 
 LAG_MAX_MS = 30_000
 NOW = 1_000_000
@@ -89,3 +95,33 @@ def fetched_batch(base: int, count: int, epoch: int) -> bytes:
     length = BATCH_OVERHEAD - LOG_OVERHEAD + len(body)
     fields = (base, length, epoch, MAGIC_V2, 0, 0, count - 1, 0, 0, -1, -1, -1, count)
     return HEADER.pack(*fields) + body
+
+
+def image(*, leader: int, epoch: int, isr: tuple[int, ...] = (1, 2, 3)) -> PartitionImage:
+    return PartitionImage(
+        replicas=(1, 2, 3),
+        isr=isr,
+        leader=leader,
+        leader_epoch=epoch,
+        partition_epoch=10 * epoch + len(isr),
+    )
+
+
+def new_partition(folder: Path, is_in_touch: Callable[[], bool] = lambda: True) -> Partition:
+    """Of three replicas, over a real log; this is node 1, and node 2 leads."""
+    bench = Bench(str(folder))
+    context = ReplicaContext(
+        node_id=1,
+        clock=bench.clock,
+        open_log=lambda partition: bench.open(),
+        flush=lambda log: log.flush(),
+        broker=World().brokers.get,  # type: ignore[arg-type]
+        broker_epoch=lambda: OWN_EPOCH,
+        is_in_touch=is_in_touch,
+        lag_max_ms=lambda: LAG_MAX_MS,
+        checkpoint=lambda: None,
+        alter_isr=lambda partition, change: None,
+    )
+    partition = Partition("orders", bytes(16), 0, context)
+    partition.follow(image(leader=2, epoch=5))
+    return partition

@@ -125,6 +125,28 @@ def test_the_reply_waits_for_the_commit_but_the_next_decision_does_not() -> None
     run(story())
 
 
+def test_a_reply_that_waits_too_long_is_given_up_and_nothing_else() -> None:
+    async def story() -> None:
+        journal = Held()
+        runtime = start(journal)
+        patient = submit(runtime, 5)
+        await settle()
+        with pytest.raises(ApiError) as refused:
+            await runtime.submit(lambda machine: machine.add(6), limit_s=0)
+        assert refused.value.code is ErrorCode.REQUEST_TIMED_OUT
+        with pytest.raises(ApiError):
+            await runtime.submit(lambda machine: machine.look(), limit_s=0)
+        assert runtime.failure is None
+        assert not patient.done()
+        assert runtime.machine.total == 11
+        journal.commit()
+        assert await patient == 5
+        assert await runtime.submit(lambda machine: machine.look(), limit_s=60) == 11
+        assert runtime.pending_count == 0
+
+    run(story())
+
+
 def test_what_arrives_during_a_flush_shares_the_next_one() -> None:
     async def story() -> None:
         journal = Held()

@@ -260,6 +260,20 @@ def test_damaged_leader_epochs_are_found_in_the_batches(bench: Bench, content: b
     assert bench.open().epochs.entries() == wanted
 
 
+def test_an_empty_file_of_epochs_beside_an_empty_log_is_no_damage(
+    bench: Bench, caplog: pytest.LogCaptureFixture
+) -> None:
+    """As Apache Kafka leaves it where nothing was written yet."""
+    log = bench.open()
+    log.close()
+    (Path(log.directory) / names.LEADER_EPOCHS).write_bytes(b"")
+    log = bench.open()
+    assert log.epochs.entries() == []
+    assert not caplog.records
+    fill(log, 1)
+    assert reopened(bench, log).epochs.entries() == [(0, 0)]
+
+
 # --- recovery ---
 
 

@@ -6,6 +6,7 @@ from penstock.controller.config import SUPPORTED_FEATURES
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.table import BROKER_MODULES, CONTROLLER_MODULES, Modules
+from penstock.metadata.release import KRAFT_VERSION
 from penstock.model.error import ErrorCode
 from penstock.protocol.frame import API_BY_KEY
 from penstock.protocol.messages.api_versions import (
@@ -43,7 +44,7 @@ def unsupported(broker: Broker, modules: Modules) -> ApiVersionsResponse:
 def _describe(broker: Broker, version: int, modules: Modules) -> ApiVersionsResponse:
     response = ApiVersionsResponse(api_keys=_api_keys(modules))
     if version >= SOFTWARE_NAMED_FROM:
-        image = broker.image
+        image, kraft_version = broker.image, broker.quorum.kraft_version
         response.supported_features = [
             SupportedFeatureKey(name=name, min_version=low, max_version=high)
             for name, (low, high) in SUPPORTED_FEATURES.items()
@@ -52,7 +53,7 @@ def _describe(broker: Broker, version: int, modules: Modules) -> ApiVersionsResp
         response.finalized_features_epoch = max(image.next_offset - 1, 0)
         response.finalized_features = [
             FinalizedFeatureKey(name=name, min_version_level=level, max_version_level=level)
-            for name, level in image.features.items()
+            for name, level in (*image.features.items(), (KRAFT_VERSION, kraft_version))
             if level > 0
         ]
     return response

@@ -5,7 +5,8 @@ from __future__ import annotations
 from penstock.handlers import authorized
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
-from penstock.handlers.group_call import ask
+from penstock.handlers.group_call import GROUP_VERSION, ask
+from penstock.model.error import ErrorCode
 from penstock.protocol.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
@@ -31,6 +32,8 @@ async def _describe(
 
 
 async def _describe_one(broker: Broker, group_id: str) -> list[DescribedGroup]:
+    if not broker.image.features.get(GROUP_VERSION):
+        return [DescribedGroup(group_id=group_id, error_code=ErrorCode.UNSUPPORTED_VERSION)]
     return await ask(
         broker,
         group_id,

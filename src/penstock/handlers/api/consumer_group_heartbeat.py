@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
-from penstock.handlers.group_call import answer, caller_of
+from penstock.handlers.group_call import GROUP_VERSION, answer, caller_of
 from penstock.model.error import ErrorCode
 from penstock.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
@@ -13,6 +13,8 @@ from penstock.protocol.messages.consumer_group_heartbeat import (
 
 
 def handle(broker: Broker, request: ConsumerGroupHeartbeatRequest, call: Call) -> Answer:
+    if not broker.image.features.get(GROUP_VERSION):
+        return ConsumerGroupHeartbeatResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
     return answer(
         broker,
         request.group_id,

@@ -20,6 +20,7 @@ from penstock.settings.describe import (
     Entry,
     describe_broker,
     describe_broker_default,
+    describe_client_metrics,
     describe_group,
     describe_topic,
 )
@@ -90,9 +91,18 @@ def _group(broker: Broker, name: str) -> Iterable[Entry]:
     return describe_group(broker.config, broker.image.configs.of(ResourceType.GROUP, name))
 
 
+def _client_metrics(broker: Broker, name: str) -> Iterable[Entry]:
+    if not name:
+        raise ApiError(
+            ErrorCode.INVALID_REQUEST, "Client metrics subscription name must not be empty"
+        )
+    return describe_client_metrics(broker.image.configs.of(ResourceType.CLIENT_METRICS, name))
+
+
 _BY_TYPE: dict[int, Callable[[Broker, str], Iterable[Entry]]] = {
     ResourceType.TOPIC: _topic,
     ResourceType.BROKER: _broker,
+    ResourceType.CLIENT_METRICS: _client_metrics,
     ResourceType.GROUP: _group,
 }
 

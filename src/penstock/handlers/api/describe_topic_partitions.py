@@ -7,8 +7,9 @@ from collections.abc import Iterator
 from penstock.handlers import authorized
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
+from penstock.handlers.replica_state import ReplicaStates
 from penstock.handlers.topology import INTERNAL_TOPICS
-from penstock.metadata.partition import NO_LEADER, PartitionImage
+from penstock.metadata.partition import PartitionImage
 from penstock.metadata.topic import TopicImage
 from penstock.model.error import ErrorCode
 from penstock.protocol.messages.describe_topic_partitions import (
@@ -22,6 +23,7 @@ from penstock.protocol.messages.describe_topic_partitions import (
 
 def handle(broker: Broker, request: DescribeTopicPartitionsRequest, call: Call) -> Answer:
     limit = max(1, min(request.response_partition_limit, _limit_of(broker)))
+    states = ReplicaStates(broker, call.client.listener)
     response = DescribeTopicPartitionsResponse()
     for name, first in _pages(broker, request):
         topic = broker.image.topics.get(name)
@@ -32,7 +34,7 @@ def handle(broker: Broker, request: DescribeTopicPartitionsRequest, call: Call) 
             response.next_cursor = ResponseCursor(topic_name=name, partition_index=first)
             break
         indexes = [index for index in sorted(topic.partitions) if index >= first]
-        response.topics.append(_described(topic, indexes[:limit]))
+        response.topics.append(_described(states, topic, indexes[:limit]))
         if len(indexes) > limit:
             response.next_cursor = ResponseCursor(topic_name=name, partition_index=indexes[limit])
             break
@@ -65,25 +67,29 @@ def _unknown(broker: Broker, name: str) -> DescribeTopicPartitionsResponseTopic:
     )
 
 
-def _described(topic: TopicImage, indexes: list[int]) -> DescribeTopicPartitionsResponseTopic:
+def _described(
+    states: ReplicaStates, topic: TopicImage, indexes: list[int]
+) -> DescribeTopicPartitionsResponseTopic:
     return DescribeTopicPartitionsResponseTopic(
         name=topic.name,
         topic_id=topic.id,
         is_internal=topic.name in INTERNAL_TOPICS,
         topic_authorized_operations=authorized.TOPIC,
-        partitions=[_partition(index, topic.partitions[index]) for index in indexes],
+        partitions=[_partition(states, index, topic.partitions[index]) for index in indexes],
     )
 
 
-def _partition(index: int, partition: PartitionImage) -> DescribeTopicPartitionsResponsePartition:
-    offline = partition.leader == NO_LEADER
+def _partition(
+    states: ReplicaStates, index: int, partition: PartitionImage
+) -> DescribeTopicPartitionsResponsePartition:
     return DescribeTopicPartitionsResponsePartition(
-        error_code=ErrorCode.LEADER_NOT_AVAILABLE if offline else ErrorCode.NONE,
+        error_code=states.leader_error(partition, tells_listeners=True),
         partition_index=index,
-        leader_id=partition.leader,
+        leader_id=states.leader(partition),
         leader_epoch=partition.leader_epoch,
         replica_nodes=partition.replicas,
         isr_nodes=partition.isr,
         eligible_leader_replicas=partition.elr,
         last_known_elr=partition.last_known_elr,
+        offline_replicas=states.offline(partition),
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from penstock.handlers import authorized
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
+from penstock.handlers.pace import Pace
+from penstock.handlers.replica_state import ReplicaStates
 from penstock.handlers.topology import INTERNAL_TOPICS, endpoints
-from penstock.metadata.partition import NO_LEADER, PartitionImage
+from penstock.metadata.partition import PartitionImage
 from penstock.metadata.topic import TopicImage
 from penstock.model.error import ErrorCode
 from penstock.model.id import ZERO_ID
@@ -23,29 +25,56 @@ from penstock.protocol.messages.metadata import (
 
 NULL_MEANS_ALL_FROM = 1
 TOPIC_ID_ALONE_FROM = 12
+LISTENER_ERROR_FROM = 6
+AT_ONCE_PARTITIONS_MAX = 2000
+"""All topics are told in one go while they have no more partitions than this."""
 
 
 def handle(broker: Broker, request: MetadataRequest, call: Call) -> Answer:
-    names = [topic.name for topic in request.topics or () if topic.name]
-    if broker.controller.is_making(names):
-        return _answer_when_made(broker, request, call, names)
+    if broker.controller.is_making(_names(request)):
+        return _answer_when_made(broker, request, call)
+    if _wants_all(request, call.version) and _are_many(broker):
+        return _answer_many(broker, request, call)
     return _answer(broker, request, call)
 
 
+def _are_many(broker: Broker) -> bool:
+    return broker.image.topics.partition_count() > AT_ONCE_PARTITIONS_MAX
+
+
+async def _answer_many(broker: Broker, request: MetadataRequest, call: Call) -> MetadataResponse:
+    """All topics of a large cluster, others served in between: as of the end, each for itself."""
+    listener = call.client.listener
+    view = _View(ReplicaStates(broker, listener), call.version)
+    pace = Pace(broker.clock.monotonic)
+    topics = []
+    for name in list(broker.image.topics.by_name):
+        topic = broker.image.topics.get(name)
+        if topic is not None:
+            topics.append(view.described(topic))
+        await pace.keep()
+    return _respond(broker, request, topics, listener)
+
+
+def _names(request: MetadataRequest) -> Iterator[str]:
+    return (topic.name for topic in request.topics or () if topic.name)
+
+
 async def _answer_when_made(
-    broker: Broker, request: MetadataRequest, call: Call, names: list[str]
+    broker: Broker, request: MetadataRequest, call: Call
 ) -> MetadataResponse:
     """Who asks a second time finds what the first time has begun."""
-    await broker.controller.wait_made(names)
+    await broker.controller.wait_made(_names(request))
     return _answer(broker, request, call)
 
 
 def _answer(broker: Broker, request: MetadataRequest, call: Call) -> MetadataResponse:
     listener = call.client.listener
+    view = _View(ReplicaStates(broker, listener), call.version)
     if _wants_all(request, call.version):
-        return _respond(broker, request, map(_described, broker.image.topics), listener)
+        return _respond(broker, request, list(map(view.described, broker.image.topics)), listener)
     wanted = _each_once(request.topics or [])
-    topics = [_find(broker, topic, call) for topic in wanted]
+    topics = [_find(broker, topic, call, view) for topic in wanted]
     missing = _to_create(broker, request, topics)
     if missing:
         broker.controller.create_missing_topics(missing)
@@ -74,7 +103,9 @@ def _to_create(
     ]
 
 
-def _find(broker: Broker, wanted: MetadataRequestTopic, call: Call) -> MetadataResponseTopic:
+def _find(
+    broker: Broker, wanted: MetadataRequestTopic, call: Call, view: _View
+) -> MetadataResponseTopic:
     if wanted.topic_id != ZERO_ID:
         topic = broker.image.topics.get_by_id(wanted.topic_id)
         if topic is None:
@@ -83,12 +114,12 @@ def _find(broker: Broker, wanted: MetadataRequestTopic, call: Call) -> MetadataR
                 topic_id=wanted.topic_id,
                 name=None if call.version >= TOPIC_ID_ALONE_FROM else "",
             )
-        return _described(topic)
+        return view.described(topic)
     if wanted.name is None:
         return MetadataResponseTopic(error_code=ErrorCode.INVALID_REQUEST, name="")
     topic = broker.image.topics.get(wanted.name)
     if topic is not None:
-        return _described(topic)
+        return view.described(topic)
     return MetadataResponseTopic(
         error_code=broker.controller.name_error(wanted.name)
         or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
@@ -97,27 +128,48 @@ def _find(broker: Broker, wanted: MetadataRequestTopic, call: Call) -> MetadataR
     )
 
 
-def _described(topic: TopicImage) -> MetadataResponseTopic:
-    return MetadataResponseTopic(
-        name=topic.name,
-        topic_id=topic.id,
-        is_internal=topic.name in INTERNAL_TOPICS,
-        partitions=[
-            _partition(index, partition) for index, partition in sorted(topic.partitions.items())
-        ],
-    )
+class _View:
+    """Topics as a client of this listener and version is told of them."""
 
+    __slots__ = ("_states", "_version")
 
-def _partition(index: int, partition: PartitionImage) -> MetadataResponsePartition:
-    offline = partition.leader == NO_LEADER
-    return MetadataResponsePartition(
-        error_code=ErrorCode.LEADER_NOT_AVAILABLE if offline else ErrorCode.NONE,
-        partition_index=index,
-        leader_id=partition.leader,
-        leader_epoch=partition.leader_epoch,
-        replica_nodes=partition.replicas,
-        isr_nodes=partition.isr,
-    )
+    def __init__(self, states: ReplicaStates, version: int) -> None:
+        self._states = states
+        self._version = version
+
+    def described(self, topic: TopicImage) -> MetadataResponseTopic:
+        told = self._partition if self._version else self._partition_of_old
+        return MetadataResponseTopic(
+            name=topic.name,
+            topic_id=topic.id,
+            is_internal=topic.name in INTERNAL_TOPICS,
+            partitions=[
+                told(index, partition) for index, partition in sorted(topic.partitions.items())
+            ],
+        )
+
+    def _partition(self, index: int, partition: PartitionImage) -> MetadataResponsePartition:
+        states = self._states
+        return MetadataResponsePartition(
+            error_code=states.leader_error(partition, self._version >= LISTENER_ERROR_FROM),
+            partition_index=index,
+            leader_id=states.leader(partition),
+            leader_epoch=partition.leader_epoch,
+            replica_nodes=partition.replicas,
+            isr_nodes=partition.isr,
+            offline_replicas=states.offline(partition),
+        )
+
+    def _partition_of_old(self, index: int, partition: PartitionImage) -> MetadataResponsePartition:
+        """The first clients cannot do with a broker that has no address: it is left out."""
+        told = self._partition(index, partition)
+        told.replica_nodes = self._states.reachable(partition.replicas)
+        told.isr_nodes = self._states.reachable(partition.isr)
+        told_count = len(told.replica_nodes) + len(told.isr_nodes)
+        lacks_some = told_count < len(partition.replicas) + len(partition.isr)
+        if lacks_some and told.error_code == ErrorCode.NONE:
+            told.error_code = ErrorCode.REPLICA_NOT_AVAILABLE
+        return told
 
 
 def _brokers(broker: Broker, listener: str) -> list[MetadataResponseBroker]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from penstock.handlers import transactional_produce as transactional
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
-from penstock.handlers.current_leader import MOVED, CurrentLeader, addresses_of, leader_of
+from penstock.handlers.current_leader import tell_leaders
 from penstock.handlers.produce_answer import SafeAnswer, Waiting, turn_into_failure
 from penstock.handlers.topology import check_writable
 from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
@@ -109,21 +109,16 @@ def append_all(
 
 
 def _tell_leaders(broker: Broker, response: ProduceResponse, listener: str) -> None:
-    leaders: list[CurrentLeader] = []
-    for topic in response.responses:
-        for answer in topic.partition_responses:
-            if not answer.error_code or answer.error_code not in MOVED:
-                continue
-            leader = leader_of(broker, topic.name, topic.topic_id, answer.index)
-            if leader is not None:
-                leaders.append(leader)
-                answer.current_leader = LeaderIdAndEpoch(
-                    leader_id=leader.broker_id, leader_epoch=leader.epoch
-                )
-    if leaders:
+    refused = [
+        (topic.name, topic.topic_id, answer.index, answer)
+        for topic in response.responses
+        for answer in topic.partition_responses
+        if answer.error_code
+    ]
+    if refused:
         response.node_endpoints = [
             NodeEndpoint(node_id=one.broker_id, host=one.host, port=one.port, rack=one.rack)
-            for one in addresses_of(broker, leaders, listener)
+            for one in tell_leaders(broker, listener, refused, LeaderIdAndEpoch)
         ]
 
 

@@ -127,6 +127,6 @@ ROWS: Final[tuple[Row, ...]] = (
     ("replica.socket.receive.buffer.bytes", INT, "65536", None, HIGH, READ_ONLY, UNREAD),
     ("replica.socket.timeout.ms", INT, "30000", None, HIGH, READ_ONLY, UNREAD),
     ("replication.quota.window.num", INT, "11", at_least(1), LOW, READ_ONLY, UNREAD),
-    ("replication.quota.window.size.seconds", INT, "1", at_least(1), LOW, READ_ONLY, UNREAD),
+    ("replication.quota.window.size.seconds", INT, "1", at_least(1), LOW, READ_ONLY, READ),
     ("unclean.leader.election.enable", BOOLEAN, "false", None, HIGH, CLUSTER_WIDE, READ),
 )

@@ -252,7 +252,7 @@ ROWS: Final[tuple[Row, ...]] = (
     ("group.streams.num.standby.replicas", INT, "0", at_least(0), MEDIUM, READ_ONLY, UNREAD),
     ("group.streams.session.timeout.ms", INT, "45000", at_least(1), MEDIUM, READ_ONLY, UNREAD),
     ("offset.metadata.max.bytes", INT, "4096", None, HIGH, READ_ONLY, READ),
-    ("offsets.commit.timeout.ms", INT, "5000", at_least(1), HIGH, READ_ONLY, UNREAD),
+    ("offsets.commit.timeout.ms", INT, "5000", at_least(1), HIGH, READ_ONLY, READ),
     ("offsets.load.buffer.size", INT, "5242880", at_least(1), HIGH, READ_ONLY, UNREAD),
     ("offsets.retention.check.interval.ms", LONG, "600000", at_least(1), HIGH, READ_ONLY, READ),
     ("offsets.retention.minutes", INT, "10080", at_least(1), HIGH, READ_ONLY, READ),

@@ -61,7 +61,7 @@ ROWS: Final[tuple[Row, ...]] = (
     ("num.network.threads", INT, "3", at_least(1), HIGH, CLUSTER_WIDE, UNREAD),
     ("queued.max.request.bytes", LONG, "-1", None, MEDIUM, READ_ONLY, UNREAD),
     ("queued.max.requests", INT, "500", at_least(1), HIGH, READ_ONLY, UNREAD),
-    ("request.timeout.ms", INT, "30000", None, HIGH, READ_ONLY, UNREAD),
+    ("request.timeout.ms", INT, "30000", None, HIGH, READ_ONLY, READ),
     ("socket.connection.setup.timeout.max.ms", LONG, "30000", None, MEDIUM, READ_ONLY, UNREAD),
     ("socket.connection.setup.timeout.ms", LONG, "10000", None, MEDIUM, READ_ONLY, UNREAD),
     ("socket.listen.backlog.size", INT, "50", at_least(1), MEDIUM, READ_ONLY, UNREAD),

@@ -63,7 +63,7 @@ DYNAMIC_ROWS: Final[tuple[Row, ...]] = (
         at_least(0),
         MEDIUM,
         CLUSTER_WIDE,
-        UNREAD,
+        READ,
     ),
     (
         "leader.replication.throttled.rate",
@@ -72,7 +72,7 @@ DYNAMIC_ROWS: Final[tuple[Row, ...]] = (
         at_least(0),
         MEDIUM,
         CLUSTER_WIDE,
-        UNREAD,
+        READ,
     ),
     (
         "replica.alter.log.dirs.io.max.bytes.per.second",

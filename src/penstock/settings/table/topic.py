@@ -46,7 +46,7 @@ ROWS: Final[tuple[Row, ...]] = (
         ReplicaList(),
         MEDIUM,
         CLUSTER_WIDE,
-        UNREAD,
+        READ,
     ),
     ("index.interval.bytes", INT, "4096", at_least(0), MEDIUM, CLUSTER_WIDE, READ),
     (
@@ -56,7 +56,7 @@ ROWS: Final[tuple[Row, ...]] = (
         ReplicaList(),
         MEDIUM,
         CLUSTER_WIDE,
-        UNREAD,
+        READ,
     ),
     ("local.retention.bytes", LONG, "-2", at_least(-2), MEDIUM, CLUSTER_WIDE, UNREAD),
     ("local.retention.ms", LONG, "-2", at_least(-2), MEDIUM, CLUSTER_WIDE, UNREAD),

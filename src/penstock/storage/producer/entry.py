@@ -37,6 +37,7 @@ class ProducerEntry:
         "batches",
         "coordinator_epoch",
         "epoch",
+        "is_whole",
         "last_marker_offset",
         "last_timestamp",
         "next_sequence",
@@ -54,6 +55,8 @@ class ProducerEntry:
         self.txn_first_offset = NO_TXN
         self.batches: list[WrittenBatch] = []
         self.next_sequence = 0
+        self.is_whole = True
+        """Whether `batches` has all there are of the last five: a snapshot brings only the last."""
 
     @classmethod
     def thaw(cls, stored: Stored) -> ProducerEntry:
@@ -68,6 +71,7 @@ class ProducerEntry:
                 WrittenBatch(first, last_sequence, last_offset - delta, last_offset, timestamp)
             ]
             entry.next_sequence = (last_sequence + 1) & SEQUENCE_MAX
+            entry.is_whole = False
         return entry
 
     def freeze(self) -> Stored:
@@ -96,6 +100,12 @@ class ProducerEntry:
             self.epoch = epoch
             self.batches.clear()
             self.next_sequence = 0
+            self.is_whole = True
+
+    def recall(self, earlier: list[WrittenBatch]) -> None:
+        """What the snapshot left out, oldest first."""
+        self.batches[:0] = earlier
+        self.is_whole = True
 
     def add(self, epoch: int, batch: WrittenBatch) -> None:
         if epoch != self.epoch:
@@ -112,6 +122,13 @@ class ProducerEntry:
             if batch.first_sequence == first_sequence and batch.last_sequence == last_sequence:
                 return batch
         return None
+
+    def may_lack(self, last_sequence: int) -> bool:
+        """Whether a batch up to this sequence may be one that the snapshot left out."""
+        if self.is_whole or last_sequence < 0:
+            return False
+        behind = (self.last_sequence - last_sequence) & SEQUENCE_MAX
+        return 0 < behind <= SEQUENCE_MAX // 2 and len(self.batches) < BATCHES_KEPT
 
 
 def encode_snapshot(entries: Iterable[Stored]) -> bytes:

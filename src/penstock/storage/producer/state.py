@@ -3,12 +3,12 @@
 Decides whether a batch continues its producer's sequence, repeats one of its last five batches
 or is out of order, and which transactions are open. Checking changes nothing; `apply` is called
 once the batch is written, and by replay when a log opens, so that both agree. Never reads or
-writes a file: see `producer_snapshot`.
+writes a file: see `snapshot`, and `recall` for what snapshots leave out.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple
 
 from penstock.model.error import ApiError, ErrorCode
@@ -40,6 +40,7 @@ class ProducerState:
         "_stored",
         "_unreplicated",
         "end_offset",
+        "find_earlier",
         "verifications",
     )
 
@@ -53,6 +54,8 @@ class ProducerState:
         self._unreplicated: dict[int, int] = {}
         self.end_offset = 0
         self.verifications = Verifications()
+        self.find_earlier: Callable[[ProducerEntry], list[WrittenBatch]] | None = None
+        """The batches that the snapshot left out of an entry, oldest first: the log looks."""
 
     def load(self, stored: Iterable[Stored], end_offset: int) -> None:
         self.clear(end_offset)
@@ -99,7 +102,7 @@ class ProducerState:
             # The usual case. What continues a sequence cannot repeat a part of it.
             return None
         if sequences and epoch == entry.epoch:
-            duplicate = entry.find_duplicate(first, header.last_sequence)
+            duplicate = self._find_duplicate(entry, first, header.last_sequence)
             if duplicate is not None:
                 return duplicate
         check_epoch(entry, epoch)
@@ -112,6 +115,15 @@ class ProducerState:
                 "sent a batch outside of it",
             )
         return None
+
+    def _find_duplicate(
+        self, entry: ProducerEntry, first_sequence: int, last_sequence: int
+    ) -> WrittenBatch | None:
+        duplicate = entry.find_duplicate(first_sequence, last_sequence)
+        if duplicate is None and self.find_earlier is not None and entry.may_lack(last_sequence):
+            entry.recall(self.find_earlier(entry))
+            duplicate = entry.find_duplicate(first_sequence, last_sequence)
+        return duplicate
 
     def check_marker(self, header: BatchHeader, marker: EndMarker) -> None:
         entry = self.get(header.producer_id)

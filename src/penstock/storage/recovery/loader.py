@@ -116,8 +116,7 @@ class LogLoader:
             raise DamagedLog(f"{self.directory}: {error}") from error
 
     def _load(self) -> Log:
-        self.disk.mkdir(self.directory)
-        files = finish_swaps(self.disk, self.directory)
+        files = self._tidy()
         self.snapshots = SnapshotFiles(
             self.disk, self.directory, (base for base, kind in files if kind == names.SNAPSHOT)
         )
@@ -132,6 +131,13 @@ class LogLoader:
         self.epochs.truncate_before(start)
         self._load_producers(loaded, start)
         return self._build(loaded, start)
+
+    def _tidy(self) -> set[tuple[int, str]]:
+        try:
+            return finish_swaps(self.disk, self.directory)
+        except FileNotFoundError:
+            self.disk.mkdir(self.directory)
+            return finish_swaps(self.disk, self.directory)
 
     def _open_segments(self, files: set[tuple[int, str]]) -> list[Segment]:
         bases = sorted(base for base, kind in files if kind == names.LOG)
@@ -152,6 +158,9 @@ class LogLoader:
         try:
             return EpochCache.decode(read_lines(self.disk, path))
         except DamagedFile as damage:
+            if not any(segment.size for segment in segments):
+                # Apache Kafka makes the file before it has anything to write into it.
+                return EpochCache()
             _logger.warning("%s is damaged and made anew from the batches: %s", path, damage)
             put_aside(self.disk, path)
         return rebuild_epochs(segments)

@@ -1,0 +1,32 @@
+"""How long a producer gets no acknowledgement when the leader of its partition goes away."""
+
+from __future__ import annotations
+
+from confluent_kafka import ElectionType
+from confluent_kafka.admin import AdminClient
+
+from bench.cluster.peer import ClusterPeer
+from bench.cluster.scale import Scale
+from penstock.testing.cluster import Cluster
+from tools import silence as meter
+
+
+def silence(peer: ClusterPeer, scale: Scale) -> dict[str, float]:
+    """Each way once, of a leader alone and of one that is the active controller as well."""
+    cluster = peer.cluster
+    cluster.create_topic(meter.TOPIC, meter.PARTITIONS, timeout_s=30)
+    measured = {}
+    for kind in meter.KINDS:
+        for at_controller in (False, True):
+            cluster.wait_in_sync()
+            _elect_preferred(cluster)
+            key = f"silence.{kind}" + (".controller" if at_controller else "")
+            measured[key] = meter.measure(cluster, kind, at_controller=at_controller)
+    cluster.wait_in_sync()
+    return measured
+
+
+def _elect_preferred(cluster: Cluster) -> None:
+    """Leaders that went away come back to their nodes, so that each has some to lose."""
+    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 3})
+    admin.elect_leaders(ElectionType.PREFERRED, None).result(timeout=90)
