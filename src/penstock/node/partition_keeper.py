@@ -131,7 +131,7 @@ class PartitionKeeper:
         for topic_id, indexes in delta.partitions_changed.items():
             topic = self._image.topics.require(topic_id)
             for index in indexes:
-                self._put(topic, index)
+                self._put(topic, index, is_new=self._partitions.get(topic.name, index) is None)
         for resource in delta.configs_changed:
             if resource.type == ResourceType.TOPIC:
                 self.refresh_topic(resource.name)
@@ -280,7 +280,7 @@ class PartitionKeeper:
 
     def begin_anew(self, partition: Partition) -> None:
         self._move_away(partition)
-        self._put(self._image.topics.require(partition.topic_id), partition.index)
+        self._put(self._image.topics.require(partition.topic_id), partition.index, is_new=True)
 
     # Where replicas are
 
