@@ -10,6 +10,7 @@ import pytest
 
 from penstock.model.directory_id import LOST
 from penstock.model.id import TopicPartition
+from penstock.node.directory_assignments import DirectoryAssignments
 from penstock.records.record import Record
 from penstock.testing.simulation.cluster import SimulatedCluster
 from penstock.testing.simulation.host import SimulatedHost
@@ -264,6 +265,38 @@ def test_a_disk_fails_and_others_lead(cluster: SimulatedCluster) -> None:
     for where in parts:
         read = cluster.run(client.read_all(where))
         assert distinct(read) == [b"before", b"after"]
+
+
+def test_a_disk_fails_before_the_controller_knew_what_is_on_it(
+    cluster: SimulatedCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add_members(cluster, NAMES, TWO)
+    cluster.start(*NAMES)
+    client = ClusterClient(cluster, NAMES)
+    parts = [TopicPartition("t", index) for index in range(4)]
+
+    async def unheard(_: DirectoryAssignments) -> bool:
+        return False
+
+    with monkeypatch.context() as patched:
+        patched.setattr(DirectoryAssignments, "_send", unheard)
+        cluster.run(client.create("t", len(parts), min_insync_replicas="2"))
+        cluster.run(client.wait_in_sync(parts))
+        host = cluster.hosts["a"]
+        node: Any = host.node
+        lost = [where for where in parts if node.log_dirs.home(where).path == "/more"]
+        host.faulty_disk.broken = "/more"
+        cluster.run_for(5)
+    for where in parts:
+        cluster.run(client.send_until_taken(where, b"after"))
+
+    def is_out(where: TopicPartition) -> bool:
+        found = cluster.hosts["b"].node._image.topics.partition(*where)  # type: ignore[union-attr]
+        assert found is not None
+        return found.leader != 1 and 1 not in found.isr
+
+    cluster.run_until(lambda: all(map(is_out, lost)))
+    assert not any(is_out(where) for where in parts if where not in lost)
 
 
 def test_a_disk_is_replaced_by_an_empty_one(cluster: SimulatedCluster) -> None:

@@ -180,7 +180,6 @@ class PartitionKeeper:
         for partition in list(self._partitions):
             if TopicPartition(partition.topic, partition.index) in directory:
                 self._end(partition, error)
-                self._tell_directory(partition, directory)
 
     def _end(self, partition: Partition, error: Exception) -> None:
         # Its fetcher would wait for ever until it is safe, and with it all others.
@@ -291,8 +290,8 @@ class PartitionKeeper:
         return image.directories[image.replicas.index(self._node_id)]
 
     def _tell_directory(self, partition: Partition, home: LogDir | None) -> None:
-        """The controller, if it has another idea. Without a home the replica is in a directory that
-        cannot be read."""
+        """The controller, if it has another idea; also should the directory fail before that was
+        told. Without a home the replica is in a directory that cannot be read."""
         known = self._directory_of(self._image.topics.partition(partition.topic, partition.index))
         found = LOST if home is None else self._log_dirs.id_of(home)
         if found is None or found == known:
