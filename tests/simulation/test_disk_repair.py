@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 from penstock.model.directory_id import LOST
+from penstock.model.error import ApiError, ErrorCode
 from penstock.model.id import TopicPartition
 from penstock.node.directory_assignments import DirectoryAssignments
 from penstock.records.record import Record
+from penstock.storage.log import Log
+from penstock.storage.log_dirs import LogDirs
 from penstock.testing.simulation.cluster import SimulatedCluster
 from penstock.testing.simulation.host import SimulatedHost
 from penstock.testing.simulation.member import add_members, build_member
@@ -328,3 +331,29 @@ def test_a_disk_is_replaced_by_an_empty_one(cluster: SimulatedCluster) -> None:
     for where in parts:
         read = cluster.run(client.read_all(where))
         assert [one.value for one in read] == [b"kept"]
+
+
+def test_a_replica_that_cannot_be_opened_for_now_is_tried_again(
+    cluster: SimulatedCluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a broker without a file descriptor left, say."""
+    add_members(cluster, NAMES)
+    cluster.start(*NAMES)
+    client = ClusterClient(cluster, NAMES)
+    parts = [TopicPartition("t", index) for index in range(3)]
+    create_log = LogDirs.create_log
+    sick: Any = cluster.hosts["a"].node
+
+    def refuse(dirs: LogDirs, key: TopicPartition, *args: Any, **more: Any) -> Log:
+        if dirs is sick.log_dirs and key in parts:
+            raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, "too many open files")
+        return create_log(dirs, key, *args, **more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(LogDirs, "create_log", refuse)
+        cluster.run(client.create("t", len(parts), min_insync_replicas="1"))
+        cluster.run_for(3)
+    for where in parts:
+        cluster.run(client.send_until_taken(where, b"content"))
+    cluster.run(client.wait_in_sync(parts))
+    ClusterChecker(cluster).check_settled(parts)

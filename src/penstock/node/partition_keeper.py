@@ -76,6 +76,7 @@ class PartitionKeeper:
         self._log_dirs = log_dirs
         self._partitions = partitions
         self._cluster = cluster
+        self._put_off: dict[TopicPartition, None] = {}
         self._clock = clock
         self._throttles = ReplicationThrottles(
             node_id, float(config().get("replication.quota.window.size.seconds"))
@@ -201,8 +202,27 @@ class PartitionKeeper:
         try:
             self._take_role(partition, image, is_new)
         except (ApiError, StorageError) as error:
-            log.error("replica offline", partition=f"{topic.name}-{index}", reason=str(error))
+            # Not a leader by half, which would take itself for the only replica.
             self._end(partition, error)
+            key = TopicPartition(topic.name, index)
+            if key not in self._put_off:
+                log.error("replica offline", partition=key, reason=str(error))
+            if not isinstance(error, (DamagedLog, StorageError)):
+                self._put_off[key] = None
+
+    async def put_again(self) -> None:
+        """What could not be opened for want of space, of files or of its directory."""
+        for key in list(self._put_off):
+            partition, topic = self._partitions.get(*key), self._image.topics.get(key.topic)
+            if partition is None or partition.ended is None or topic is None:
+                del self._put_off[key]
+                continue
+            self._partitions.remove(partition)
+            self._put(topic, key.partition)
+            partition = self._partitions.get(*key)
+            if partition is None or partition.ended is None:
+                del self._put_off[key]
+                log.info("replica online again", partition=key)
 
     def _take_role(self, partition: Partition, image: PartitionImage, is_new: bool) -> None:
         if is_new and len(self._log_dirs.data) > 1:
