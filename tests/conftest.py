@@ -31,6 +31,7 @@ if not os.environ.get("PENSTOCK_CLUSTERS"):
     collect_ignore = [
         "chaos/test_chaos_dice.py",
         "chaos/test_chaos_faults.py",
+        "cluster/test_disks.py",
         "mixed/test_kafka_broker.py",
         "mixed/test_kafka_controllers.py",
         "mixed/test_migrate.py",

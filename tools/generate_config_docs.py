@@ -38,7 +38,7 @@ Every setting of Kafka's brokers is of one of these kinds:
 Also refused are settings that name other nodes: a node is a cluster of one, so `process.roles` is
 `broker,controller`, and `controller.quorum.voters` or `controller.quorum.bootstrap.servers` name
 the node itself. `offsets.topic.replication.factor` and `transaction.state.log.replication.factor`
-are 1 where they are set. One listener for clients and one data directory are served. With
+are 1 where they are set. One listener for clients is served. With
 `default.replication.factor` above 1, topics that ask for no number of replicas are refused, as
 Kafka refuses them.
 

@@ -75,12 +75,47 @@ class FailingDisk(RealDisk):
         RealDisk.mkdir(path)
 
 
+class DisksOfDirectories(RealDisk):
+    """The machine's disk, where each directory can break by itself: EIO from then on."""
+
+    def __init__(self) -> None:
+        self._broken: list[str] = []
+        self._paths: dict[int, str] = {}
+        self.pwrite = self._pwrite
+        self.fdatasync = self._fdatasync
+        self.open = self._open
+
+    def break_under(self, path: Path) -> None:
+        self._broken.append(f"{path}/")
+
+    def _check(self, path: str) -> None:
+        if any(path.startswith(each) for each in self._broken):
+            raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+
+    def _pwrite(self, fd: int, data: Buffer, offset: int) -> int:
+        self._check(self._paths.get(fd, ""))
+        return os.pwrite(fd, data, offset)
+
+    def _fdatasync(self, fd: int) -> None:
+        self._check(self._paths.get(fd, ""))
+        os.fdatasync(fd)
+
+    def _open(self, path: str, flags: int, mode: int = 0o644) -> int:
+        self._check(path)
+        fd = os.open(path, flags, mode)
+        self._paths[fd] = path
+        return fd
+
+
 class RunningNode:
+    """With several directories in the folder where `settings` name them in `log.dirs`."""
+
     def __init__(
         self, home: Path, settings: dict[str, str], disk: RealDisk, metrics: Address | None
     ) -> None:
         config = BrokerConfig.load(None, [f"{key}={value}" for key, value in settings.items()])
-        options = NodeOptions(Address("127.0.0.1", 0), None, str(home), metrics)
+        named = config.log_dirs if config.is_set("log.dirs") else [str(home)]
+        options = NodeOptions(Address("127.0.0.1", 0), None, tuple(named), metrics)
         self.node = Node(config, options, SystemClock(), disk=disk)
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
@@ -109,7 +144,7 @@ class RunningNode:
 
     def abandon(self) -> None:
         """As a crash would leave it."""
-        self.ask(self.node.log_dir.abandon)
+        self.ask(self.node.log_dirs.abandon)
         self._end()
 
     def _end(self) -> None:

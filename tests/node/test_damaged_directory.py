@@ -91,7 +91,7 @@ class Story:
                 self._upkeep(node)
                 with Wire(node.address) as wire:
                     self._check_all(wire)
-                assert node.node.log_dir.offline is None, self.said
+                assert node.node.log_dirs.metadata.offline is None, self.said
                 assert node.node.metrics.unexpected_errors == 0, self.said
             except BaseException as error:
                 error.add_note(self.said)

@@ -62,7 +62,7 @@ class Story:
                     self._step(wire, producer_id, sequences)
                 self.disk.free()
                 self.check(wire)
-            assert node.node.log_dir.offline is None
+            assert node.node.log_dirs.metadata.offline is None
             node.stop() if self.chance.random() < 0.3 else node.abandon()
 
     def _begin(self, wire: Wire) -> int:

@@ -91,7 +91,7 @@ def test_a_failed_sync_of_the_metadata_log_counts_as_well(tmp_path: Path) -> Non
         assert answer.error_code == STORAGE_ERROR
         disk.sync_errno = 0
         assert wire.call(create("t"), 7).topics[0].error_code == STORAGE_ERROR
-        assert node.node.log_dir.offline is not None
+        assert node.node.log_dirs.metadata.offline is not None
 
 
 def test_the_process_ends_with_one_clear_line(
@@ -107,7 +107,7 @@ def test_the_process_ends_with_one_clear_line(
     from penstock.telemetry.clock import SystemClock
 
     disk = FailingDisk()
-    options = NodeOptions(Address("127.0.0.1", 0), None, str(tmp_path / "data"))
+    options = NodeOptions(Address("127.0.0.1", 0), None, (str(tmp_path / "data"),))
     node = Node(BrokerConfig(), options, SystemClock(), disk=disk)
     answers: list[int] = []
 

@@ -42,7 +42,7 @@ def ready(wire: Wire) -> None:
 
 def batch_sizes(node: RunningNode) -> list[int]:
     """Records in each batch of the offsets' log."""
-    (path,) = Path(node.node.log_dir.path).glob("__consumer_offsets-0/*.log")
+    (path,) = Path(node.node.log_dirs.metadata.path).glob("__consumer_offsets-0/*.log")
     data = memoryview(path.read_bytes())
     return [header.record_count for _, header in iter_batches(data, 0, len(data))]
 

@@ -60,11 +60,11 @@ def test_a_node_lives_through_it(
             produced(wire.call(produce("t", one), PRODUCE_VERSION)).error_code for _ in range(4)
         ]
         assert codes[-1] == KAFKA_STORAGE_ERROR, "a new segment is due, and cannot be made"
-        node.ask(node.node.log_dir.checkpoint)
-        node.ask(node.node.log_dir.cache.close_all)
+        node.ask(node.node.log_dirs.checkpoint)
+        node.ask(node.node.log_dirs.metadata.cache.close_all)
         answer = fetched(wire.call(fetch({"t": [part()]}), FETCH_VERSION))["t", 0]
         assert answer.error_code == KAFKA_STORAGE_ERROR
-        assert node.node.log_dir.offline is None
+        assert node.node.log_dirs.metadata.offline is None
 
         monkeypatch.setattr(CrowdedDisk, "errno", 0)
         written = produced(wire.call(produce("t", one), PRODUCE_VERSION))
@@ -72,7 +72,7 @@ def test_a_node_lives_through_it(
         assert written.base_offset == 1 + codes.count(0)
         answer = fetched(wire.call(fetch({"t": [part()]}), FETCH_VERSION))["t", 0]
         assert values(answer)[0] == b"x" * 400_000
-        node.ask(node.node.log_dir.checkpoint)
+        node.ask(node.node.log_dirs.checkpoint)
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,6 @@ NODE = (
         ([*NODE, "controller.quorum.bootstrap.servers=other:9093"], "--listen is for"),
         (["process.roles=broker"], "process.roles=broker: "),
         (["offsets.topic.replication.factor=3"], "offsets.topic.replication.factor=3: "),
-        (["metadata.log.dir=/elsewhere"], "metadata.log.dir=/elsewhere: "),
         (["authorizer.class.name=a.B"], "authorizer.class.name=a.B: "),
         (["sasl.enabled.mechanisms=PLAIN"], "sasl.enabled.mechanisms=PLAIN: "),
         (["ssl.client.auth=required"], "ssl.client.auth=required: "),
@@ -235,7 +234,6 @@ def test_settings_that_ask_for_more_than_is_served_are_refused(tmp_path: Path) -
         *data, *several, "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,OTHER:PLAINTEXT"
     )
     assert "none for clients" in refused(*data, "--set", "listeners=CONTROLLER://:0")
-    assert "log.dirs" in refused(*ANYWHERE, "--set", f"log.dirs={tmp_path}/a,{tmp_path}/b")
 
 
 def test_a_listener_by_another_name(tmp_path: Path) -> None:

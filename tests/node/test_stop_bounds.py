@@ -40,7 +40,7 @@ def test_what_does_not_end_is_named_and_left_behind(
     (said,) = (one for one in caplog.records if "did not end in time" in one.getMessage())
     assert said.fields["part"] == name  # type: ignore[attr-defined]
     with running(tmp_path / "data") as node, Wire(node.address) as wire:
-        assert not node.node.log_dir.was_clean
+        assert not node.node.log_dirs.was_clean
         assert read_all(wire) == [b"kept"]
 
 
@@ -61,7 +61,7 @@ class Hanging:
 
 
 def test_the_process_is_ended_by_force(tmp_path: Path) -> None:
-    options = NodeOptions(Address("127.0.0.1", 0), None, str(tmp_path / "data"))
+    options = NodeOptions(Address("127.0.0.1", 0), None, (str(tmp_path / "data"),))
     node = Node(BrokerConfig(), options, SystemClock())
 
     class Left(BaseException):

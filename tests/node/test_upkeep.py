@@ -85,7 +85,7 @@ def test_a_job_that_fails_is_counted_said_once_and_goes_on(
         assert failed[0].fields["subject"] == "t-0"  # type: ignore[attr-defined]
         monkeypatch.undo()
         wait_for(lambda: segments(tmp_path / "data", "t") == 1)
-        assert node.node.log_dir.offline is None
+        assert node.node.log_dirs.metadata.offline is None
 
 
 def broken(*_: object) -> int:
@@ -114,9 +114,9 @@ def test_a_task_that_ends_is_noticed_and_begun_again(
 def test_a_metadata_log_that_is_not_written_any_more_ends_the_node(tmp_path: Path) -> None:
     with running(tmp_path / "data", settings=QUICK) as node:
         node.ask(lambda: node.node._metadata._runtime.fail(RuntimeError("a bug")))
-        wait_for(lambda: node.node.log_dir.offline is not None)
-        assert isinstance(node.node.log_dir.offline, StorageError)
-        assert "a bug" in str(node.node.log_dir.offline)
+        wait_for(lambda: node.node.log_dirs.metadata.offline is not None)
+        assert isinstance(node.node.log_dirs.metadata.offline, StorageError)
+        assert "a bug" in str(node.node.log_dirs.metadata.offline)
 
 
 def test_what_nobody_was_there_for_is_counted_and_logged(

@@ -75,7 +75,7 @@ def test_a_clean_stop_leaves_nothing_to_recover() -> None:
 
         cluster.run(write())
         cluster.restart("one")
-        assert host.node is not None and host.node.log_dir.was_clean
+        assert host.node is not None and host.node.log_dirs.was_clean
         assert cluster.run(read_all(cluster.peer("one"), "t", 0)) == [b"kept"]
 
 

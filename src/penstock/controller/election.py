@@ -7,7 +7,7 @@ which may lose records, looks further.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from enum import IntEnum
 from typing import NamedTuple
 
@@ -31,9 +31,11 @@ class Vote(NamedTuple):
     before: PartitionImage
     election: Election
     rules: LeaderRules
+    told: Mapping[int, bytes] = {}
+    """Directories of replicas, where this change names others than before."""
 
     def may_lead(self, broker_id: int) -> bool:
-        return self.rules.may_lead(broker_id, self.before)
+        return self.rules.may_lead(broker_id, self.before, self.told.get(broker_id))
 
     def is_valid(self, broker_id: int) -> bool:
         return broker_id in (self.isr or self.elr) and self.may_lead(broker_id)

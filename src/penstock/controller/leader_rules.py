@@ -36,10 +36,15 @@ class LeaderRules:
         self._min_isr: dict[str, int] = {}
         self._unclean: dict[str, bool] = {}
 
-    def may_lead(self, broker_id: int, partition: PartitionImage) -> bool:
-        """It is at work, and the directory that holds the replica is."""
+    def may_lead(
+        self, broker_id: int, partition: PartitionImage, directory: bytes | None = None
+    ) -> bool:
+        """It is at work, and the directory that holds the replica is: the one that it has just
+        told, or the one that is known."""
         online = self._active.get(broker_id)
-        return online is not None and is_online(partition.directory(broker_id), online)
+        if online is None:
+            return False
+        return is_online(directory or partition.directory(broker_id), online)
 
     def min_isr(self, topic: TopicImage, replica_count: int) -> int:
         """How many in-sync replicas are enough: below that nothing new is committed.

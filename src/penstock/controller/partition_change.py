@@ -93,7 +93,15 @@ class PartitionChange:
     def _elect(self, record: PartitionChangeRecord) -> None:
         before = self._partition
         leader, is_unclean = elect(
-            Vote(self.replicas, self.isr, self.elr, before, self.election, self._rules)
+            Vote(
+                self.replicas,
+                self.isr,
+                self.elr,
+                before,
+                self.election,
+                self._rules,
+                self.directories,
+            )
         )
         if leader != before.leader or is_unclean:
             record.leader = leader

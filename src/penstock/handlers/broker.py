@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from penstock.metadata.delta import MetadataDelta
     from penstock.metadata.image import ClusterImage
     from penstock.quorum.host import Quorum
-    from penstock.storage.log_dir import LogDir
+    from penstock.storage.log_dirs import LogDirs
 
 
 @dataclass(slots=True)
@@ -46,7 +46,7 @@ class Broker:
     producer_ids: ProducerIds
     fetch_sessions: FetchSessions
     metrics: BrokerMetrics
-    log_dir: LogDir
+    log_dirs: LogDirs
     quorum: Quorum
     controller_listeners: frozenset[str]
     answer_embedded: Callable[[ClientState, bytes], Awaitable[bytes]]

@@ -12,6 +12,7 @@ from penstock.handlers.current_leader import tell_leaders
 from penstock.handlers.fetch_session import FetchTarget
 from penstock.handlers.fetch_sessions import FetchContext
 from penstock.model.error import ApiError, ErrorCode, StorageError
+from penstock.model.id import TopicPartition
 from penstock.network.later import Later
 from penstock.protocol.messages.fetch import (
     AbortedTransaction,
@@ -105,7 +106,8 @@ class Fetch:
         """None when there is nothing beyond what the client has."""
         target.partition = None
         try:
-            partition = target.partition = self._find(target)
+            partition = target.partition = self._replica_of(target)
+            self._check_readable(partition)
             partition.check_epoch(target.current_leader_epoch)
             if target.last_fetched_epoch >= 0:
                 diverging = self._diverging(partition, target)
@@ -125,7 +127,8 @@ class Fetch:
             self._broker.metrics.count_error("Fetch", error.code.name)
             return _failed(target, error.code)
         except StorageError as error:
-            self._broker.log_dir.fail(error)
+            key = TopicPartition(partition.topic, partition.index)
+            self._broker.log_dirs.fail(key, error)
             return _failed(target, ErrorCode.KAFKA_STORAGE_ERROR)
 
     def _bound(self, partition: Partition, target: FetchTarget) -> int:
@@ -151,9 +154,12 @@ class Fetch:
 
     def _find(self, target: FetchTarget) -> Partition:
         partition = self._replica_of(target)
+        self._check_readable(partition)
+        return partition
+
+    def _check_readable(self, partition: Partition) -> None:
         if self._version < ZSTD_FROM and partition.log.config.compression_type == "zstd":
             raise ApiError(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
-        return partition
 
     def _nearer(
         self, partition: Partition, leader: Leader, target: FetchTarget

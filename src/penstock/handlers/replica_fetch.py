@@ -64,14 +64,21 @@ class ReplicaFetch(Fetch):
         self, partition: Partition, target: FetchTarget, bound: int
     ) -> PartitionData | None:
         throttle, leader = partition.throttle, partition.leader
-        if throttle is None or leader is None:
+        if leader is None:
             return super()._locate(partition, target, bound)
         is_in_sync = self._replica.broker_id in leader.isr
-        if throttle.holds_back(is_in_sync, self._broker.clock.monotonic()):
+        if throttle and throttle.holds_back(is_in_sync, self._broker.clock.monotonic()):
             return None
+        progress = leader.progress(self._replica.broker_id)
+        if progress is not None and progress.sent_from == target.offset:
+            # It was sent these records, and asks for them again: perhaps they are damaged.
+            partition.log.distrust()
         before = self._bytes
         data = super()._locate(partition, target, bound)
-        self._throttled.append((throttle, self._bytes - before))
+        if progress is not None and data is not None:
+            progress.sent_from = target.offset
+        if throttle is not None:
+            self._throttled.append((throttle, self._bytes - before))
         return data
 
     def _drop(self) -> None:

@@ -53,11 +53,15 @@ class BrokerLifecycle:
         ask: Ask,
         metadata_offset: Callable[[], int],
         interval_s: Callable[[], float],
+        offline_dirs: Callable[[], list[bytes]] = list,
     ) -> None:
+        """`offline_dirs`: the directories that have failed since the start."""
         self._registration = registration
         self._ask = ask
         self._metadata_offset = metadata_offset
         self._interval_s = interval_s
+        self._offline_dirs = offline_dirs
+        self._told_dirs: list[bytes] = []
         self.broker_epoch = -1
         self.is_fenced = True
         self._wants_fence = True
@@ -133,6 +137,15 @@ class BrokerLifecycle:
         """Shut down without the controller's leave: who stops the cluster waits for nothing."""
         self._is_hasty = True
 
+    def beat_soon(self) -> None:
+        """There is something the controller has to know."""
+        self._woken.set()
+
+    @property
+    def knows_directories(self) -> bool:
+        """Whether the controller has heard of every directory that has failed."""
+        return self._told_dirs == self._offline_dirs()
+
     def is_in_touch(self, session_s: float) -> bool:
         """Whether the controller cannot have given this broker up yet: it counts from when it gets
         a heartbeat, which is after that was sent."""
@@ -148,14 +161,15 @@ class BrokerLifecycle:
     async def _beat(self) -> None:
         while not self._may_shut_down:
             self._woken.clear()
+            heartbeat = self._heartbeat()
             sent_at = asyncio.get_running_loop().time()
             try:
-                response = await self._ask(self._heartbeat())
+                response = await self._ask(heartbeat)
             except PenstockError as error:
                 log.info("heartbeat not answered", reason=str(error))
                 await self._pause(RETRY_S)
                 continue
-            if self._take(response):
+            if self._take(heartbeat, response):
                 self._heard_at = sent_at
             await self._pause(self._pause_s())
 
@@ -166,13 +180,15 @@ class BrokerLifecycle:
             current_metadata_offset=self._metadata_offset(),
             want_fence=self._wants_fence,
             want_shut_down=self._wants_shutdown,
+            offline_log_dirs=self._offline_dirs(),
         )
 
-    def _take(self, response: Any) -> bool:
+    def _take(self, heartbeat: BrokerHeartbeatRequest, response: Any) -> bool:
         """Whether it was taken."""
         if response.error_code:
             log.warning("heartbeat refused", error=ErrorCode(response.error_code).name)
             return False
+        self._told_dirs = heartbeat.offline_log_dirs
         was_fenced, self.is_fenced = self.is_fenced, response.is_fenced
         if was_fenced != self.is_fenced:
             log.info("fenced" if self.is_fenced else "unfenced", epoch=self.broker_epoch)

@@ -93,7 +93,7 @@ def cluster_config(config: BrokerConfig) -> ClusterConfig:
         voters=voters_of(config),
         bootstrap_servers=bootstrap_servers_of(config),
         data_dirs=data_dirs,
-        metadata_dir=config.get("metadata.log.dir") or data_dirs[0],
+        metadata_dir=(config.get("metadata.log.dir") or data_dirs[0]).rstrip("/"),
     )
     _check(cluster, config)
     return cluster
@@ -137,7 +137,7 @@ def _inter_broker(
 
 
 def _data_dirs(config: BrokerConfig) -> tuple[str, ...]:
-    directories = config.log_dirs
+    directories = [each.rstrip("/") or "/" for each in config.log_dirs]
     for each in directories:
         if directories.count(each) > 1:
             raise SettingError(f"log.dirs names {each} twice: name each directory once")

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.partition import NO_LEADER
 from penstock.node.metadata_plane import MetadataPlane
+from penstock.node.repairs import Repairs
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
 from penstock.replication.tally import ReplicaTally
@@ -20,12 +21,18 @@ Count = Callable[[], float]
 
 
 def cluster_gauges(
-    metadata: MetadataPlane, partitions: PartitionSet, tally: ReplicaTally
+    metadata: MetadataPlane, partitions: PartitionSet, tally: ReplicaTally, repairs: Repairs
 ) -> list[Gauge]:
     image = metadata.image
     return [
         *_replica_gauges(image, partitions),
         *_tally_gauges(tally),
+        ("penstock_damaged_replicas", "Found damaged, not repaired yet", lambda: len(repairs)),
+        (
+            "penstock_repaired_replicas",
+            "Damaged replicas that fetch what they lack from others since then, since start",
+            lambda: repairs.repaired,
+        ),
         *_controller_gauges(image, lambda: metadata.controller.is_active),
         ("penstock_metadata_offset", "Next offset of the metadata", lambda: image.next_offset),
         (

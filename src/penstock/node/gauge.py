@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from penstock.network.listener import Listener
 from penstock.node.failures import UpkeepFailures
 from penstock.replication.partition_set import PartitionSet
-from penstock.storage.log_dir import LogDir
+from penstock.storage.log_dirs import LogDirs
 from penstock.telemetry.loop import LoopIdle
 from penstock.telemetry.metric import Gauge, LabelledGauge
 
@@ -15,7 +15,7 @@ from penstock.telemetry.metric import Gauge, LabelledGauge
 def gauges(
     listener: Listener,
     partitions: PartitionSet,
-    log_dir: LogDir,
+    log_dirs: LogDirs,
     failures: UpkeepFailures,
 ) -> tuple[list[Gauge], list[LabelledGauge]]:
     def log_sizes() -> Iterator[tuple[tuple[str, ...], float]]:
@@ -40,8 +40,12 @@ def gauges(
         ),
         ("penstock_partitions", "Partitions with a replica here", lambda: len(partitions)),
         ("penstock_loop_idle_ratio", "Share of time with nothing to do", LoopIdle().ratio),
-        ("penstock_log_dir_offline", "1 after a disk failure", lambda: _offline(log_dir)),
-        *_damage_gauges(log_dir),
+        (
+            "penstock_log_dir_offline",
+            "Data directories that have failed",
+            lambda: len(log_dirs.offline),
+        ),
+        *_damage_gauges(log_dirs),
     ]
     labelled: list[LabelledGauge] = [
         ("penstock_upkeep_failures", "Since start", ("job",), failures.counts),
@@ -61,35 +65,37 @@ def gauges(
     return single, labelled
 
 
-def _damage_gauges(log_dir: LogDir) -> list[Gauge]:
+def _damage_gauges(log_dirs: LogDirs) -> list[Gauge]:
     return [
         (
             "penstock_partitions_offline",
-            "Damaged partitions that are not served",
-            lambda: len(log_dir.damaged),
+            "Partitions that are damaged, or in a failed directory, and not served",
+            lambda: _offline(log_dirs),
         ),
         (
             "penstock_recovery_records_cut",
             "Records that could be made out in what was cut from damaged logs since start",
-            lambda: log_dir.losses.records,
+            lambda: sum(each.losses.records for each in log_dirs.all),
         ),
         (
             "penstock_recovery_bytes_cut",
             "Bytes cut from damaged logs since start",
-            lambda: log_dir.losses.size_bytes,
+            lambda: sum(each.losses.size_bytes for each in log_dirs.all),
         ),
         (
             "penstock_recovery_logs_cut",
             "Logs that lost their end since start",
-            lambda: log_dir.losses.logs,
+            lambda: sum(each.losses.logs for each in log_dirs.all),
         ),
         (
             "penstock_deletions_waiting",
             "Files and directories still to be removed",
-            lambda: len(log_dir.trash),
+            lambda: sum(len(each.trash) for each in log_dirs.all),
         ),
     ]
 
 
-def _offline(log_dir: LogDir) -> float:
-    return 0.0 if log_dir.offline is None else 1.0
+def _offline(log_dirs: LogDirs) -> int:
+    failed = log_dirs.offline
+    damaged = sum(len(each.damaged) for each in log_dirs.all if each not in failed)
+    return damaged + sum(each.partition_count for each in failed)

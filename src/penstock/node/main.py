@@ -9,6 +9,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from pathlib import Path
 from socket import gethostname
 from typing import Any, NoReturn
@@ -110,8 +111,8 @@ async def _serve(
     if not await node.stop():
         log.error("stopped: not all parts ended, the next start recovers the data directory")
         leave()
-    if node.log_dir.offline is not None:
-        log.error("stopped: the data directory failed", reason=node.log_dir.offline)
+    if node.ended_by is not None:
+        log.error("stopped: the data directory failed", reason=node.ended_by)
         return 1
     log.info("stopped")
     return 0
@@ -141,11 +142,8 @@ def settled_options(
 ) -> NodeOptions:
     """The command line wins, but excuses nothing: a file that asks for what is not there is refused
     all the same."""
-    cluster = cluster_config(config)
-    check_place(cluster, config, data_dir)
-    if data_dir is None and (config.is_set("log.dirs") or config.is_set("log.dir")):
-        data_dir = cluster.data_dirs[0]
-    data_dir = data_dir or DEFAULT_DATA_DIR
+    cluster = _with_directories(cluster_config(config), config, data_dir)
+    check_place(cluster, config)
     scraped = None if metrics is None else parse_address(metrics, "--metrics")
     if cluster.names_quorum or len(cluster.roles) == 1:
         for option, value in (("--listen", listen), ("--advertise", advertise)):
@@ -155,16 +153,30 @@ def settled_options(
                     "settings"
                 )
         bound = cluster.listeners[0].bind_address
-        return NodeOptions(bound, None, data_dir, scraped, cluster)
+        return NodeOptions(
+            bound, None, cluster.data_dirs, scraped, cluster, metadata_dir=cluster.metadata_dir
+        )
     configured, told = _client_addresses(cluster, config)
     listen = listen or configured or DEFAULT_LISTEN
     advertise = advertise or told
     return NodeOptions(
         listen=parse_address(listen, "--listen"),
         advertise=None if advertise is None else _advertised(advertise),
-        data_dir=data_dir,
+        data_dirs=cluster.data_dirs,
         metrics=scraped,
+        metadata_dir=cluster.metadata_dir,
     )
+
+
+def _with_directories(
+    cluster: ClusterConfig, config: BrokerConfig, data_dir: str | None
+) -> ClusterConfig:
+    """Those of the settings, unless the command line names one."""
+    if data_dir is None and (config.is_set("log.dirs") or config.is_set("log.dir")):
+        return cluster
+    used = (data_dir or DEFAULT_DATA_DIR).rstrip("/") or "/"
+    metadata_dir = cluster.metadata_dir if config.is_set("metadata.log.dir") else used
+    return replace(cluster, data_dirs=(used,), metadata_dir=metadata_dir)
 
 
 def _client_addresses(
@@ -190,9 +202,13 @@ def _ready_line(node: Node, took_s: float) -> str:
     metrics = "" if node.metrics_address is None else f", metrics {node.metrics_address}"
     return (
         f"penstock ready on {node.listen_address} (node {node.identity.node_id}, "
-        f"cluster {node.identity.cluster_id}, data {node.log_dir.path}{metrics}) "
+        f"cluster {node.identity.cluster_id}, data {_data(node)}{metrics}) "
         f"in {took_s:.2f} s"
     )
+
+
+def _data(node: Node) -> str:
+    return ",".join(each.path for each in node.log_dirs.data)
 
 
 def _ready_event(node: Node, took_s: float) -> str:
@@ -203,7 +219,7 @@ def _ready_event(node: Node, took_s: float) -> str:
         listen=str(node.listen_address),
         node=node.identity.node_id,
         cluster=node.identity.cluster_id,
-        data=str(node.log_dir.path),
+        data=_data(node),
         metrics=_text(node.metrics_address),
         took_s=round(took_s, 2),
     )

@@ -39,6 +39,7 @@ class Membership:
         metadata: MetadataPlane,
         channel: ControllerChannel,
         config: Callable[[], BrokerConfig],
+        offline_dirs: Callable[[], list[bytes]],
     ) -> None:
         self._config = config
         self._channel = channel
@@ -47,6 +48,7 @@ class Membership:
             self._ask,
             lambda: metadata.quorum.committed_offset - 1,
             lambda: int(config().get("broker.heartbeat.interval.ms")) / 1000,
+            offline_dirs,
         )
 
     @property
@@ -74,6 +76,13 @@ class Membership:
             return
         if not await self._lifecycle.shut_down(SHUTDOWN_PATIENCE_S):
             log.warning("stopping without the controller's leave", waited_s=SHUTDOWN_PATIENCE_S)
+
+    def tell_directories(self) -> None:
+        self._lifecycle.beat_soon()
+
+    @property
+    def knows_directories(self) -> bool:
+        return self._lifecycle.knows_directories
 
     def hasten(self) -> None:
         self._lifecycle.hasten()

@@ -118,13 +118,14 @@ class MetadataPlane:
         self.image.take_delta()
         self._is_live = True
 
-    async def let_in(self, request: BrokerRegistrationRequest) -> None:
-        """This broker, by the controller that it is itself."""
+    async def let_in(self, request: BrokerRegistrationRequest, *, was_clean: bool) -> None:
+        """This broker, by the controller that it is itself. `was_clean`: its last life ended
+        orderly."""
         runtime = self._runtime
         assert runtime is not None
         bootstrap = self._bootstrap()
         await runtime.submit(lambda shard: shard.decide_activate(bootstrap))
-        if not self._log_dir.was_clean:
+        if not was_clean:
             await self._end_last_life(runtime)
         response = await runtime.submit(lambda shard: shard.decide_register_broker(request))
         self.broker_epoch = response.broker_epoch

@@ -32,16 +32,20 @@ from penstock.node.background import Background
 from penstock.node.broker_watch import BrokerWatch
 from penstock.node.cluster_config import ClusterConfig
 from penstock.node.cluster_gauge import cluster_gauges
+from penstock.node.coordinator_hosts import CoordinatorHosts
+from penstock.node.data_directories import new_flusher, new_log_dirs
+from penstock.node.directory_failure import DirectoryFailures
 from penstock.node.gauge import gauges
-from penstock.node.identity import Identity, establish
+from penstock.node.identity import Identity
 from penstock.node.listeners import BoundListener, Listeners
 from penstock.node.log_recovery import recover
 from penstock.node.memory import settle_memory
 from penstock.node.metadata_plane import MetadataPlane
 from penstock.node.metrics_server import MetricsServer
 from penstock.node.no_links import NoLinks
-from penstock.node.node_settings import NodeSettings
+from penstock.node.node_settings import NodeSettings, settled
 from penstock.node.options import NodeOptions
+from penstock.node.ownership import read_ownership
 from penstock.node.partition_keeper import PartitionKeeper
 from penstock.node.quorum_setup import alone, among_others
 from penstock.node.registration import registration_of
@@ -56,15 +60,11 @@ from penstock.quorum.config import QuorumConfig
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
 from penstock.storage.disk import Disk, RealDisk
-from penstock.storage.file_cache import FileCache
 from penstock.storage.flush.flusher import Flusher, Stopwatch
-from penstock.storage.log_dir import LogDir
 from penstock.telemetry.log import get_logger
 from penstock.telemetry.metric import BrokerMetrics, Exporter
 
 if TYPE_CHECKING:
-    from penstock.coordinator.group_host import GroupHost
-    from penstock.coordinator.transaction_host import TransactionHost
     from penstock.node.links import Links
     from penstock.node.membership import Membership
 
@@ -100,20 +100,19 @@ class Node:
         self._clock = clock
         self._new_id = new_id
         self._disk = disk or RealDisk()
-        self._offline = asyncio.Event()
         self._image = ClusterImage()
         self._partitions = PartitionSet(self._image)
         self._background = Background()
         self._descriptors = descriptor.plan(config.open_files_max, self._system.descriptors)
         self._membership: Membership | None = None
-        self.log_dir = LogDir(
-            options.data_dir,
+        self.log_dirs = new_log_dirs(
+            options,
             clock,
             lambda partition: self._keeper.log_config(partition),
-            disk=self._disk,
-            cache=FileCache(self._disk, self._descriptors.files_max),
-            new_pool=self._system.new_pool,
-            new_uuid=self._new_uuid,
+            self._disk,
+            self._descriptors.files_max,
+            self._system.new_pool,
+            self._new_uuid,
         )
 
     # Start
@@ -127,11 +126,20 @@ class Node:
             from penstock.node.founding import found
 
             found(self.options.cluster, self._disk, self._clock.now_ms, self._new_id)
-        self.log_dir.open()
+        owned = read_ownership(
+            self._disk,
+            self.log_dirs,
+            self._settings(),
+            self._new_id,
+            may_found=self.options.cluster is None,
+        )
+        self.identity = owned.identity
+        self.log_dirs.open()
         try:
+            owned.write(self._disk)
             await self._start(asyncio.get_running_loop())
         except BaseException:
-            self.log_dir.abandon()
+            self.log_dirs.abandon()
             raise
         finally:
             if self._system.tunes_memory:
@@ -140,11 +148,9 @@ class Node:
     async def _start(self, loop: asyncio.AbstractEventLoop) -> None:
         loop.set_exception_handler(self._on_unexpected)
         cluster = self.options.cluster
-        self.identity = establish(
-            self.log_dir, self._settings(), self._new_id, must_exist=cluster is not None
-        )
         self._bind(loop)
-        self._settings.settle(self._settled())
+        alone = next(iter(self._listeners)) if cluster is None else None
+        self._settings.settle(settled(self.identity.node_id, self.log_dirs, alone))
         self._build_storage(loop)
         self._build_broker(loop)
         await self._metadata.start()
@@ -160,7 +166,7 @@ class Node:
         self._upkeep.start()
         if self._system.tunes_memory:
             settle_memory()
-        self.log_dir.on_offline = self._on_offline
+        self._failures.watch()
 
     def _bind(self, loop: asyncio.AbstractEventLoop) -> None:
         self._listeners = Listeners(
@@ -182,9 +188,10 @@ class Node:
     async def _start_broker(self, is_alone: bool) -> None:
         """Lets clients in, once this node knows what they will ask for."""
         self._refresh_config()
-        await recover(self.log_dir)
+        await recover(self.log_dirs)
         if is_alone:
-            await self._metadata.let_in(self._registration())
+            was_clean = self.log_dirs.was_clean
+            await self._metadata.let_in(self._registration(), was_clean=was_clean)
         else:
             self._membership = self._new_membership()
             await self._membership.register()
@@ -203,7 +210,11 @@ class Node:
 
         assert not isinstance(self._links, NoLinks)
         return Membership(
-            self._registration(), self._metadata, self._links.heartbeats, self._settings
+            self._registration(),
+            self._metadata,
+            self._links.heartbeats,
+            self._settings,
+            lambda: self.log_dirs.ids(self.log_dirs.offline),
         )
 
     def _registration(self) -> BrokerRegistrationRequest:
@@ -212,7 +223,8 @@ class Node:
             [each.endpoint for each in self._client_listeners()],
             self._settings().rack,
             self._new_id(),
-            self.log_dir.last_broker_epoch,
+            self.log_dirs.ids(self.log_dirs.online),
+            self.log_dirs.last_broker_epoch,
         )
 
     async def _register_controller(self, cluster: ClusterConfig) -> None:
@@ -224,23 +236,16 @@ class Node:
             self.identity, own, self._new_id(), self._metadata, self._links.controller
         ).run()
 
-    def _settled(self) -> dict[str, str]:
-        """Settings decided by the command line or the directory, told to clients like any other."""
-        node_id = str(self.identity.node_id)
-        settled = {"node.id": node_id, "broker.id": node_id, "log.dirs": str(self.log_dir.path)}
-        if self.options.cluster is None:
-            (bound,) = self._listeners
-            settled["listeners"] = f"PLAINTEXT://{bound.address}"
-            settled["advertised.listeners"] = f"PLAINTEXT://{bound.told}"
-        return settled
-
     def _build_storage(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._flusher = Flusher(
-            self._disk,
-            loop.call_soon_threadsafe,
-            lambda failed, error: self._keeper.on_flush_failed(failed, error),
-            stopwatch=Stopwatch(self._clock.monotonic, self.metrics.flush_s.observe),
-            run_later=self._system.flush_later,
+        self._flusher = new_flusher(
+            self.log_dirs,
+            lambda: Flusher(
+                self._disk,
+                loop.call_soon_threadsafe,
+                lambda failed, error: self._keeper.on_flush_failed(failed, error),
+                stopwatch=Stopwatch(self._clock.monotonic, self.metrics.flush_s.observe),
+                run_later=self._system.flush_later,
+            ),
         )
         self._flusher.start()
         self._links = self._new_links()
@@ -251,21 +256,21 @@ class Node:
             self._broker_epoch,
             lambda: self._membership is None or self._membership.is_in_touch(),
             self._links.replicas.call,
-            self._links.ask_controller,
+            self._ask_here if isinstance(self._links, NoLinks) else self._links.ask_controller,
         )
         self._keeper = PartitionKeeper(
             self.identity.node_id,
             self._image,
             self._settings,
-            self.log_dir,
-            self._flusher,
+            self.log_dirs,
+            self._flusher.request,
             self._partitions,
             self._clock,
             self._replica_link,
         )
         self._metadata = MetadataPlane(
             self._image,
-            self.log_dir,
+            self.log_dirs.metadata,
             self._clock,
             self.identity,
             self._settings,
@@ -276,14 +281,15 @@ class Node:
             self._links.raft,
             self._links.ask_controller,
         )
-        self._watch_brokers()
+        self._watch_failures()
         self._upkeep = Upkeep(
             self._settings,
             self._clock,
-            self.log_dir,
+            self.log_dirs,
             self._partitions,
-            self._flusher,
+            self._flusher.request,
             self._metadata,
+            self._keeper,
             self._system.run_compaction,
         )
 
@@ -302,7 +308,14 @@ class Node:
             self._ask_here,
         )
 
-    def _watch_brokers(self) -> None:
+    def _watch_failures(self) -> None:
+        self._failures = DirectoryFailures(
+            self.log_dirs,
+            self._keeper.take_offline,
+            self._tell_directories,
+            lambda: self._membership is None or self._membership.knows_directories,
+            lambda: int(self._settings().get("log.dir.failure.timeout.ms")) / 1000,
+        )
         self._broker_watch = BrokerWatch(
             self.identity.node_id,
             self._image,
@@ -335,6 +348,17 @@ class Node:
     def _build_broker(self, loop: asyncio.AbstractEventLoop) -> None:
         brokers = self._links.coordinators
         markers = MarkerWriter(self._clock, self._partitions, lambda: self._broker.groups)
+        hosts = CoordinatorHosts(
+            self.identity.node_id,
+            self._settings,
+            self._clock,
+            self._image,
+            self._partitions,
+            self._metadata.controller,
+            self.metrics,
+            lambda: str(self._new_uuid()),
+            self._client_listeners()[0].listener.held,
+        )
         self._broker = Broker(
             node_id=self.identity.node_id,
             cluster_id=self.identity.cluster_id,
@@ -344,8 +368,10 @@ class Node:
             image=self._image,
             partitions=self._partitions,
             controller=self._metadata.controller,
-            build_groups=self._build_groups,
-            build_transactions=self._build_transactions,
+            build_groups=hosts.groups,
+            build_transactions=lambda: hosts.transactions(
+                self._broker.producer_ids, self._broker.marker_sender
+            ),
             markers=markers,
             marker_sender=MarkerSender(self.identity.node_id, self._image, markers, brokers),
             additions=AdditionSender(brokers),
@@ -357,7 +383,7 @@ class Node:
                 first_id=1 + int.from_bytes(self._new_id()[:4]) % 0x7FFFFFFD,
             ),
             metrics=self.metrics,
-            log_dir=self.log_dir,
+            log_dirs=self.log_dirs,
             parked=ParkedProduces(2 * self._settings().request_memory_bytes),
             slow_reading=asyncio.Lock(),
             quorum=self._metadata.quorum,
@@ -370,36 +396,6 @@ class Node:
         self._router = Router(self._broker, turn, BROKER_MODULES)
         self._controller_router = Router(self._broker, turn, CONTROLLER_MODULES)
 
-    def _build_groups(self) -> GroupHost:
-        from penstock.coordinator.group_host import GroupHost
-
-        return GroupHost(
-            self.identity.node_id,
-            self._settings,
-            self._clock,
-            self._image,
-            self._partitions,
-            self._metadata.controller,
-            self.metrics,
-            lambda: str(self._new_uuid()),
-            self._client_listeners()[0].listener.held,
-        )
-
-    def _build_transactions(self) -> TransactionHost:
-        from penstock.coordinator.transaction_host import TransactionHost
-
-        return TransactionHost(
-            self.identity.node_id,
-            self._settings,
-            self._clock,
-            self._image,
-            self._partitions,
-            self._metadata.controller,
-            self.metrics,
-            self._broker.producer_ids,
-            self._broker.marker_sender,
-        )
-
     def _new_uuid(self) -> UUID:
         return UUID(bytes=self._new_id(), version=4)
 
@@ -410,10 +406,12 @@ class Node:
         single, labelled = gauges(
             self._client_listeners()[0].listener,
             self._partitions,
-            self.log_dir,
+            self.log_dirs,
             self._upkeep.failures,
         )
-        single += cluster_gauges(self._metadata, self._partitions, self._keeper.tally)
+        single += cluster_gauges(
+            self._metadata, self._partitions, self._keeper.tally, self._keeper.repairs
+        )
         exporter = Exporter(self.metrics, single, labelled)
         self._metrics_server = MetricsServer(exporter.render)
         self.metrics_address = Address(*await self._metrics_server.open(*self.options.metrics))
@@ -447,13 +445,18 @@ class Node:
         self.metrics.unexpected_errors += 1
         log.error(context.get("message", "unexpected error"), exc_info=context.get("exception"))
 
-    def _on_offline(self, error: StorageError) -> None:
-        self._keeper.take_offline(error)
-        self._offline.set()
+    def _tell_directories(self) -> None:
+        """A node alone has nobody to tell: it leads what it has, and answers that it cannot."""
+        if self._membership is not None:
+            self._membership.tell_directories()
 
     async def wait_offline(self) -> None:
-        """Returns when the disk has failed: a node without a log directory is of no use."""
-        await self._offline.wait()
+        """Returns when disks have failed without which the node is of no use."""
+        await self._failures.wait_ended()
+
+    @property
+    def ended_by(self) -> StorageError | None:
+        return self._failures.ended_by
 
     def _refresh_config(self) -> None:
         self._settings.refresh(self._image.configs, self.identity.node_id)
@@ -485,9 +488,9 @@ class Node:
         # The last completions come back to this loop; nothing may be closed before they have.
         await asyncio.sleep(0)
         if stopping.unended:
-            self.log_dir.abandon()
+            self.log_dirs.abandon()
             return False
-        self.log_dir.close(broker_epoch=self._broker_epoch())
+        self.log_dirs.close(broker_epoch=self._broker_epoch())
         return True
 
     def hasten(self) -> None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from penstock.metadata.config import ConfigImage
 from penstock.network.listener import Limits
+from penstock.node.listeners import BoundListener
 from penstock.settings.config import BrokerConfig
+from penstock.storage.log_dirs import LogDirs
 from penstock.telemetry.log import get_logger
 
 log = get_logger("node")
@@ -46,3 +48,15 @@ class NodeSettings:
             idle_ms_max=config.idle_ms_max,
             descriptors_max=connections_below,
         )
+
+
+def settled(node_id: int, log_dirs: LogDirs, alone: BoundListener | None) -> dict[str, str]:
+    """Settings decided by the command line or the directories, told to clients like any other.
+    `alone`: the listener of a node that no setting gives others."""
+    own_id = str(node_id)
+    data_dirs = ",".join(each.path for each in log_dirs.data)
+    found = {"node.id": own_id, "broker.id": own_id, "log.dirs": data_dirs}
+    if alone is not None:
+        found["listeners"] = f"PLAINTEXT://{alone.address}"
+        found["advertised.listeners"] = f"PLAINTEXT://{alone.told}"
+    return found

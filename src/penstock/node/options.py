@@ -15,11 +15,13 @@ PLAINTEXT = "PLAINTEXT"
 class NodeOptions:
     listen: Address
     advertise: Address | None
-    data_dir: str
+    data_dirs: tuple[str, ...]
     metrics: Address | None = None
     cluster: ClusterConfig | None = None
     """Its place among others; None for a cluster of one that nobody joins. Listeners are then the
     ones that it names."""
+    metadata_dir: str | None = None
+    """Of the metadata log, where it is not the first of the others."""
 
     @property
     def listeners(self) -> tuple[ListenerEndpoint, ...]:

@@ -8,13 +8,17 @@ from typing import Protocol
 from penstock.metadata.config import ResourceType
 from penstock.metadata.delta import MetadataDelta
 from penstock.metadata.image import ClusterImage
+from penstock.metadata.partition import PartitionImage
 from penstock.metadata.topic import TopicImage
 from penstock.model.clock import Clock
-from penstock.model.error import StorageError
+from penstock.model.directory_id import LOST, MIGRATING, NOWHERE, UNASSIGNED
+from penstock.model.error import ApiError, StorageError
 from penstock.model.id import TopicPartition
 from penstock.node.metadata_plane import METADATA_PARTITION
+from penstock.node.repairs import Repairs
 from penstock.quorum.log_config import MetadataLogConfig
 from penstock.replication.context import ReplicaContext
+from penstock.replication.follower import CutAt
 from penstock.replication.isr_change import IsrChange
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
@@ -24,9 +28,9 @@ from penstock.settings.config import BrokerConfig
 from penstock.settings.resolve import TopicConfig, resolve_topic
 from penstock.storage.config import LogConfig
 from penstock.storage.damage import DamagedLog
-from penstock.storage.flush.flusher import Flusher
 from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir
+from penstock.storage.log_dirs import LogDirs
 from penstock.telemetry.log import get_logger
 
 log = get_logger("partition")
@@ -49,6 +53,10 @@ class ClusterLink(Protocol):
 
     def unfollow(self, partition: Partition) -> None: ...
 
+    def assign(self, partition: Partition, directory_id: bytes) -> None:
+        """Tell the controller in which directory the replica is."""
+        ...
+
 
 class PartitionKeeper:
     def __init__(
@@ -56,8 +64,8 @@ class PartitionKeeper:
         node_id: int,
         image: ClusterImage,
         config: Callable[[], BrokerConfig],
-        log_dir: LogDir,
-        flusher: Flusher,
+        log_dirs: LogDirs,
+        flush: Callable[[Log], None],
         partitions: PartitionSet,
         clock: Clock,
         cluster: ClusterLink,
@@ -65,23 +73,31 @@ class PartitionKeeper:
         self._node_id = node_id
         self._image = image
         self._config = config
-        self._log_dir = log_dir
+        self._log_dirs = log_dirs
         self._partitions = partitions
         self._cluster = cluster
+        self._put_off: dict[TopicPartition, None] = {}
         self._clock = clock
         self._throttles = ReplicationThrottles(
             node_id, float(config().get("replication.quota.window.size.seconds"))
+        )
+        self.repairs = Repairs(
+            node_id,
+            image,
+            partitions,
+            lambda topic: self._topic_config(topic).min_insync_replicas,
+            self,
         )
         self._context = ReplicaContext(
             node_id,
             clock,
             self._open_log,
-            flusher.request,
+            flush,
             image.brokers.get,
             cluster.broker_epoch,
             cluster.is_in_touch,
             lambda: int(config().get("replica.lag.time.max.ms")),
-            log_dir.checkpoint,
+            log_dirs.checkpoint_of,
             cluster.alter_isr,
         )
 
@@ -100,7 +116,7 @@ class PartitionKeeper:
         return resolve_topic(self._config(), self._image.configs.topic(topic))
 
     def adopt_image(self) -> None:
-        """At start: every replica that this node has. Logs are opened later, by whoever needs them."""
+        """At start: every replica that this node has. Logs are opened later, when needed."""
         for topic in self._image.topics:
             for index in topic.partitions:
                 self._put(topic, index)
@@ -112,11 +128,11 @@ class PartitionKeeper:
         for topic_id, indexes in delta.partitions_created.items():
             topic = self._image.topics.require(topic_id)
             for index in sorted(indexes):
-                self._put(topic, index)
+                self._put(topic, index, is_new=True)
         for topic_id, indexes in delta.partitions_changed.items():
             topic = self._image.topics.require(topic_id)
             for index in indexes:
-                self._put(topic, index)
+                self._put(topic, index, is_new=self._partitions.get(topic.name, index) is None)
         for resource in delta.configs_changed:
             if resource.type == ResourceType.TOPIC:
                 self.refresh_topic(resource.name)
@@ -150,22 +166,28 @@ class PartitionKeeper:
 
     def on_flush_failed(self, failed: Log, error: DamagedLog | StorageError) -> None:
         if isinstance(error, StorageError):
-            self._log_dir.fail(error)
+            self._log_dirs.fail(failed.partition, error)
             return
-        if self._log_dir.logs.get(failed.partition) is failed:
-            self._log_dir.fail_log(failed.partition, str(error))
+        home = self._log_dirs.home(failed.partition)
+        if home is not None and home.logs.get(failed.partition) is failed:
+            home.fail_log(failed.partition, str(error))
             partition = self._partitions.get(*failed.partition)
             if partition is not None:
-                # Its fetcher would wait for ever until it is safe, and with it all others.
-                self._cluster.unfollow(partition)
-                partition.end(error)
+                self._end(partition, error)
+                self.repairs.note(failed.partition)
 
-    def take_offline(self, error: StorageError) -> None:
-        """Nothing is written, read or acknowledged any more; who waits is told."""
-        for partition in self._partitions:
-            partition.end(error)
+    def take_offline(self, directory: LogDir, error: StorageError) -> None:
+        """Nothing in it is written, read or acknowledged any more; who waits is told."""
+        for partition in list(self._partitions):
+            if TopicPartition(partition.topic, partition.index) in directory:
+                self._end(partition, error)
 
-    def _put(self, topic: TopicImage, index: int) -> None:
+    def _end(self, partition: Partition, error: Exception) -> None:
+        # Its fetcher would wait for ever until it is safe, and with it all others.
+        self._cluster.unfollow(partition)
+        partition.end(error)
+
+    def _put(self, topic: TopicImage, index: int, is_new: bool = False) -> None:
         image = topic.partitions[index]
         partition = self._partitions.get(topic.name, index)
         if self._node_id not in image.replicas:
@@ -177,35 +199,131 @@ class PartitionKeeper:
             partition = Partition(topic.name, topic.id, index, self._context)
             self._throttle(partition, config)
             self._partitions.add(partition)
+        try:
+            self._take_role(partition, image, is_new)
+        except (ApiError, StorageError) as error:
+            # Not a leader by half, which would take itself for the only replica.
+            self._end(partition, error)
+            key = TopicPartition(topic.name, index)
+            if key not in self._put_off:
+                log.error("replica offline", partition=key, reason=str(error))
+            if not isinstance(error, (DamagedLog, StorageError)):
+                self._put_off[key] = None
+
+    async def put_again(self) -> None:
+        """What could not be opened for want of space, of files or of its directory."""
+        for key in list(self._put_off):
+            partition, topic = self._partitions.get(*key), self._image.topics.get(key.topic)
+            if partition is None or partition.ended is None or topic is None:
+                del self._put_off[key]
+                continue
+            self._partitions.remove(partition)
+            self._put(topic, key.partition)
+            partition = self._partitions.get(*key)
+            if partition is None or partition.ended is None:
+                del self._put_off[key]
+                log.info("replica online again", partition=key)
+
+    def _take_role(self, partition: Partition, image: PartitionImage, is_new: bool) -> None:
+        if is_new and len(self._log_dirs.data) > 1:
+            # With several directories one is chosen at once: the controller has to know which.
+            self._make_log(partition, image)
         if image.leader == self._node_id:
             self._cluster.unfollow(partition)
-            partition.lead(image, config.min_insync_replicas)
+            partition.lead(image, self._topic_config(partition.topic).min_insync_replicas)
         else:
             partition.follow(image)
-            self._cluster.follow(partition)
+            if partition.ended is None:
+                self._cluster.follow(partition)
 
     def _move_away(self, partition: Partition) -> None:
         """Other nodes have it now."""
         self._cluster.unfollow(partition)
         self._partitions.remove(partition)
         partition.end()
-        self._log_dir.delete_log(TopicPartition(partition.topic, partition.index))
+        self._log_dirs.delete_log(TopicPartition(partition.topic, partition.index))
+
+    def _make_log(self, partition: Partition, image: PartitionImage) -> None:
+        """Of a partition that never was anywhere before."""
+        key = TopicPartition(partition.topic, partition.index)
+        if key not in self._log_dirs:
+            self._log_dirs.create_log(
+                key, partition.topic_id, directory_id=self._directory_of(image), is_new=True
+            )
+            self._tell_directory(partition, self._log_dirs.home(key))
 
     def _open_log(self, partition: Partition) -> Log:
-        self._log_dir.check_online()
         key = TopicPartition(partition.topic, partition.index)
-        if key in self._log_dir and key not in self._log_dir.damaged:
-            self._check_topic_id(key, partition.topic_id)
+        home = self._log_dirs.home(key)
+        if home is not None:
+            home.check_online()
+            if key not in home.damaged:
+                self._check_topic_id(home, key, partition.topic_id)
         try:
-            opened = self._log_dir.create_log(key, partition.topic_id)
-        except StorageError as error:
-            self._log_dir.fail(error)
+            opened = self._log_dirs.create_log(
+                key,
+                partition.topic_id,
+                directory_id=self._directory_of(self._image.topics.partition(*key)),
+                is_copied=not partition.is_led and partition.leader_id >= 0,
+            )
+        except ApiError as error:
+            if isinstance(error, DamagedLog):
+                self.repairs.note(key)
+            elif key not in self._log_dirs:
+                self._tell_directory(partition, None)
             raise
-        opened.advance_high_watermark(min(self._log_dir.high_watermark(key), opened.end_offset))
+        home = self._log_dirs.home(key)
+        assert home is not None
+        opened.advance_high_watermark(min(home.high_watermark(key), opened.end_offset))
+        opened.on_corrupt = self._on_corrupt
+        self._tell_directory(partition, home)
         return opened
 
-    def _check_topic_id(self, key: TopicPartition, topic_id: bytes) -> None:
-        stored_id = self._log_dir.topic_id(key)
+    def _on_corrupt(self, damaged: Log, base_offset: int) -> None:
+        self.repairs.note(damaged.partition, base_offset)
+
+    # What repairs ask for
+
+    def tell_lost(self, partition: Partition) -> None:
+        self._cluster.assign(partition, LOST)
+
+    def tell_home(self, partition: Partition) -> None:
+        home = self._log_dirs.home(TopicPartition(partition.topic, partition.index))
+        if home is not None:
+            self._tell_directory(partition, home)
+
+    def cut(self, partition: Partition, action: CutAt) -> None:
+        self._cluster.unfollow(partition)
+        partition.carry_out(action)
+        self._put(self._image.topics.require(partition.topic_id), partition.index)
+
+    def begin_anew(self, partition: Partition) -> None:
+        self._move_away(partition)
+        self._put(self._image.topics.require(partition.topic_id), partition.index, is_new=True)
+
+    # Where replicas are
+
+    def _directory_of(self, image: PartitionImage | None) -> bytes:
+        """Where metadata has the replica here."""
+        if image is None or not image.directories or self._node_id not in image.replicas:
+            return UNASSIGNED
+        return image.directories[image.replicas.index(self._node_id)]
+
+    def _tell_directory(self, partition: Partition, home: LogDir | None) -> None:
+        """The controller, if it has another idea; also should the directory fail before that was
+        told. Without a home the replica is in a directory that cannot be read."""
+        known = self._directory_of(self._image.topics.partition(partition.topic, partition.index))
+        found = LOST if home is None else self._log_dirs.id_of(home)
+        if found is None or found == known:
+            return
+        if known in (MIGRATING, UNASSIGNED) and len(self._log_dirs.data) == 1:
+            return  # it can be in no other
+        if found == LOST and known not in NOWHERE:
+            return  # the controller knows that this directory is away
+        self._cluster.assign(partition, found)
+
+    def _check_topic_id(self, home: LogDir, key: TopicPartition, topic_id: bytes) -> None:
+        stored_id = home.topic_id(key)
         if stored_id == topic_id:
             return
         if (
@@ -216,10 +334,10 @@ class PartitionKeeper:
             # Metadata knows better: the id of a topic of another name, or what is left of the
             # right one, is no trace of an earlier topic of this name.
             log.warning("partition.metadata written anew", partition=key)
-            self._log_dir.write_topic_id(key, topic_id)
+            home.write_topic_id(key, topic_id)
         else:
             # An earlier topic of that name, deleted while its directory could not be.
-            path = self._log_dir.set_aside(key)
+            path = home.set_aside(key)
             log.warning("directory of an earlier topic set aside", partition=key, path=path)
 
     def _remove(self, topic: TopicImage) -> None:
@@ -227,18 +345,19 @@ class PartitionKeeper:
             self._cluster.unfollow(partition)
             partition.end()
         for index in topic.partitions:
-            self._log_dir.delete_log(TopicPartition(topic.name, index))
+            self._log_dirs.delete_log(TopicPartition(topic.name, index))
 
     def _set_strays_aside(self) -> None:
         """Directories of partitions that the metadata log does not know, or not as this node's,
         are kept, but not used."""
         strays = [
-            key
-            for key in self._log_dir.partitions()
+            (home, key)
+            for home in self._log_dirs.online
+            for key in home.partitions()
             if key != METADATA_PARTITION and not self._is_assigned(key)
         ]
-        for key in strays:
-            path = self._log_dir.set_aside(key)
+        for home, key in strays:
+            path = home.set_aside(key)
             log.warning("directory of an unknown partition set aside", partition=key, path=path)
 
     def _is_assigned(self, key: TopicPartition) -> bool:

@@ -1,8 +1,6 @@
-"""Whether the settings describe what a node can be: in a cluster or alone, with one directory."""
+"""Whether the settings describe what a node can be: in a cluster, or alone."""
 
 from __future__ import annotations
-
-from pathlib import Path
 
 from penstock.model.error import PenstockError
 from penstock.node.cluster_config import ClusterConfig
@@ -18,9 +16,8 @@ class QuorumError(PenstockError):
     """The settings ask for more than one node, or for more than one node does so far."""
 
 
-def check_place(cluster: ClusterConfig, config: BrokerConfig, data_dir: str | None) -> None:
-    """QuorumError names the setting that asks for more, and says what to set instead. `data_dir` is
-    the directory that the command line names in place of the settings'."""
+def check_place(cluster: ClusterConfig, config: BrokerConfig) -> None:
+    """QuorumError names the setting that asks for more, and says what to set instead."""
     if not cluster.names_quorum and len(cluster.roles) == 2:
         for key in REPLICATION_FACTORS:
             if config.is_set(key) and config.get(key) > 1:
@@ -29,20 +26,6 @@ def check_place(cluster: ClusterConfig, config: BrokerConfig, data_dir: str | No
                     "one, with one replica; set it to 1, or name the controllers"
                 )
         _check_listeners(cluster)
-    _check_directory(cluster, config, data_dir)
-
-
-def _check_directory(cluster: ClusterConfig, config: BrokerConfig, data_dir: str | None) -> None:
-    if data_dir is None and len(cluster.data_dirs) > 1:
-        raise QuorumError(
-            f"log.dirs names {len(cluster.data_dirs)} directories; one is used: name one"
-        )
-    used = data_dir or cluster.data_dirs[0]
-    metadata_dir: str | None = config.get("metadata.log.dir")
-    if metadata_dir and Path(metadata_dir).resolve() != Path(used).resolve():
-        raise QuorumError(
-            f"metadata.log.dir={metadata_dir}: metadata lies with the data, in {used}; remove it"
-        )
 
 
 def _check_listeners(cluster: ClusterConfig) -> None:

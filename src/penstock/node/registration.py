@@ -19,6 +19,7 @@ def registration_of(
     endpoints: Iterable[Endpoint],
     rack: str | None,
     incarnation_id: bytes,
+    directory_ids: Iterable[bytes],
     previous_epoch: int,
 ) -> BrokerRegistrationRequest:
     return BrokerRegistrationRequest(
@@ -39,6 +40,6 @@ def registration_of(
             for name, (low, high) in SUPPORTED_FEATURES.items()
         ],
         rack=rack,
-        log_dirs=[identity.directory_id],
+        log_dirs=directory_ids,
         previous_broker_epoch=previous_epoch,
     )

@@ -1,4 +1,5 @@
-"""What this node's replicas ask of others: records of leaders, in-sync sets of the controller.
+"""What this node's replicas ask of others: records of leaders; of the controller in-sync sets, and
+to know the directories they are in.
 
 Built when the first partition with several replicas comes: a node alone never needs it.
 """
@@ -15,6 +16,7 @@ from penstock.replication.partition import Partition
 from penstock.settings.config import BrokerConfig
 
 if TYPE_CHECKING:
+    from penstock.node.directory_assignments import DirectoryAssignments
     from penstock.replication.fetcher import FetchLimits
     from penstock.replication.fetchers import Fetchers
     from penstock.replication.isr_changes import IsrChanges
@@ -47,6 +49,7 @@ class ReplicaLink:
         self._ask_controller = ask_controller
         self._fetchers: Fetchers | None = None
         self._isr_changes: IsrChanges | None = None
+        self._assignments: DirectoryAssignments | None = None
 
     def follow(self, partition: Partition) -> None:
         if self._fetchers is None:
@@ -64,11 +67,22 @@ class ReplicaLink:
             self._isr_changes = IsrChanges(self._node_id, self.broker_epoch, self._ask_controller)
         self._isr_changes.add(partition, change)
 
+    def assign(self, partition: Partition, directory_id: bytes) -> None:
+        if self._assignments is None:
+            from penstock.node.directory_assignments import DirectoryAssignments
+
+            self._assignments = DirectoryAssignments(
+                self._node_id, self.broker_epoch, self._ask_controller
+            )
+        self._assignments.add((partition.topic_id, partition.index), directory_id)
+
     async def close(self) -> None:
         if self._fetchers is not None:
             await self._fetchers.close()
         if self._isr_changes is not None:
             await self._isr_changes.close()
+        if self._assignments is not None:
+            await self._assignments.close()
 
     def _new_fetchers(self) -> Fetchers:
         from penstock.replication.fetchers import Fetchers

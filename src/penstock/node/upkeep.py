@@ -1,7 +1,7 @@
 """What a node does on its own from time to time: retention, compaction, checkpoints, flushes.
 
 A job that fails is tried again in its next round, and fails for the partition concerned alone. Only
-a failed disk ends it, with the directory.
+a failed disk ends it, for the directory concerned.
 """
 
 from __future__ import annotations
@@ -16,12 +16,14 @@ from penstock.model.error import StorageError
 from penstock.model.id import TopicPartition
 from penstock.node.failures import UpkeepFailures
 from penstock.node.metadata_plane import MetadataPlane
+from penstock.node.partition_keeper import PartitionKeeper
+from penstock.node.scrubber import Scrubber
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
-from penstock.storage.flush.flusher import Flusher
 from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir
+from penstock.storage.log_dirs import LogDirs
 from penstock.storage.retention import apply_retention
 
 if TYPE_CHECKING:
@@ -34,6 +36,8 @@ FLUSH_CHECK_S = 0.1
 TRASH_CHECK_S = 1.0
 TRASH_STEP_S = 0.5
 SNAPSHOT_CHECK_S = 1.0
+REPAIR_CHECK_S = 0.5
+SCRUB_STEP_S = 1.0
 RESTART_S = 1.0
 PARTITIONS_PER_STEP = 16
 SETTINGS_CHECK_S = 1.0
@@ -44,25 +48,33 @@ class Upkeep:
         self,
         config: Callable[[], BrokerConfig],
         clock: Clock,
-        log_dir: LogDir,
+        log_dirs: LogDirs,
         partitions: PartitionSet,
-        flusher: Flusher,
+        flush: Callable[[Log], None],
         metadata: MetadataPlane,
+        keeper: PartitionKeeper,
         run_compaction: Runner | None = None,
     ) -> None:
         """Where `run_compaction` is None, a child process compacts."""
         self._config = config
         self._clock = clock
-        self._log_dir = log_dir
+        self._log_dirs = log_dirs
         self._partitions = partitions
-        self._flusher = flusher
+        self._flush = flush
         self._metadata = metadata
+        self._keeper = keeper
+        self._scrubber = Scrubber(
+            partitions,
+            clock,
+            lambda: int(config().get("penstock.scrub.interval.ms")),
+            keeper.repairs.note,
+        )
         self._run_compaction = run_compaction
         self.failures = UpkeepFailures()
         self.rounds: Counter[str] = Counter()
         self._tasks: dict[asyncio.Task[None], None] = {}
         self._stopped = False
-        self._cleaner: Cleaner | None = None
+        self._cleaners: dict[LogDir, Cleaner] = {}
         self._has_followers = False
 
     def start(self) -> None:
@@ -78,6 +90,9 @@ class Upkeep:
                 lambda: self._ms("producer.id.expiration.check.interval.ms"),
             ),
             ("metadata", self._metadata.keep_up, lambda: SNAPSHOT_CHECK_S),
+            ("repair", self._keeper.repairs.work, lambda: REPAIR_CHECK_S),
+            ("offline replicas", self._keeper.put_again, lambda: REPAIR_CHECK_S),
+            ("scrub", self._scrubber.step, lambda: SCRUB_STEP_S),
             ("in-sync sets", self._shrink, lambda: self._ms("replica.lag.time.max.ms") / 2),
         ):
             self._begin(name, job, interval_s)
@@ -120,12 +135,13 @@ class Upkeep:
     async def _repeat(self, name: str, job: Job, interval_s: Callable[[], float]) -> None:
         while True:
             await _wait(interval_s)
-            if self._log_dir.offline is not None:
+            if not self._log_dirs.is_usable:
                 continue
             try:
                 await job()
             except StorageError as error:
-                self._log_dir.fail(error)
+                # The metadata log's: who works on a partition, or a directory, says so there.
+                self._log_dirs.metadata.fail(error)
             except Exception as error:
                 self.failures.note(name, "node", error)
             else:
@@ -142,12 +158,13 @@ class Upkeep:
     def _attempt(self, name: str, partition: Partition, work: Callable[[Partition], None]) -> bool:
         """What is wrong with one partition is no concern of the others."""
         key = TopicPartition(partition.topic, partition.index)
-        if key in self._log_dir.damaged:
+        if partition.ended is not None or self._log_dirs.is_damaged(key):
             return False  # which was logged, and stays so until the next start
         try:
             work(partition)
-        except StorageError:
-            raise
+        except StorageError as error:
+            self._log_dirs.fail(key, error)
+            return False
         except Exception as error:
             self.failures.note(name, str(key), error)
             return False
@@ -160,38 +177,48 @@ class Upkeep:
     def _retain_one(self, partition: Partition) -> None:
         now_ms = self._clock.now_ms()
         key = TopicPartition(partition.topic, partition.index)
-        if partition.is_open or self._log_dir.may_have_expired(key, now_ms):
+        home = self._log_dirs.home(key)
+        if partition.is_open or (home is not None and home.may_have_expired(key, now_ms)):
             apply_retention(partition.log, now_ms)
 
     async def _clean(self) -> None:
-        """Compacts the dirtiest log, and the next, until none is dirty enough."""
+        """Compacts the dirtiest log of each directory, and the next, until none is dirty enough."""
         if not self._config().get("log.cleaner.enable"):
             return
-        if self._cleaner is None:
-            # Loaded here: a node that compacts nothing does not pay for it at start.
-            from penstock.storage.compaction.cleaner import Cleaner
-            from penstock.storage.compaction.process import run_in_child
+        for directory in self._log_dirs.online:
+            cleaner = self._cleaners.get(directory)
+            if cleaner is None:
+                cleaner = self._cleaners[directory] = self._new_cleaner(directory)
+            try:
+                while await cleaner.clean_next() is not None:
+                    pass
+            except StorageError as error:
+                directory.fail(error)
 
-            self._cleaner = Cleaner(
-                self._log_dir.disk,
-                self._log_dir.path,
-                self._compacted_logs,
-                self._clock,
-                self._cleaner_settings,
-                self._run_compaction or run_in_child,
-            )
-            self._cleaner.load(self._log_dir.partitions())
-        while await self._cleaner.clean_next() is not None:
-            pass
+    def _new_cleaner(self, directory: LogDir) -> Cleaner:
+        # Loaded here: a node that compacts nothing does not pay for it at start.
+        from penstock.storage.compaction.cleaner import Cleaner
+        from penstock.storage.compaction.process import run_in_child
 
-    def _compacted_logs(self) -> Iterator[Log]:
+        cleaner = Cleaner(
+            directory.disk,
+            directory.path,
+            lambda: self._compacted_logs(directory),
+            self._clock,
+            self._cleaner_settings,
+            self._run_compaction or run_in_child,
+        )
+        cleaner.load(directory.partitions())
+        return cleaner
+
+    def _compacted_logs(self, directory: LogDir) -> Iterator[Log]:
         for partition in list(self._partitions):
             if self._partitions.get(partition.topic, partition.index) is not partition:
                 continue
             key = TopicPartition(partition.topic, partition.index)
-            if key not in self._log_dir:
+            if key not in directory:
                 continue
-            compacted = "compact" in self._log_dir.config_of(key).cleanup_policy
+            compacted = "compact" in directory.config_of(key).cleanup_policy
             if compacted and self._attempt("compaction", partition, _open):
                 yield partition.log
 
@@ -211,17 +238,22 @@ class Upkeep:
 
     async def _checkpoint(self) -> None:
         self._has_followers = any(one.leader is not None for one in self._partitions)
-        self._log_dir.checkpoint()
+        self._log_dirs.checkpoint()
 
     async def _empty_trash(self) -> None:
         """In a thread, until nothing is due: freeing a large file takes its time."""
-        while self._log_dir.trash.is_due(self._clock.now_ms()):
-            await asyncio.to_thread(self._log_dir.empty_trash, TRASH_STEP_S)
+        for directory in self._log_dirs.online:
+            try:
+                while directory.trash.is_due(self._clock.now_ms()):
+                    await asyncio.to_thread(directory.empty_trash, TRASH_STEP_S)
+            except StorageError as error:
+                directory.fail(error)
 
     async def _flush_due(self) -> None:
-        for due in self._log_dir.flush_due(self._clock.now_ms()):
-            self._log_dir.dirty.pop(due, None)
-            self._flusher.request(due)
+        for directory in self._log_dirs.online:
+            for due in directory.flush_due(self._clock.now_ms()):
+                directory.dirty.pop(due, None)
+                self._flush(due)
 
     async def _expire_producers(self) -> None:
         expiration_ms = self._config().producer_expiration_ms

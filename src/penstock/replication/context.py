@@ -29,8 +29,8 @@ class ReplicaContext:
     is_in_touch: Callable[[], bool]
     """Whether the controller cannot have given this node up yet, and made others leaders."""
     lag_max_ms: Callable[[], int]
-    checkpoint: Callable[[], None]
-    """Writes down how far all logs are safe and committed."""
+    checkpoint: Callable[[Log], None]
+    """Writes down how far the log is safe and committed, and those of its directory with it."""
     alter_isr: Callable[[Partition, IsrChange], None]
     """Asks the controller; `Partition.on_isr_answer` is told what it said."""
     tally: ReplicaTally = field(default_factory=ReplicaTally)

@@ -55,6 +55,14 @@ class RestartAt(NamedTuple):
     offset: int
 
 
+class CutAt(NamedTuple):
+    """Everything behind a position of a segment goes: what stands there is damaged."""
+
+    base_offset: int
+    position: int
+    offset: int
+
+
 class Append(NamedTuple):
     """Whole batches behind the end, if any, and what the leader said of its own log."""
 
@@ -72,7 +80,7 @@ class Append(NamedTuple):
         return min(self.leader_start_offset, high_watermark)
 
 
-Action = Truncate | RestartAt | Append
+Action = Truncate | RestartAt | CutAt | Append
 
 
 class Follower:

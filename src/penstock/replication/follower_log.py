@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from penstock.replication.follower import Action, Append, RestartAt, Truncate
+from penstock.replication.follower import Action, Append, CutAt, RestartAt, Truncate
 from penstock.storage.log import Log
-from penstock.storage.trim import advance_log_start, truncate_fully, truncate_to
+from penstock.storage.trim import advance_log_start, cut_at, truncate_fully, truncate_to
 
 
 def carry_out(log: Log, action: Action, now_ms: int) -> bool:
@@ -18,6 +18,9 @@ def carry_out(log: Log, action: Action, now_ms: int) -> bool:
             cut = truncate_to(log, offset)
         case RestartAt(offset):
             truncate_fully(log, offset)
+            cut = True
+        case CutAt(base_offset, position, offset):
+            cut_at(log, log.segment_at(base_offset), position, offset)
             cut = True
         case Append():
             cut = action.restart_at >= 0

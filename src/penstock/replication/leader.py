@@ -124,6 +124,9 @@ class Leader:
         ]
 
     def _commit(self, partition_epoch: int, isr: tuple[int, ...], recovery_state: int) -> None:
+        for one in self._others:
+            if one.replica_id in self.isr and one.replica_id not in isr:
+                one.note_left()
         self.partition_epoch = partition_epoch
         self.isr = isr
         self.leader_recovery_state = recovery_state
@@ -206,6 +209,9 @@ class Leader:
     def may_append(self, min_isr: int) -> bool:
         """Before an append with acks=all: otherwise NOT_ENOUGH_REPLICAS."""
         return len(self.isr) >= min_isr or len(self.isr) >= len(self.replicas)
+
+    def too_few(self, min_isr: int) -> str:
+        return f"The size of the current ISR {len(self.isr)} is insufficient for {min_isr}"
 
     def is_enough(self, min_isr: int) -> bool:
         """Once the watermark has passed what was appended: otherwise it is

@@ -171,6 +171,9 @@ class Partition:
         log = self._log
         if log is not None:
             self._begin_epoch(log)
+            if is_new and not self._is_alone:
+                # What was written here may have been damaged since: others now rely on it.
+                log.distrust()
             # What was written here as a follower counts once it is safe.
             self.make_safe()
             self.advance()
@@ -223,7 +226,7 @@ class Partition:
             raise self._refusal(records, origin, error)
         leader = self._leader
         if leader is not None and acks == ACKS_ALL and not leader.may_append(self.min_isr):
-            error = ApiError(ErrorCode.NOT_ENOUGH_REPLICAS, _too_few(leader, self.min_isr))
+            error = ApiError(ErrorCode.NOT_ENOUGH_REPLICAS, leader.too_few(self.min_isr))
             raise self._refusal(records, origin, error)
         log = self._log or self.log
         if self._refusals is not None and origin is Origin.CLIENT:
@@ -333,7 +336,7 @@ class Partition:
                 waiter.on_acknowledged(self)
             else:
                 error = ApiError(
-                    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND, _too_few(leader, self.min_isr)
+                    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND, leader.too_few(self.min_isr)
                 )
                 waiter.on_unacknowledged(self, error)
 
@@ -408,7 +411,7 @@ class Partition:
         if cut:
             # Before anything is written in place of what was cut: a recovery point or a watermark
             # behind the cut would be about records that are not the ones that stand there then.
-            self._context.checkpoint()
+            self._context.checkpoint(log)
         if log.config.flush_messages == 1:
             self.make_safe()
         elif log.end_offset - log.recovery_point >= log.config.flush_messages:
@@ -492,7 +495,3 @@ class Partition:
         on_unled, self.on_unled = self.on_unled, None
         if on_unled is not None:
             on_unled(error)
-
-
-def _too_few(leader: Leader, min_isr: int) -> str:
-    return f"The size of the current ISR {len(leader.isr)} is insufficient for {min_isr}"

@@ -17,6 +17,7 @@ class Progress:
         "in_maximal_isr",
         "log_start_offset",
         "replica_id",
+        "sent_from",
     )
 
     def __init__(self, replica_id: int, *, in_isr: bool, now_ms: int) -> None:
@@ -26,6 +27,8 @@ class Progress:
         self.log_start_offset = UNKNOWN
         self.broker_epoch: int | None = None
         """Of its last fetch; -1 if that named none, None if there was no fetch yet."""
+        self.sent_from = UNKNOWN
+        """Where the records began that it was sent last."""
         self.caught_up_ms = now_ms if in_isr else 0
         # The leader's end, and the time, at the fetch before: having reached that end later means
         # having been caught up then. Otherwise nobody ever would be under constant load.
@@ -49,6 +52,11 @@ class Progress:
         self.broker_epoch = broker_epoch
         self._asked_end_offset = max(self._asked_end_offset, leader_end_offset)
         self._asked_ms = now_ms
+
+    def note_left(self) -> None:
+        """It is in sync no longer: perhaps its disk has failed. Nobody waits for it to come back
+        before it has caught up once more."""
+        self.caught_up_ms = 0
 
     def on_idle_fetches(self, fetched_ms: int) -> None:
         """It has fetched again without naming this partition, up to that time, while it had all of

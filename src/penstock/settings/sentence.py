@@ -136,6 +136,9 @@ BROKER_SENTENCES: Final = {
     "log.cleaner.io.max.bytes.per.second": "The most bytes per second compaction reads and writes.",
     "log.cleaner.threads": "How many logs are compacted at once.",
     "log.dir": "The directory for data, used where log.dirs is not given.",
+    "log.dir.failure.timeout.ms": (
+        "A node ends that cannot tell a controller for so long of a data directory that failed."
+    ),
     "log.dirs": "The directories for data, separated by commas.",
     "log.flush.offset.checkpoint.interval.ms": (
         "How often the recovery point is noted, behind which a restart trusts the files."
@@ -171,6 +174,10 @@ BROKER_SENTENCES: Final = {
     "offsets.topic.segment.bytes": "Segment size of the topic that holds committed offsets.",
     "penstock.memory.request.bytes": (
         "Memory for all requests being read or answered; further ones wait in their sockets."
+    ),
+    "penstock.scrub.interval.ms": (
+        "How often every batch of a replicated topic is read again, to find what the disk has "
+        "damaged; -1: never."
     ),
     "penstock.request.elements.max": (
         "The most elements of a request, over all its arrays: topics, partitions, names. "

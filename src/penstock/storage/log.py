@@ -23,6 +23,7 @@ from penstock.records.header import (
     LOG_OVERHEAD,
     BatchHeader,
     Buffer,
+    CorruptBatch,
     WritableBuffer,
     assign_append_time,
 )
@@ -113,6 +114,8 @@ class Log:
         self.on_start_moved: Callable[[Log], None] | None = None
         self.on_failure: Callable[[StorageError], None] | None = None
         self.on_damage: Callable[[Log, str], None] | None = None
+        self.on_corrupt: Callable[[Log, int], None] | None = None
+        """Told of a batch that cannot be served, with the base offset of a segment in front."""
         self.dirty_since_ms = -1
         self.size_bytes = sum(segment.size for segment in segments)
         # Whether the names of the files, and of the directory, are known to be on disk.
@@ -375,7 +378,16 @@ class Log:
             part = place and cut_slice(self, place, max_bytes, upper_bound, min_one)
         except OSError as error:
             self.fail_read(error)
+        except CorruptBatch:
+            if self.on_corrupt is not None:
+                self.on_corrupt(self, self.segment_at(offset).base_offset)
+            raise
         return EMPTY_READ if part is None else ReadResult((part,), part.length)
+
+    def distrust(self) -> None:
+        """Checksums of all that is read from now on are verified anew, once."""
+        for segment in self.segments:
+            segment.verified_from = segment.verified_to = segment.size
 
     # --- flush ----------------------------------------------------------------------------
 

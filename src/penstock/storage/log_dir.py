@@ -28,7 +28,6 @@ from penstock.storage.disk import Disk, FileStat, RealDisk, make_directory
 from penstock.storage.failure import failure_of, is_full, shortage
 from penstock.storage.file_cache import FileCache
 from penstock.storage.log import Log
-from penstock.storage.meta_properties import read_meta_properties, write_meta_properties
 from penstock.storage.recovery.loader import open_log
 from penstock.storage.recovery.loss import Losses
 from penstock.storage.trash import Trash, remove_file
@@ -82,12 +81,19 @@ class LogDir:
 
     # --- start and stop -------------------------------------------------------------------
 
-    def open(self) -> None:
-        """Lock the directory and look through it; recovers nothing yet."""
+    def lock(self) -> None:
+        """Make sure that it is there, can be written to, and is nobody else's."""
         try:
             make_directory(self.disk, self.path)
-            if isinstance(self.disk, RealDisk):
+            if isinstance(self.disk, RealDisk) and self._lock is None:
                 self._lock = DirectoryLock(self.path)
+        except OSError as error:
+            raise _unusable(self.path, error) from error
+
+    def open(self) -> None:
+        """Lock the directory and look through it; recovers nothing yet."""
+        self.lock()
+        try:
             self._scan()
             self._checkpoints.load()
             # Gone before anything can change: a crash from here on must not look like a stop.
@@ -95,7 +101,7 @@ class LogDir:
             self.was_clean = epoch is not None
             self.last_broker_epoch = -1 if epoch is None else epoch
         except OSError as error:
-            raise StorageError(f"cannot use {self.path}: {error}") from error
+            raise _unusable(self.path, error) from error
 
     def recover(self, progress: Progress | None = None, threads: int = 2) -> int:
         """After a crash, open every log and repair it; how many there were."""
@@ -174,6 +180,10 @@ class LogDir:
     def __contains__(self, partition: TopicPartition) -> bool:
         return partition in self._known
 
+    @property
+    def partition_count(self) -> int:
+        return len(self._known)
+
     def log(self, partition: TopicPartition, *, keep_whole: bool = False) -> Log | None:
         """The log, opened if it was not yet; None if there is none here."""
         log = self.logs.get(partition)
@@ -211,7 +221,7 @@ class LogDir:
             due_ms = self.clock.now_ms() + self.config_of(partition).file_delete_delay_ms
             if self._rename(self._directory(partition), target):
                 self.trash.add_directory(target, due_ms)
-        self._forget(partition)
+        self.forget(partition)
 
     def _rename(self, source: str, target: str) -> bool:
         """False if somebody else took it away."""
@@ -223,7 +233,8 @@ class LogDir:
             raise StorageError(f"cannot rename {source}: {error}") from error
         return True
 
-    def _forget(self, partition: TopicPartition) -> None:
+    def forget(self, partition: TopicPartition) -> None:
+        """As if it were not here, whatever there is on disk."""
         self._known.discard(partition)
         self.damaged.pop(partition, None)
         self._checkpoints.forget(partition)
@@ -269,7 +280,7 @@ class LogDir:
             self.dirty.pop(log, None)
         target = f"{self.path}/{names.stray_dir_name(partition, self._new_uuid())}"
         self._rename(self._directory(partition), target)
-        self._forget(partition)
+        self.forget(partition)
         return target
 
     def may_have_expired(self, partition: TopicPartition, now_ms: int) -> bool:
@@ -309,13 +320,6 @@ class LogDir:
     def checkpoint_log_starts(self) -> None:
         """Also at once when records were deleted: what is gone for readers must not come back."""
         self._checkpoints.write_log_starts(self.logs.values())
-
-    def read_properties(self) -> dict[str, str] | None:
-        """meta.properties: who this directory belongs to. None if there is no such file yet."""
-        return read_meta_properties(self.disk, self.path)
-
-    def write_properties(self, properties: dict[str, str]) -> None:
-        write_meta_properties(self.disk, self.path, properties)
 
     # --- timers ---------------------------------------------------------------------------
 
@@ -411,3 +415,10 @@ class LogDir:
 def _parts(partitions: Sequence[TopicPartition]) -> Iterator[Sequence[TopicPartition]]:
     for first in range(0, len(partitions), RECOVERED_AT_ONCE):
         yield partitions[first : first + RECOVERED_AT_ONCE]
+
+
+def _unusable(path: str, error: OSError) -> StorageError:
+    what = f"cannot use {path}: {error}"
+    if isinstance(error, PermissionError):
+        what += "; give this user the right to write there, or name another directory"
+    return StorageError(what)

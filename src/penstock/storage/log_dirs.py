@@ -8,75 +8,117 @@ partition may be in it: so nothing is made anew elsewhere that could be there.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Final
 
 from penstock.model.directory_id import NOWHERE, UNASSIGNED
 from penstock.model.error import ApiError, ErrorCode, StorageError
-from penstock.model.id import TopicId, TopicPartition
+from penstock.model.id import TopicId, TopicPartition, id_to_str
+from penstock.storage.damage import is_of_one_file
 from penstock.storage.dir_lock import DirectoryInUse
 from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir, Progress
 
-"""What metadata says of a replica whose directory is not known."""
+_METADATA_LOG: Final = TopicPartition("__cluster_metadata", 0)
 
 OnOffline = Callable[[LogDir, StorageError], None]
 
 
 class LogDirs:
-    """`directories` in the order of the settings; the first of them, or the one of `metadata_path`,
-    is the one without which there is no node."""
+    """`data` in the order of the settings. `metadata` is one of them, or one of its own, and there
+    is no node without it."""
 
-    def __init__(self, directories: Sequence[LogDir], metadata_path: str | None = None) -> None:
-        self.all = tuple(directories)
-        paths = [each.path for each in self.all]
-        self.metadata = self.all[paths.index((metadata_path or paths[0]).rstrip("/"))]
+    def __init__(self, data: Sequence[LogDir], metadata: LogDir | None = None) -> None:
+        self.data = tuple(data)
+        self.metadata = self.data[0] if metadata is None else metadata
+        self.all = self.data if self.metadata in self.data else (*self.data, self.metadata)
         self.on_offline: OnOffline | None = None
         self._ids: dict[str, bytes] = {}
-        self._home: dict[TopicPartition, LogDir] = {}
 
     @property
     def online(self) -> list[LogDir]:
         return [each for each in self.all if each.offline is None]
 
     @property
+    def offline(self) -> list[LogDir]:
+        return [each for each in self.all if each.offline is not None]
+
+    @property
     def is_usable(self) -> bool:
-        return self.metadata.offline is None
+        """Whether there is anything left for a node to work with."""
+        return self.metadata.offline is None and any(each.offline is None for each in self.data)
 
     @property
     def was_clean(self) -> bool:
-        return all(each.was_clean for each in self.online)
+        return all(each.was_clean for each in self.all)
+
+    @property
+    def last_broker_epoch(self) -> int:
+        """Of the life that ended orderly; -1 unless every directory is there and says the same."""
+        told = {each.last_broker_epoch for each in self.all}
+        return told.pop() if len(told) == 1 and not self.offline else -1
 
     def set_ids(self, ids: Mapping[str, bytes]) -> None:
         """What the `meta.properties` of each directory calls it, by path."""
         self._ids = dict(ids)
 
-    def id_of(self, directory: LogDir) -> bytes:
-        return self._ids[directory.path]
+    def id_of(self, directory: LogDir) -> bytes | None:
+        """None of one that could not even be read."""
+        return self._ids.get(directory.path)
 
     def ids(self, directories: Iterable[LogDir]) -> list[bytes]:
-        """As registrations and heartbeats name them; not those that could not even be read."""
-        return [self._ids[each.path] for each in directories if each.path in self._ids]
+        """As registrations and heartbeats name them: sorted, of those that hold replicas, and not
+        of those that could not even be read."""
+        known = {each.path for each in directories} & {each.path for each in self.data}
+        return sorted(self._ids[path] for path in known if path in self._ids)
 
     # --- start and stop -------------------------------------------------------------------
 
     def open(self) -> None:
-        """StorageError if the metadata's directory cannot be used, one is another process's, or
-        one partition is in two."""
+        """StorageError if the metadata's directory cannot be used, one is another process's or not
+        to be written to, or one partition is in two. One whose disk has failed is left out."""
         for each in self.all:
             each.on_offline = self._watch(each)
+        try:
+            # All are locked before the first is touched: a start that is refused changes nothing.
+            self._try_each(LogDir.lock)
+            self._try_each(LogDir.open)
+            self._check_twins()
+        except BaseException:
+            self.abandon()
+            raise
+
+    def _try_each(self, step: Callable[[LogDir], None]) -> None:
+        for each in self.online:
             try:
-                each.open()
-            except DirectoryInUse:
-                raise
+                step(each)
+            except StorageError as error:
+                if each is self.metadata or not _is_disk_failure(error):
+                    raise
+                each.fail(error)
+
+    def _check_twins(self) -> None:
+        if len(self.all) == 1:
+            return
+        seen: dict[TopicPartition, LogDir] = {}
+        for each in self.online:
+            for partition in each.partitions():
+                other = seen.setdefault(partition, each)
+                if other is not each:
+                    raise StorageError(
+                        f"{partition} is in {other.path} and in {each.path}: move one of the two "
+                        "away"
+                    )
+
+    def recover(self, progress: Progress | None = None, threads: int = 2) -> int:
+        count = 0
+        for each in self.online:
+            try:
+                count += each.recover(progress, threads)
             except StorageError as error:
                 if each is self.metadata:
                     raise
                 each.fail(error)
-        for each in self.online:
-            for partition in each.partitions():
-                self._settle(partition, each)
-
-    def recover(self, progress: Progress | None = None, threads: int = 2) -> int:
-        return sum(each.recover(progress, threads) for each in self.online)
+        return count
 
     def close(self, *, broker_epoch: int = -1) -> None:
         """Each by itself: one that cannot be closed keeps no other from ending well."""
@@ -104,20 +146,21 @@ class LogDirs:
 
     def home(self, partition: TopicPartition) -> LogDir | None:
         """The directory that holds it; also one that has failed since."""
-        return self._home.get(partition)
-
-    def held_by(self, directory: LogDir) -> list[TopicPartition]:
-        return [key for key, home in self._home.items() if home is directory]
+        for each in self.all:
+            if partition in each:
+                return each
+        return None
 
     def __contains__(self, partition: TopicPartition) -> bool:
-        return partition in self._home
+        return self.home(partition) is not None
 
     def partitions(self) -> Iterator[TopicPartition]:
-        return iter(self._home)
+        """In directories that can be used."""
+        for each in self.online:
+            yield from each.partitions()
 
-    def log(self, partition: TopicPartition) -> Log | None:
-        home = self._home.get(partition)
-        return None if home is None else home.log(partition)
+    def is_damaged(self, partition: TopicPartition) -> bool:
+        return any(partition in each.damaged for each in self.all)
 
     def create_log(
         self,
@@ -126,47 +169,51 @@ class LogDirs:
         *,
         directory_id: bytes = UNASSIGNED,
         is_new: bool = False,
+        is_copied: bool = False,
     ) -> Log:
-        """The log, or a new, empty one. `directory_id` is where metadata has the replica, and
-        `is_new` says that it never was anywhere."""
-        home = self._home.get(partition) or self._choose(partition, directory_id, is_new)
-        log = home.create_log(partition, topic_id)
-        self._home[partition] = home
-        return log
+        """The log, or a new, empty one. `directory_id` is where metadata has the replica; `is_new`
+        says that it never was anywhere, `is_copied` that another replica has all of it."""
+        home = self.home(partition) or self._choose(partition, directory_id, is_new, is_copied)
+        try:
+            return home.create_log(partition, topic_id)
+        except StorageError as error:
+            home.fail(error)
+            raise
 
     def delete_log(self, partition: TopicPartition) -> None:
-        home = self._home.pop(partition, None)
-        if home is not None and home.offline is None:
+        home = self.home(partition)
+        if home is None:
+            return
+        if home.offline is not None:
+            home.forget(partition)
+            return
+        try:
             home.delete_log(partition)
+        except StorageError as error:
+            home.fail(error)
 
-    def set_aside(self, partition: TopicPartition) -> str:
-        return self._home.pop(partition).set_aside(partition)
+    def fail(self, partition: TopicPartition, error: StorageError) -> None:
+        """The disk under the partition has failed."""
+        home = self.home(partition)
+        if home is not None:
+            home.fail(error)
 
-    def _choose(self, partition: TopicPartition, directory_id: bytes, is_new: bool) -> LogDir:
-        online = self.online
+    def _choose(
+        self, partition: TopicPartition, directory_id: bytes, is_new: bool, is_copied: bool
+    ) -> LogDir:
+        online = [each for each in self.data if each.offline is None]
+        all_known = len(online) == len(self.data)
         if directory_id not in NOWHERE:
-            found = [each for each in online if self._ids.get(each.path) == directory_id]
-            if not found:
-                raise ApiError(
-                    ErrorCode.KAFKA_STORAGE_ERROR, f"the directory of {partition} is offline"
-                )
-            return found[0]
-        if not online or (len(online) < len(self.all) and not is_new):
-            raise ApiError(
-                ErrorCode.KAFKA_STORAGE_ERROR,
-                f"{partition} may be in a directory that is offline",
-            )
-        return min(online, key=self._load)
-
-    def _load(self, directory: LogDir) -> int:
-        return sum(1 for _ in directory.partitions())
-
-    def _settle(self, partition: TopicPartition, directory: LogDir) -> None:
-        other = self._home.setdefault(partition, directory)
-        if other is not directory:
-            raise StorageError(
-                f"{partition} is in {other.path} and in {directory.path}: move one of the two away"
-            )
+            for each in online:
+                if self._ids.get(each.path) == directory_id:
+                    return each
+            # A disk that was replaced: its replicas are fetched anew. What nobody else has stays
+            # away, rather than begin again with nothing.
+            if not (all_known and is_copied):
+                raise _offline(f"the directory of {partition}, {id_to_str(directory_id)}, is away")
+        elif not online or not (all_known or is_new):
+            raise _offline(f"{partition} may be in a directory that is offline")
+        return online[0] if len(online) == 1 else min(online, key=_load)
 
     # --- upkeep ---------------------------------------------------------------------------
 
@@ -176,8 +223,11 @@ class LogDirs:
     def checkpoint_log_starts(self) -> None:
         self._each(LogDir.checkpoint_log_starts)
 
-    def flush_due(self, now_ms: int) -> list[Log]:
-        return [log for each in self.online for log in each.flush_due(now_ms)]
+    def checkpoint_of(self, log: Log) -> None:
+        """Of the directory that holds the log alone."""
+        home = self.home(log.partition)
+        if home is not None:
+            home.checkpoint()
 
     def _each(self, work: Callable[[LogDir], None]) -> None:
         for directory in self.online:
@@ -185,3 +235,20 @@ class LogDirs:
                 work(directory)
             except StorageError as error:
                 directory.fail(error)
+
+
+def _load(directory: LogDir) -> int:
+    """Kafka's rule: the directory with the fewest partitions; the metadata log is none."""
+    return directory.partition_count - (_METADATA_LOG in directory)
+
+
+def _offline(message: str) -> ApiError:
+    return ApiError(ErrorCode.KAFKA_STORAGE_ERROR, message)
+
+
+def _is_disk_failure(error: StorageError) -> bool:
+    """And not a mistake of whoever set the node up, who is told at once."""
+    if isinstance(error, DirectoryInUse):
+        return False
+    cause = error.__cause__
+    return not (isinstance(cause, OSError) and is_of_one_file(cause))

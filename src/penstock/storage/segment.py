@@ -344,17 +344,16 @@ class Segment:
         stretch = list(islice(before, count_max + 1))
         return stretch if len(stretch) <= count_max else []
 
-    def truncate(self, offset: int, now_ms: int) -> int:
-        """Drop the batches that reach the offset; how many bytes went."""
-        found = self.find(offset)
+    def truncate(self, position: int, offset: int, now_ms: int) -> int:
+        """Drop what stands behind the position, where the offset is due; how many bytes went."""
+        before = self.size
         self._by_index(self._count_entries)
         for index in (self.index, self.time_index):
             index.truncate(offset)
         self.txn_index.truncate(offset)
-        before = self.size
-        if found is not None:
-            self.disk.ftruncate(self.file.open_fd(), found.position)
-            self.size = found.position
+        if position < before:
+            self.disk.ftruncate(self.file.open_fd(), position)
+            self.size = position
         self.tail_base = NO_TAIL
         self.verified_to = min(self.verified_to, self.size)
         self.verified_from = min(self.verified_from, self.verified_to)

@@ -72,19 +72,26 @@ def truncate_to(log: Log, offset: int) -> bool:
     if offset < log.bases[0]:
         truncate_fully(log, offset)
         return True
-    kept = sum(base <= offset for base in log.bases)
+    segment = log.segments[sum(base <= offset for base in log.bases) - 1]
+    found = segment.find(offset)
+    cut_at(log, segment, segment.size if found is None else found.position, offset)
+    return True
+
+
+def cut_at(log: Log, segment: Segment, position: int, offset: int) -> None:
+    """Drop everything behind a position, where the batch of the offset begins or would begin."""
+    kept = log.segments.index(segment) + 1
     gone = log.segments[kept:]
     del log.segments[kept:], log.bases[kept:]
     discard_segments(log, gone)
-    log.active = log.segments[-1]
-    log.size_bytes -= log.active.truncate(offset, log.clock.now_ms())
+    log.active = segment
+    log.size_bytes -= segment.truncate(position, offset, log.clock.now_ms())
     log.forget_after(offset)
     log.epochs.truncate_from(offset)
     log.log_start_offset = min(log.log_start_offset, offset)
     rebuild_producers(log.producers, log.snapshots, log.segments, log.log_start_offset, offset)
     # Replaying knows of no watermark: transactions that ended below it are as complete as before.
     log.producers.advance_high_watermark(log.high_watermark)
-    return True
 
 
 def _batch_start(log: Log, offset: int) -> int:

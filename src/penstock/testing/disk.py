@@ -119,10 +119,13 @@ class FaultyDisk:
         """When set, every sync fails with it, and the pages it was for are lost."""
         self.read_errno = 0
         self.write_errno = 0
+        self.broken = ""
+        """When set, whatever lies below this path cannot be opened, read, written or synced."""
         self.sync_count = 0
         self.now_ns = 0
         self._root = _Directory()
         self._open: dict[int, _File] = {}
+        self._paths: dict[int, str] = {}
         self._next_fd = 1000
 
     # --- faults ---------------------------------------------------------------------------
@@ -165,6 +168,7 @@ class FaultyDisk:
     # --- the disk -------------------------------------------------------------------------
 
     def open(self, path: str, flags: int, mode: int = 0o644, /) -> int:
+        self._check_whole(path)
         directory, name = self._parent(path)
         node = directory.entries.get(name)
         if isinstance(node, _Directory):
@@ -179,11 +183,13 @@ class FaultyDisk:
             node.truncate(0)
         self._next_fd += 1
         self._open[self._next_fd] = node
+        self._paths[self._next_fd] = path
         return self._next_fd
 
     def close(self, fd: int, /) -> None:
         # A crash has closed everything already; whoever still holds a number may drop it.
         self._open.pop(fd, None)
+        self._paths.pop(fd, None)
 
     def pread(self, fd: int, length: int, offset: int, /) -> bytes:
         self._fail_if(self.read_errno)
@@ -240,6 +246,7 @@ class FaultyDisk:
             self.free_bytes += len(file.data)
 
     def mkdir(self, path: str, /) -> None:
+        self._check_whole(path)
         node = self._root
         for name in path.strip("/").split("/"):
             child = node.entries.get(name)
@@ -257,11 +264,13 @@ class FaultyDisk:
         directory.set(name, None)
 
     def listdir(self, path: str, /) -> list[str]:
+        self._check_whole(path)
         names = list(self._directory(path).entries)
         self.random.shuffle(names)
         return names
 
     def stat(self, path: str, /) -> Stat:
+        self._check_whole(path)
         directory, name = self._parent(path)
         node = directory.entries.get(name)
         if node is None:
@@ -290,10 +299,15 @@ class FaultyDisk:
         if code:
             raise OSError(code, os.strerror(code))
 
+    def _check_whole(self, path: str) -> None:
+        if self.broken and f"{path}/".startswith(f"{self.broken}/"):
+            raise OSError(errno.EIO, os.strerror(errno.EIO), path)
+
     def _fd(self, fd: int) -> _File:
         file = self._open.get(fd)
         if file is None:
             raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+        self._check_whole(self._paths.get(fd, ""))
         return file
 
     def _directory(self, path: str) -> _Directory:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from penstock.model.directory_id import LOST
 from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.messages.alter_partition import (
     AlterPartitionRequest,
@@ -156,6 +157,20 @@ def test_a_replica_on_a_directory_that_failed_stays_out() -> None:
     assert cluster.set_isr("t", 1, 3).error_code == ErrorCode.INELIGIBLE_REPLICA
     cluster.place(3, {here: [0]})
     assert cluster.set_isr("t", 1, 3).error_code == ErrorCode.NONE
+
+
+def test_a_replica_that_was_lost_leads_again_where_nobody_else_can() -> None:
+    cluster = Cluster(2)
+    home = cluster.image.brokers[1].log_dirs[0]
+    cluster.create("t", [1, 2], min_insync_replicas=2)
+    cluster.fence(2)
+    assert cluster.partition("t").isr == (1,)
+    cluster.place(1, {LOST: [0]})
+    found = cluster.partition("t")
+    assert (found.leader, found.isr) == (-1, ()) and 1 in found.elr
+    cluster.place(1, {home: [0]})
+    found = cluster.partition("t")
+    assert (found.leader, found.isr) == (1, (1,))
 
 
 def test_a_late_request_does_not_readmit_a_broker_that_restarted() -> None:

@@ -51,6 +51,7 @@ from penstock.settings.config import BrokerConfig
 from penstock.settings.resolve import resolve_topic
 from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir
+from penstock.storage.log_dirs import LogDirs
 from penstock.storage.trim import truncate_to
 from penstock.telemetry.metric import BrokerMetrics
 from penstock.testing.simulation.clock import HostClock
@@ -95,7 +96,7 @@ class KitNode:
             lambda: node_id,
             lambda: True,
             lambda: 10_000,
-            self.log_dir.checkpoint,
+            lambda _: self.log_dir.checkpoint(),
             lambda *_: None,
         )
         writer = MarkerWriter(self.clock, self.partitions, lambda: self.broker.groups)
@@ -134,7 +135,7 @@ class KitNode:
             producer_ids=ProducerIds(cluster.allocate_producer_ids),
             fetch_sessions=FetchSessions(10),
             metrics=metrics,
-            log_dir=self.log_dir,
+            log_dirs=LogDirs([self.log_dir]),
             quorum=None,  # type: ignore[arg-type]
             controller_listeners=frozenset(),
             answer_embedded=None,  # type: ignore[arg-type]

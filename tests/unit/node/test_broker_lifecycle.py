@@ -97,3 +97,37 @@ def test_who_is_told_to_hurry_waits_no_longer() -> None:
 def test_who_was_told_before_does_not_wait_at_all() -> None:
     _, took_s = VirtualLoop(Random(1)).run_until_complete(shut_down(0.0))
     assert took_s < 0.1
+
+
+def test_a_directory_that_failed_is_told_at_once() -> None:
+    async def work() -> None:
+        told: list[list[bytes]] = []
+        offline: list[bytes] = []
+
+        class Listening(Controller):
+            async def ask(self, request: Entity) -> Any:
+                if isinstance(request, BrokerHeartbeatRequest):
+                    told.append(request.offline_log_dirs)
+                return await super().ask(request)
+
+        controller = Listening()
+        registration = BrokerRegistrationRequest(broker_id=1)
+        lifecycle = BrokerLifecycle(
+            registration, controller.ask, lambda: 0, lambda: 60.0, lambda: list(offline)
+        )
+        await lifecycle.register(10.0)
+        lifecycle.start()
+        await lifecycle.unfence()
+        await asyncio.sleep(1)
+        assert lifecycle.knows_directories and told[-1] == []
+        controller.is_gone = True
+        offline.append(b"d" * 16)
+        lifecycle.beat_soon()
+        await asyncio.sleep(5)
+        assert not lifecycle.knows_directories
+        controller.is_gone = False
+        await asyncio.sleep(1)
+        assert lifecycle.knows_directories and told[-1] == offline
+        await lifecycle.close()
+
+    VirtualLoop(Random(1)).run_until_complete(work())

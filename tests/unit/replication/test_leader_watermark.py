@@ -135,3 +135,21 @@ def test_latest_is_unknown_until_the_watermark_reaches_the_start_of_the_epoch() 
     world = World(start_offset=10)
     assert not world.leader.knows_latest(9)
     assert world.leader.knows_latest(10)
+
+
+def test_one_that_was_taken_out_is_not_waited_for_until_it_has_caught_up_again() -> None:
+    """Its disk has failed, say: the controller knows before its lag would tell."""
+    world = World(end_offset=10)
+    world.fetch(2, 10)
+    world.fetch(3, 10)
+    assert world.advance() == 10
+    world.end_offset = 20
+    world.fetch(2, 20)
+    assert world.advance() == 10
+    state = world.state.but(partition_epoch=world.state.partition_epoch + 1, isr=(1, 2))
+    world.leader.update(state, world.now_ms)
+    assert world.advance() == 20
+    world.fetch(3, 20)
+    world.end_offset = 30
+    world.fetch(2, 30)
+    assert world.advance() == 20, "it is about to join again"

@@ -12,10 +12,11 @@ import pytest
 
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
-from penstock.storage.disk import Disk
+from penstock.storage.disk import Disk, RealDisk
 from penstock.storage.flush.flusher import Flusher
 from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir
+from penstock.storage.meta_properties import read_meta_properties, write_meta_properties
 from penstock.testing.disk import FaultyDisk
 from tests.unit.storage.storage_kit import FixedClock, Settings, batch
 
@@ -175,11 +176,10 @@ def test_an_offline_directory_serves_nothing(tmp_path: Path) -> None:
 
 
 def test_meta_properties(tmp_path: Path) -> None:
-    found = open_dir(tmp_path)
-    assert found.read_properties() is None
-    found.write_properties({"version": "1", "cluster.id": "x"})
-    assert found.read_properties() == {"version": "1", "cluster.id": "x"}
-    found.close()
+    disk, path = RealDisk(), str(tmp_path)
+    assert read_meta_properties(disk, path) is None
+    write_meta_properties(disk, path, {"version": "1", "cluster.id": "x"})
+    assert read_meta_properties(disk, path) == {"version": "1", "cluster.id": "x"}
 
 
 class Loop:

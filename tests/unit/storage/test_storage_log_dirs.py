@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.model.directory_id import UNASSIGNED
+from penstock.model.directory_id import LOST, UNASSIGNED
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
 from penstock.storage.dir_lock import DirectoryInUse
@@ -35,6 +35,10 @@ def disks(*paths: str) -> dict[str, FaultyDisk]:
     return {path: FaultyDisk() for path in paths or ("/a", "/b", "/c")}
 
 
+def held_by(directory: LogDir) -> list[TopicPartition]:
+    return sorted(directory.partitions())
+
+
 def refusal(dirs: LogDirs, key: TopicPartition, **where: bytes | bool) -> str:
     with pytest.raises(ApiError) as refused:
         dirs.create_log(key, TOPIC_ID, **where)  # type: ignore[arg-type]
@@ -47,7 +51,7 @@ def test_new_partitions_go_where_fewest_are() -> None:
     dirs.open()
     for key in KEYS:
         dirs.create_log(key, TOPIC_ID)
-    assert [len(dirs.held_by(each)) for each in dirs.all] == [2, 2, 2]
+    assert [each.partition_count for each in dirs.all] == [2, 2, 2]
     dirs.delete_log(KEYS[0])
     assert KEYS[0] not in dirs
     dirs.create_log(TopicPartition("u", 0), TOPIC_ID)
@@ -79,7 +83,11 @@ def test_metadata_says_where_a_replica_belongs() -> None:
     dirs.open()
     dirs.create_log(KEYS[0], TOPIC_ID, directory_id=IDS["/c"])
     assert dirs.home(KEYS[0]) is dirs.all[2]
-    assert "is offline" in refusal(dirs, KEYS[1], directory_id=b"?" * 16)
+    # A disk that was replaced is filled again by others, and never begun anew by the only copy.
+    assert "is away" in refusal(dirs, KEYS[1], directory_id=b"?" * 16)
+    assert KEYS[1] not in dirs
+    dirs.create_log(KEYS[1], TOPIC_ID, directory_id=b"?" * 16, is_copied=True)
+    assert KEYS[1] in dirs
 
 
 def test_a_failed_directory_takes_its_own_partitions_alone() -> None:
@@ -89,16 +97,18 @@ def test_a_failed_directory_takes_its_own_partitions_alone() -> None:
     dirs.open()
     for key in KEYS:
         dirs.create_log(key, TOPIC_ID)
-    lost = dirs.held_by(dirs.all[1])
+    lost = held_by(dirs.all[1])
     dirs.all[1].fail(BROKEN)
     dirs.all[1].fail(StorageError("again"))
     assert told == [("/b", BROKEN)]
     assert dirs.ids(dirs.online) == [IDS["/a"], IDS["/c"]]
     assert dirs.is_usable
     for key in KEYS:
-        log = dirs.log(key) if key not in lost else None
-        assert (log is None) == (key in lost)
-    assert dirs.held_by(dirs.all[1]) == lost
+        if key in lost:
+            assert "is offline" in refusal(dirs, key)
+        else:
+            dirs.create_log(key, TOPIC_ID)
+    assert held_by(dirs.all[1]) == lost
     dirs.checkpoint()
     dirs.close()
 
@@ -114,7 +124,8 @@ def test_what_may_be_in_a_failed_directory_is_not_made_anew() -> None:
     second.open()
     assert [each.path for each in second.online] == ["/a", "/c"]
     assert "may be in a directory that is offline" in refusal(second, KEYS[0])
-    assert "is offline" in refusal(second, KEYS[0], directory_id=IDS["/b"])
+    assert "may be in a directory that is offline" in refusal(second, KEYS[0], directory_id=LOST)
+    assert "is away" in refusal(second, KEYS[0], directory_id=IDS["/b"], is_copied=True)
     # One that never was anywhere cannot be there.
     second.create_log(KEYS[1], TOPIC_ID, directory_id=UNASSIGNED, is_new=True)
     assert second.home(KEYS[1]) in second.online
@@ -157,6 +168,43 @@ def test_a_directory_of_another_process(tmp_path: Path) -> None:
         second.open()
     second.abandon()
     held.abandon()
+
+
+def test_one_that_may_not_be_written_to_is_no_failed_disk() -> None:
+    there = disks("/a", "/b")
+
+    def refuse(path: str) -> None:
+        raise PermissionError(errno.EACCES, "Permission denied", path)
+
+    there["/b"].mkdir = refuse  # type: ignore[method-assign]
+    alone = log_dirs({"/a": there["/a"]})
+    alone.open()
+    alone.close(broker_epoch=3)
+    with pytest.raises(StorageError, match="give this user the right to write there"):
+        log_dirs(there).open()
+    # The start that was refused has left the other as it was.
+    alone = log_dirs({"/a": there["/a"]})
+    alone.open()
+    assert alone.last_broker_epoch == 3
+
+
+def test_metadata_may_have_a_directory_of_its_own() -> None:
+    settings = Settings()
+    apart, *data = [
+        LogDir(path, FixedClock(), lambda _: settings, disk=disk) for path, disk in disks().items()
+    ]
+    dirs = LogDirs(data, apart)
+    dirs.set_ids(IDS)
+    dirs.open()
+    for key in KEYS:
+        dirs.create_log(key, TOPIC_ID)
+    assert [each.partition_count for each in dirs.all] == [3, 3, 0]
+    assert dirs.ids(dirs.online) == [IDS["/b"], IDS["/c"]]
+    for each in data:
+        assert dirs.is_usable
+        each.fail(BROKEN)
+    assert not dirs.is_usable
+    dirs.abandon()
 
 
 def test_an_unclean_stop_of_one_recovers_that_one() -> None:

@@ -39,7 +39,7 @@ def handle(broker: Broker, request: DeleteRecordsRequest, call: Call) -> Answer:
             for topic in request.topics
         ]
     )
-    broker.log_dir.checkpoint_log_starts()
+    broker.log_dirs.checkpoint_log_starts()
     left = [one for one in deletions if not _is_done(one)]
     if not left:
         return response

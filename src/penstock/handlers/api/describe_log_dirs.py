@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
-from penstock.model.error import ErrorCode
+from penstock.model.error import ErrorCode, StorageError
 from penstock.model.id import TopicPartition
 from penstock.protocol.messages.describe_log_dirs import (
     DescribableLogDirTopic,
@@ -14,54 +14,61 @@ from penstock.protocol.messages.describe_log_dirs import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
-from penstock.replication.partition import Partition
+from penstock.storage.log_dir import LogDir
+
+Wanted = list[tuple[str, set[int] | None]]
+"""Topics, and which of their partitions; None means all."""
 
 
 def handle(broker: Broker, request: DescribeLogDirsRequest, call: Call) -> Answer:
-    log_dir = broker.log_dir
-    if log_dir.offline is not None:
-        return DescribeLogDirsResponse(
-            results=[
-                DescribeLogDirsResult(
-                    log_dir=log_dir.path, error_code=ErrorCode.KAFKA_STORAGE_ERROR
-                )
-            ]
-        )
-    total_bytes, usable_bytes = log_dir.space()
+    wanted = _wanted(broker, request.topics)
     return DescribeLogDirsResponse(
-        results=[
-            DescribeLogDirsResult(
-                log_dir=log_dir.path,
-                topics=_topics(broker, request.topics),
-                total_bytes=total_bytes,
-                usable_bytes=usable_bytes,
-            )
-        ]
+        results=[_describe(broker, each, wanted) for each in broker.log_dirs.data]
     )
 
 
-def _topics(
-    broker: Broker, asked: list[DescribableLogDirTopic] | None
-) -> list[DescribeLogDirsTopic]:
+def _describe(broker: Broker, log_dir: LogDir, wanted: Wanted) -> DescribeLogDirsResult:
+    failed = DescribeLogDirsResult(log_dir=log_dir.path, error_code=ErrorCode.KAFKA_STORAGE_ERROR)
+    if log_dir.offline is not None:
+        return failed
+    try:
+        total_bytes, usable_bytes = log_dir.space()
+        topics = _topics(broker, log_dir, wanted)
+    except OSError as error:
+        log_dir.fail(StorageError(f"cannot read {log_dir.path}: {error}"))
+        return failed
+    return DescribeLogDirsResult(
+        log_dir=log_dir.path, topics=topics, total_bytes=total_bytes, usable_bytes=usable_bytes
+    )
+
+
+def _wanted(broker: Broker, asked: list[DescribableLogDirTopic] | None) -> Wanted:
     if asked is None:
-        wanted = [(topic.name, None) for topic in broker.image.topics]
-    else:
-        wanted = [(topic.topic, set(topic.partitions)) for topic in asked]  # type: ignore[misc]
+        return [(topic.name, None) for topic in broker.image.topics]
+    return [(topic.topic, set(topic.partitions)) for topic in asked]
+
+
+def _topics(broker: Broker, log_dir: LogDir, wanted: Wanted) -> list[DescribeLogDirsTopic]:
     topics = []
     for name, indexes in wanted:
         found = [
-            _partition(broker, partition)
-            for index, partition in broker.partitions.of_topic(name).items()
-            if indexes is None or index in indexes
+            _partition(log_dir, TopicPartition(name, index))
+            for index in broker.partitions.of_topic(name)
+            if (indexes is None or index in indexes)
+            and _is_in(broker, log_dir, TopicPartition(name, index))
         ]
         if found:
             topics.append(DescribeLogDirsTopic(name=name, partitions=found))
     return topics
 
 
-def _partition(broker: Broker, partition: Partition) -> DescribeLogDirsPartition:
-    key = TopicPartition(partition.topic, partition.index)
-    size = broker.log_dir.size_bytes(key) if key in broker.log_dir else 0
+def _is_in(broker: Broker, log_dir: LogDir, key: TopicPartition) -> bool:
+    """One that nobody has used yet is nowhere, and shown where it can only be."""
+    return key in log_dir or (len(broker.log_dirs.data) == 1 and key not in broker.log_dirs)
+
+
+def _partition(log_dir: LogDir, key: TopicPartition) -> DescribeLogDirsPartition:
+    size = log_dir.size_bytes(key) if key in log_dir else 0
     return DescribeLogDirsPartition(
-        partition_index=partition.index, partition_size=size, offset_lag=0
+        partition_index=key.partition, partition_size=size, offset_lag=0
     )

@@ -14,6 +14,7 @@ from penstock.handlers.current_leader import tell_leaders
 from penstock.handlers.produce_answer import SafeAnswer, Waiting, turn_into_failure
 from penstock.handlers.topology import check_writable
 from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
+from penstock.model.id import TopicPartition
 from penstock.network.later import Later, future_of
 from penstock.protocol.messages.produce import (
     BatchIndexAndErrorMessage,
@@ -156,7 +157,7 @@ def _append(
     except ApiError as error:
         return _failed(broker, data.index, error)
     except StorageError as error:
-        broker.log_dir.fail(error)
+        broker.log_dirs.fail(TopicPartition(partition.topic, partition.index), error)
         return _failed(broker, data.index, ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)))
     if not result.duplicate:
         _measure(broker, records, result)

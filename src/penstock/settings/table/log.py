@@ -61,7 +61,7 @@ ROWS: Final[tuple[Row, ...]] = (
     ("log.cleaner.threads", INT, "1", at_least(0), MEDIUM, CLUSTER_WIDE, UNREAD),
     ("log.cleanup.policy", LIST, "delete", one_of("compact", "delete"), MEDIUM, CLUSTER_WIDE, READ),
     ("log.dir", LIST, "penstock-data", Filled(), HIGH, READ_ONLY, READ),
-    ("log.dir.failure.timeout.ms", LONG, "30000", at_least(1), LOW, READ_ONLY, UNREAD),
+    ("log.dir.failure.timeout.ms", LONG, "30000", at_least(1), LOW, READ_ONLY, READ),
     ("log.dirs", LIST, None, Filled(), HIGH, READ_ONLY, READ),
     ("log.flush.interval.messages", LONG, "1", at_least(1), HIGH, CLUSTER_WIDE, READ),
     ("log.flush.interval.ms", LONG, None, None, HIGH, CLUSTER_WIDE, READ),

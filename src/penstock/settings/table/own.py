@@ -9,6 +9,7 @@ from penstock.settings.key import (
     CLUSTER_WIDE,
     INT,
     LONG,
+    LOW,
     MEDIUM,
     READ,
     READ_ONLY,
@@ -37,4 +38,5 @@ ROWS: Final[tuple[Row, ...]] = (
         READ,
     ),
     ("penstock.request.elements.max", INT, "120000", at_least(1000), MEDIUM, READ_ONLY, READ),
+    ("penstock.scrub.interval.ms", LONG, "604800000", at_least(-1), LOW, CLUSTER_WIDE, READ),
 )

@@ -144,7 +144,7 @@ def build_node(host: SimulatedHost) -> Node:
     settings = [f"{key}={value}" for key, value in host.settings.items()]
     return Node(
         BrokerConfig.load(None, settings),
-        NodeOptions(Address(host.name, host.port), None, DATA_DIR),
+        NodeOptions(Address(host.name, host.port), None, (DATA_DIR,)),
         host.clock,
         new_id=host.new_id,
         disk=host.disk,

@@ -37,13 +37,13 @@ def member_settings(names: Sequence[str], number: int) -> dict[str, object]:
     }
 
 
-def format_member(host: SimulatedHost) -> None:
+def format_member(host: SimulatedHost, *, ignore_formatted: bool = False) -> None:
     """What `penstock storage format` does, on the disk of a host that is not running."""
     new = NewCluster(CLUSTER_ID, feature_levels({}, None, dynamic=False))
     formatter = Formatter(
         cluster_config(_config(host)), new, host.faulty_disk, host.clock.now_ms, host.new_id
     )
-    for _ in formatter.run(formatter.unformatted(ignore_formatted=False)):
+    for _ in formatter.run(formatter.unformatted(ignore_formatted=ignore_formatted)):
         pass
     host.faulty_disk.sync_all()
 
@@ -53,7 +53,14 @@ def build_member(host: SimulatedHost) -> Node:
     cluster = cluster_config(config)
     return Node(
         config,
-        NodeOptions(cluster.listeners[0].bind_address, None, DATA_DIR, None, cluster),
+        NodeOptions(
+            cluster.listeners[0].bind_address,
+            None,
+            cluster.data_dirs,
+            None,
+            cluster,
+            metadata_dir=cluster.metadata_dir,
+        ),
         host.clock,
         new_id=host.new_id,
         disk=host.disk,

@@ -1,0 +1,66 @@
+"""Builds what hosts groups and transactions on a node, each when the first of them is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from penstock.handlers.controller_link import ControllerLink
+from penstock.metadata.image import ClusterImage
+from penstock.model.clock import Clock
+from penstock.network.held import HeldWrites
+from penstock.replication.partition_set import PartitionSet
+from penstock.settings.config import BrokerConfig
+from penstock.telemetry.metric import BrokerMetrics
+
+if TYPE_CHECKING:
+    from penstock.coordinator.group_host import GroupHost
+    from penstock.coordinator.marker_sender import MarkerSender
+    from penstock.coordinator.producer_id import ProducerIds
+    from penstock.coordinator.transaction_host import TransactionHost
+
+
+@dataclass(frozen=True, slots=True)
+class CoordinatorHosts:
+    node_id: int
+    config: Callable[[], BrokerConfig]
+    clock: Clock
+    image: ClusterImage
+    partitions: PartitionSet
+    controller: ControllerLink
+    metrics: BrokerMetrics
+    new_member_id: Callable[[], str]
+    held: HeldWrites
+
+    def groups(self) -> GroupHost:
+        from penstock.coordinator.group_host import GroupHost
+
+        return GroupHost(
+            self.node_id,
+            self.config,
+            self.clock,
+            self.image,
+            self.partitions,
+            self.controller,
+            self.metrics,
+            self.new_member_id,
+            self.held,
+        )
+
+    def transactions(
+        self, producer_ids: ProducerIds, marker_sender: MarkerSender
+    ) -> TransactionHost:
+        from penstock.coordinator.transaction_host import TransactionHost
+
+        return TransactionHost(
+            self.node_id,
+            self.config,
+            self.clock,
+            self.image,
+            self.partitions,
+            self.controller,
+            self.metrics,
+            producer_ids,
+            marker_sender,
+        )
