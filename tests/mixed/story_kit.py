@@ -144,8 +144,9 @@ class Story:
         return set(leaders(self.admin, [topic]).values())
 
     def _is_whole(self) -> bool:
+        """In the eyes of any one broker, which may have come back just now."""
         listed = self.admin.list_topics(timeout=PATIENCE_S).topics
-        return all(
+        return self.counts.keys() <= listed.keys() and all(
             len(partition.isrs) == REPLICAS and partition.leader >= 0
             for topic in self.counts
             for partition in listed[topic].partitions.values()
