@@ -5,6 +5,8 @@
 A librdkafka producer with default settings sends to one partition of a cluster of three with
 default settings; its leader is killed, stopped or paused. The longest time between two
 acknowledgements counts. Where the leader is the active controller as well, that is told apart.
+A paused leader keeps its connections: there the producer gives a request up after five seconds. By
+default it does so after a minute, and then nothing else would be seen of either cluster.
 """
 
 from __future__ import annotations
@@ -16,7 +18,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import pairwise
 from pathlib import Path
 from statistics import median
@@ -35,17 +37,21 @@ _BEFORE_S = 1.5
 _LONGEST_S = 60.0
 _STEADY_ACKS = 50
 _EVERY_S = 0.01
+_IMPATIENT = {"socket.timeout.ms": 5_000}
 
 
 class Speaker(threading.Thread):
     """Sends a record every ten milliseconds, and notes when each was acknowledged."""
 
-    def __init__(self, bootstrap: str, partition: int) -> None:
+    def __init__(
+        self, bootstrap: str, partition: int, settings: Mapping[str, int] | None = None
+    ) -> None:
         super().__init__(daemon=True)
         self.heard_s: list[float] = []
         self.stopping = threading.Event()
         self._partition = partition
-        self._producer = Producer({"bootstrap.servers": bootstrap, "log_level": 0})
+        own = {"bootstrap.servers": bootstrap, "log_level": 0}
+        self._producer = Producer(own | dict(settings or {}))
 
     def run(self) -> None:
         while not self.stopping.is_set():
@@ -71,7 +77,8 @@ def measure(cluster: Cluster, kind: str, *, at_controller: bool) -> float:
     """One round, after which the cluster is whole again."""
     cluster.wait_in_sync()
     partition, leader = _choose(cluster, at_controller)
-    speaker = Speaker(cluster.bootstrap_servers, partition)
+    settings = _IMPATIENT if kind == "pause" else None
+    speaker = Speaker(cluster.bootstrap_servers, partition, settings)
     speaker.start()
     _wait(lambda: bool(speaker.heard_s), 30.0)
     time.sleep(_BEFORE_S)

@@ -29,6 +29,9 @@ load it is the highest of all rounds.
 
 Silence is the longest time in which a librdkafka producer with default settings, which sends
 a record every ten milliseconds, hears no acknowledgement when the leader of its partition is killed
-(`kill -9`), stopped (`SIGTERM`) or paused (`SIGSTOP`)."""
+(`kill -9`), stopped (`SIGTERM`) or paused (`SIGSTOP`). A paused leader keeps its connections, and
+a producer would wait for a minute before it asks anybody else: there `socket.timeout.ms` is five
+seconds. With ten thousand partitions one node leads all of them before it is killed; they hold no
+records."""
 
 CLUSTER: Final = Sheet(_INTRODUCTION, TITLES, METRICS)

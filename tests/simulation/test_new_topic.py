@@ -12,6 +12,8 @@ from typing import Any
 import pytest
 
 from penstock.model.error import ErrorCode
+from penstock.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from penstock.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from penstock.protocol.messages.describe_topic_partitions import (
     DescribeTopicPartitionsRequest,
     TopicRequest,
@@ -27,6 +29,7 @@ from tests.simulation.cluster_kit import ClusterClient
 
 NAMES = ("a", "b", "c")
 PARTITIONS = 6
+REPLICAS = 3
 LATEST = -1
 PASSING = {
     ErrorCode.NONE,
@@ -89,3 +92,33 @@ def test_all_of_it_or_nothing(number: int) -> None:
             return looks
 
         assert cluster.run(story(), 120) > 0
+
+
+async def make_at(client: ClusterClient, node: int, topic: str) -> None:
+    wanted = CreatableTopic(name=topic, num_partitions=PARTITIONS, replication_factor=REPLICAS)
+    request = CreateTopicsRequest(topics=[wanted], timeout_ms=5000)
+    response: Any = await client.peer(node).call(request, timeout_s=10)
+    assert response.topics[0].error_code == ErrorCode.NONE
+
+
+async def delete_at(client: ClusterClient, node: int, topic: str) -> None:
+    request = DeleteTopicsRequest(topics=[DeleteTopicState(name=topic)], timeout_ms=5000)
+    response: Any = await client.peer(node).call(request, timeout_s=10)
+    assert response.responses[0].error_code == ErrorCode.NONE
+
+
+def test_the_node_that_was_asked_knows_of_it_when_it_answers() -> None:
+    with SimulatedCluster(7, build=build_member) as cluster:
+        add_members(cluster, NAMES)
+        cluster.start(*NAMES)
+        client = ClusterClient(cluster, NAMES)
+
+        async def story() -> None:
+            for number in range(30):
+                node, topic = 1 + number % 3, f"t{number}"
+                await make_at(client, node, topic)
+                assert await leaders(client, node, topic)
+                await delete_at(client, node, topic)
+                assert not await leaders(client, node, topic)
+
+        cluster.run(story())

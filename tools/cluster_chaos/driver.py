@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 import threading
 import time
+import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -28,6 +29,8 @@ from tools.exactly_once.setup import COPY, SOURCE
 from tools.exactly_once.verdict import Say, drain, judge
 
 _SESSION_S = int(NODE_SETTINGS["broker.session.timeout.ms"]) / 1000 + 1.0
+_TROUBLE = (BrokerError, ClusterError, NodeSilentError)
+_HANG_S = 40.0
 _ROUND_S = 30
 """As long as the longest time without a majority. A copier whose client hangs, as librdkafka's does
 at times when all brokers were down (#5511), ends after it."""
@@ -96,12 +99,16 @@ def run(target: str, cluster: Cluster, scratch: Path, plan: Plan, say: Say = pri
         if plan.scenario is None:
             _disturb(cluster, crowd, plan, result, say)
         else:
-            _play(plan.scenario, cluster, crowd, say)
+            _play(plan.scenario, cluster, crowd, result, say)
         _heal(cluster, crowd, plan, result, say)
         _settle(cluster, crowd, plan, result, say)
         _judge(cluster, crowd, result, say)
-    except (BrokerError, ClusterError, NodeSilentError, KafkaException) as error:
+    except (*_TROUBLE, KafkaException) as error:
         result.violations.append(f"stuck: {error}")
+    except Exception as error:
+        # Of this program: the rounds that follow are to be run all the same.
+        say(traceback.format_exc())
+        result.violations.append(f"driver: {error!r}")
     finally:
         if crowd is not None:
             crowd.abandon()
@@ -134,7 +141,7 @@ def _wait_flowing(crowd: Crowd, timeout_s: float) -> None:
         time.sleep(0.05)
 
 
-def _play(scenario: Scenario, cluster: Cluster, crowd: Crowd, say: Say) -> None:
+def _play(scenario: Scenario, cluster: Cluster, crowd: Crowd, result: Result, say: Say) -> None:
     over = threading.Event()
 
     def tend() -> None:
@@ -145,6 +152,8 @@ def _play(scenario: Scenario, cluster: Cluster, crowd: Crowd, say: Say) -> None:
     tending.start()
     try:
         scenario(Stage(cluster, say, crowd.feeder))
+    except _TROUBLE as error:
+        result.violations.append(f"stuck: {error}")
     finally:
         over.set()
         tending.join()
@@ -208,12 +217,7 @@ def _settle(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Say
     say("the producer ends, the copiers catch up")
     drain(crowd.feeder, result, plan.settle_s)
     bootstrap = cluster.bootstrap_servers
-    deadline = time.monotonic() + plan.settle_s
-    behind = _lag(bootstrap)
-    while (behind or not crowd.fleet.is_awake) and time.monotonic() < deadline:
-        crowd.fleet.tend()
-        time.sleep(0.2)
-        behind = _lag(bootstrap)
+    behind = _wait_copied(bootstrap, crowd.fleet, plan.settle_s, say)
     if behind:
         result.violations.append(f"stuck: the copiers are {behind} records behind")
     stubborn = crowd.fleet.end(_ROUND_S + 60)
@@ -228,6 +232,25 @@ def _settle(cluster: Cluster, crowd: Crowd, plan: Plan, result: Result, say: Say
         if each.is_alive():
             result.violations.append(f"stuck: {each.name} did not end")
         result.violations += [f"reset: {one}" for one in each.resets]
+
+
+def _wait_copied(bootstrap: str, fleet: Fleet, timeout_s: float, say: Say) -> int | str:
+    """How far the copiers are behind in the end. Clients hang at times when their leaders died one
+    after the other: whoever begins anew has to get on."""
+    deadline = time.monotonic() + timeout_s
+    behind = _lag(bootstrap)
+    since = time.monotonic()
+    while (behind or not fleet.is_awake) and time.monotonic() < deadline:
+        fleet.tend()
+        time.sleep(0.2)
+        before, behind = behind, _lag(bootstrap)
+        if behind != before:
+            since = time.monotonic()
+        elif time.monotonic() - since > _HANG_S:
+            say(f"the copiers do not get on, {behind} records behind: others take their place")
+            fleet.replace_all()
+            since = time.monotonic()
+    return behind
 
 
 def _lag(bootstrap: str) -> int | str:

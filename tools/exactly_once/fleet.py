@@ -18,6 +18,7 @@ from tools.exactly_once.copier import GAVE_UP, ROUND_S
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 _AIM_S = 2.0
+HUNG = "its client hung"
 
 
 @dataclass
@@ -121,6 +122,14 @@ class Fleet:
         self.kill_all()
         return stubborn
 
+    def replace_all(self) -> None:
+        """Their clients hang: others take their place."""
+        for child in self._running.values():
+            child.kill()
+            self.endings[HUNG] += 1
+        self._running.clear()
+        self.tend()
+
     def kill_all(self) -> None:
         for child in self._everybody():
             child.kill()
@@ -132,7 +141,7 @@ class Fleet:
 
     def _note_ending(self, child: Child) -> None:
         code = child.process.poll()
-        told = {GAVE_UP: "gave up", 0: "as asked", -signal.SIGALRM: "its client hung"}
+        told = {GAVE_UP: "gave up", 0: "as asked", -signal.SIGALRM: HUNG}
         self.endings[told.get(code or 0, f"with code {code}")] += 1
 
     def _spawn(self, slot: str) -> Child:

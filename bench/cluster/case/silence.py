@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from confluent_kafka import ElectionType
-from confluent_kafka.admin import AdminClient
-
 from bench.cluster.peer import ClusterPeer
 from bench.cluster.scale import Scale
+from penstock.protocol.messages.elect_leaders import ElectLeadersRequest, ElectLeadersResponse
 from penstock.testing.cluster import Cluster
+from penstock.testing.cluster_view import call
 from tools import silence as meter
+
+_ELECT_VERSION = 2
 
 
 def silence(peer: ClusterPeer, scale: Scale) -> dict[str, float]:
@@ -28,5 +29,8 @@ def silence(peer: ClusterPeer, scale: Scale) -> dict[str, float]:
 
 def _elect_preferred(cluster: Cluster) -> None:
     """Leaders that went away come back to their nodes, so that each has some to lose."""
-    admin = AdminClient({"bootstrap.servers": cluster.bootstrap_servers, "log_level": 3})
-    admin.elect_leaders(ElectionType.PREFERRED, None).result(timeout=90)
+    request = ElectLeadersRequest(topic_partitions=None, timeout_ms=30_000)
+    address = cluster.nodes[cluster.running[0]].address
+    answer = call(address, request, _ELECT_VERSION, ElectLeadersResponse, timeout_s=60)
+    if answer.error_code:
+        raise RuntimeError(f"leaders were not elected: error {answer.error_code}")

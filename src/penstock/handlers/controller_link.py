@@ -29,6 +29,7 @@ from penstock.protocol.messages.create_topics import (
     CreateTopicsRequest,
     CreateTopicsResponse,
 )
+from penstock.protocol.messages.delete_topics import DeleteTopicsRequest
 from penstock.raft import QuorumView
 from penstock.runtime.driver import Runtime
 from penstock.settings.config import BrokerConfig
@@ -37,6 +38,8 @@ from penstock.telemetry.log import get_logger
 log = get_logger("controller")
 
 MAKING_WAIT_S = 5.0
+SEEN_WAIT_S = 1.0
+SEEN_LOOK_S = 0.005
 
 ControllerRuntime = Runtime[ControllerShard, MetadataRecord]
 AskRemote = Callable[[Entity], Awaitable[Any]]
@@ -72,7 +75,9 @@ class ControllerLink:
         """For a client. The answer is the controller's, wherever it is."""
         if self.is_active:
             return await self.ask_active(request, call)
-        return await self.forward(request, call)
+        answer = await self.forward(request, call)
+        await self._wait_seen(request, answer)
+        return answer
 
     async def ask_active(self, request: Entity, call: Call) -> Any:
         """For who means the controller here: a node that hears of another asks there itself."""
@@ -96,6 +101,22 @@ class ControllerLink:
         except PenstockError as error:
             raise ApiError(ErrorCode.REQUEST_TIMED_OUT, str(error)) from error
         return unpack_answer(request, call.version, answer)
+
+    async def _wait_seen(self, request: Entity, answer: Any) -> None:
+        """Until topics that were made or deleted elsewhere are so here as well: whoever asked this
+        node looks for them here next. Metadata comes by itself, and mostly before the answer."""
+        if isinstance(request, CreateTopicsRequest) and not request.validate_only:
+            is_there, told = True, answer.topics
+        elif isinstance(request, DeleteTopicsRequest):
+            is_there, told = False, answer.responses
+        else:
+            return
+        names = [each.name for each in told if not each.error_code]
+        until_s = self._clock.monotonic() + SEEN_WAIT_S
+        while any((name in self._image.topics) != is_there for name in names):
+            if self._clock.monotonic() > until_s:
+                return
+            await asyncio.sleep(SEEN_LOOK_S)
 
     def note_contact(self, broker_id: int, broker_epoch: int) -> None:
         """A heartbeat has come, and may have to wait for its turn."""

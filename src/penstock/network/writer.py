@@ -59,6 +59,9 @@ class PartWriter:
             elif set(map(type, parts)) == _BYTES:
                 # Answers to small requests: joining them costs less than a queue.
                 return self._send_one(b"".join(parts))  # type: ignore[arg-type]
+            elif sum(map(len, parts)) <= COPY_BYTES_MAX:
+                # A few records, as one that is produced at a time makes them.
+                return self._send_one(b"".join(map(_copied, parts)))
         for part in parts:
             self._push(part)
         return self.flush()
@@ -101,9 +104,8 @@ class PartWriter:
     def _push(self, part: Part) -> None:
         size = len(part)
         if is_file_part(part) and self._is_copied(size):
-            data = part.read()
-            part.release()
-            part, size = data, len(data)
+            part = _copied(part)
+            size = len(part)
         if size:
             if self._queue is _NOTHING:
                 self._queue = deque()
@@ -157,6 +159,14 @@ class PartWriter:
     def _account(self, sent: int) -> None:
         self.queued_bytes -= sent
         self.sent_bytes += sent
+
+
+def _copied(part: Part) -> bytes | bytearray | memoryview:
+    if isinstance(part, (bytes, bytearray, memoryview)):
+        return part
+    data = part.read()
+    part.release()
+    return data
 
 
 class _Rest:

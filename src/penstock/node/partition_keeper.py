@@ -117,7 +117,7 @@ class PartitionKeeper:
         return resolve_topic(self._config(), self._image.configs.topic(topic))
 
     def adopt_image(self) -> None:
-        """At start: every replica that this node has. Those that it leads alone are not opened."""
+        """At start: every replica that this node has. Logs are opened later, when needed."""
         for topic in self._image.topics:
             for index in topic.partitions:
                 self._put(topic, index)

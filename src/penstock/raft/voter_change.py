@@ -183,8 +183,11 @@ class VoterChanges:
         core = self._core
         if version == core.kraft_version:
             self._answer(token, ErrorCode.NONE)
-        elif version < core.kraft_version or not core.config.kraft_versions.holds(version):
-            self._answer(token, ErrorCode.INVALID_UPDATE_VERSION, "there is no way to that version")
+        elif version < core.kraft_version:
+            message = "Can't downgrade the version of this feature."
+            self._answer(token, ErrorCode.INVALID_UPDATE_VERSION, message)
+        elif not core.config.kraft_versions.holds(version):
+            self._answer(token, ErrorCode.INVALID_UPDATE_VERSION, "this node does not support it")
         elif leader.high_watermark is None or leader.change is not None:
             self._answer(token, ErrorCode.REQUEST_TIMED_OUT)
         else:

@@ -1,5 +1,6 @@
 """Follows one leader broker: one request in flight, one session, all partitions led there.
 
+Logs are opened here, a few at a time, so that taking over thousands of partitions holds up nobody.
 What an answer brings is appended as it came, and made as safe as its topic asks before the next
 request: a fetch offset says what this replica has. Flushes of one answer share one sync.
 """
@@ -28,13 +29,14 @@ from penstock.protocol.messages.list_offsets import (
 )
 from penstock.records.header import Buffer
 from penstock.replication.divergence import EpochEnd
-from penstock.replication.fetcher_session import FetcherSession, Key
+from penstock.replication.fetcher_session import NAMED_MAX, FetcherSession, Key
 from penstock.replication.follower import AskOffset, FetchAnswer, FetchFrom, Follower
 from penstock.replication.partition import Partition
 from penstock.telemetry.log import get_logger
 
 RETRY_S = 0.05
 RETRY_S_MAX = 1.0
+OPENED_PER_STEP = 16
 _LOOK_AGAIN_MS = 1000
 
 log = get_logger("fetcher")
@@ -81,6 +83,7 @@ class Fetcher:
         self._limits = limits
         self._session = FetcherSession(limits.partition_bytes)
         self._followed: dict[Key, _Followed] = {}
+        self._new: dict[Key, Partition] = {}
         # What to ask for has to be thought over: the others are asked for as before.
         self._stirred: dict[_Followed, None] = {}
         self._backing_off: dict[_Followed, None] = {}
@@ -91,30 +94,20 @@ class Fetcher:
         self._task: asyncio.Task[None] | None = None
 
     def __len__(self) -> int:
-        return len(self._followed)
+        return len(self._followed) + len(self._new)
 
     def add(self, partition: Partition) -> None:
         """Anew for every leader epoch, also with the same leader (KAFKA-7164)."""
-        follower = Follower(
-            self._leader_id, partition.leader_epoch, partition.log, self._limits.backoff_ms
-        )
-        cut = follower.begin()
-        if cut is not None:
-            partition.carry_out(cut)
-        partition.on_moved = self._on_moved
-        if partition.safe_offset < partition.log.end_offset:
-            # What a recovery found: nobody else asks for it to be synced.
-            self._wait_safe(partition)
-            partition.make_safe()
-        followed = _Followed(partition, follower)
-        self._followed[followed.key] = followed
-        self._stirred[followed] = None
+        self._new[_key(partition)] = partition
         self._woken.set()
         if self._task is None:
             self._task = asyncio.create_task(self._run(), name=f"fetcher-{self._leader_id}")
 
     def remove(self, partition: Partition) -> None:
-        followed = self._followed.get(_key(partition))
+        key = _key(partition)
+        if self._new.get(key) is partition:
+            del self._new[key]
+        followed = self._followed.get(key)
         if followed is not None and followed.partition is partition:
             del self._followed[followed.key]
             self._stirred.pop(followed, None)
@@ -127,6 +120,7 @@ class Fetcher:
 
     async def close(self) -> None:
         self._followed.clear()
+        self._new.clear()
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
@@ -135,7 +129,7 @@ class Fetcher:
 
     async def _run(self) -> None:
         try:
-            while self._followed:
+            while self._followed or self._new:
                 try:
                     await self._round()
                 except PenstockError as error:
@@ -148,6 +142,7 @@ class Fetcher:
             self._task = None
 
     async def _round(self) -> None:
+        await self._begin_new()
         while self._unsafe:
             await self._wait()
         now_ms = self._clock.now_ms()
@@ -171,6 +166,39 @@ class Fetcher:
             return
         self._session.on_answer(response.session_id)
         self._apply(response)
+
+    async def _begin_new(self) -> None:
+        """As many as one request can name."""
+        for count in range(1, NAMED_MAX + 1):
+            if not self._new:
+                return
+            key = next(iter(self._new))
+            partition = self._new.pop(key)
+            try:
+                self._begin(key, partition)
+            except ApiError as error:
+                log.warning(
+                    "partition not followed",
+                    partition=f"{partition.topic}-{partition.index}",
+                    reason=str(error),
+                )
+            if count % OPENED_PER_STEP == 0:
+                await asyncio.sleep(0)
+
+    def _begin(self, key: Key, partition: Partition) -> None:
+        follower = Follower(
+            self._leader_id, partition.leader_epoch, partition.log, self._limits.backoff_ms
+        )
+        cut = follower.begin()
+        if cut is not None:
+            partition.carry_out(cut)
+        partition.on_moved = self._on_moved
+        if partition.safe_offset < partition.log.end_offset:
+            # What a recovery found: nobody else asks for it to be synced.
+            self._wait_safe(partition)
+            partition.make_safe()
+        self._followed[key] = followed = _Followed(partition, follower)
+        self._stirred[followed] = None
 
     def _think_over(self, now_ms: int) -> list[tuple[AskOffset, _Followed]]:
         """What is to be fetched from now on, and what has to be asked before."""
@@ -219,7 +247,7 @@ class Fetcher:
             replica_state=ReplicaState(
                 replica_id=self._node_id, replica_epoch=self._broker_epoch()
             ),
-            max_wait_ms=0 if session.has_more else self._limits.wait_ms,
+            max_wait_ms=0 if session.has_more or self._new else self._limits.wait_ms,
             min_bytes=self._limits.min_bytes,
             max_bytes=self._limits.answer_bytes,
             session_id=session.id,

@@ -18,7 +18,7 @@ Key = tuple[bytes, int]
 NO_SESSION = 0
 INITIAL_EPOCH = 0
 _EPOCH_MAX = 0x7FFFFFFF
-NAMED_MAX = 5_000
+NAMED_MAX = 2_500
 """Partitions that one request names, so that neither side is busy for long; the next names more."""
 
 

@@ -210,6 +210,9 @@ class Leader:
         """Before an append with acks=all: otherwise NOT_ENOUGH_REPLICAS."""
         return len(self.isr) >= min_isr or len(self.isr) >= len(self.replicas)
 
+    def too_few(self, min_isr: int) -> str:
+        return f"The size of the current ISR {len(self.isr)} is insufficient for {min_isr}"
+
     def is_enough(self, min_isr: int) -> bool:
         """Once the watermark has passed what was appended: otherwise it is
         NOT_ENOUGH_REPLICAS_AFTER_APPEND."""

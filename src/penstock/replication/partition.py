@@ -21,7 +21,7 @@ from penstock.replication.follower_log import carry_out
 from penstock.replication.isr_change import RECOVERED, IsrAnswer, IsrChange, Outcome
 from penstock.replication.leader import Leader
 from penstock.replication.refusal import Refusals
-from penstock.replication.safety import safe_offset_of, waits_for_disk
+from penstock.replication.safety import epoch_start, safe_offset_of, waits_for_disk
 from penstock.replication.throttle import PartitionThrottle
 from penstock.replication.waiter import AckWaiter, Waiting, Watcher, Watchers
 from penstock.storage.append_check import BatchCheck, Origin
@@ -108,6 +108,9 @@ class Partition:
             log.on_start_moved = self._on_start_moved
             self._log = log
             self._begin_epoch(log)
+            if self._leader is not None:
+                self._leader.start_offset = epoch_start(log)
+                self.make_safe()
         return log
 
     def _begin_epoch(self, log: Log) -> None:
@@ -177,14 +180,15 @@ class Partition:
         self._tell_all()
 
     def _new_leader(self, state: PartitionImage) -> Leader:
-        context = self._context
-        log = self._log or self.log
-        self._begin_epoch(log)
+        context, log = self._context, self._log
+        if log is not None:
+            self._begin_epoch(log)
         return Leader(
             context.node_id,
             state,
             context.broker,
-            start_offset=log.epochs.starts[-1] if log.epochs.starts else log.log_start_offset,
+            # Of a log that nobody has touched yet it is known when it is opened.
+            start_offset=-1 if log is None else epoch_start(log),
             lag_max_ms=context.lag_max_ms(),
             now_ms=context.clock.now_ms(),
         )
@@ -222,7 +226,7 @@ class Partition:
             raise self._refusal(records, origin, error)
         leader = self._leader
         if leader is not None and acks == ACKS_ALL and not leader.may_append(self.min_isr):
-            error = ApiError(ErrorCode.NOT_ENOUGH_REPLICAS, _too_few(leader, self.min_isr))
+            error = ApiError(ErrorCode.NOT_ENOUGH_REPLICAS, leader.too_few(self.min_isr))
             raise self._refusal(records, origin, error)
         log = self._log or self.log
         if self._refusals is not None and origin is Origin.CLIENT:
@@ -332,7 +336,7 @@ class Partition:
                 waiter.on_acknowledged(self)
             else:
                 error = ApiError(
-                    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND, _too_few(leader, self.min_isr)
+                    ErrorCode.NOT_ENOUGH_REPLICAS_AFTER_APPEND, leader.too_few(self.min_isr)
                 )
                 waiter.on_unacknowledged(self, error)
 
@@ -491,7 +495,3 @@ class Partition:
         on_unled, self.on_unled = self.on_unled, None
         if on_unled is not None:
             on_unled(error)
-
-
-def _too_few(leader: Leader, min_isr: int) -> str:
-    return f"The size of the current ISR {len(leader.isr)} is insufficient for {min_isr}"

@@ -63,7 +63,6 @@ class Progress:
         the leader's log."""
         if UNKNOWN < self._asked_end_offset <= self.end_offset:
             self.caught_up_ms = max(self.caught_up_ms, fetched_ms)
-            self._asked_ms = max(self._asked_ms, fetched_ms)
 
     def is_caught_up(self, leader_end_offset: int, now_ms: int, lag_max_ms: int) -> bool:
         return self.end_offset == leader_end_offset or now_ms - self.caught_up_ms <= lag_max_ms

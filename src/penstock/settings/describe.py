@@ -25,6 +25,7 @@ DYNAMIC_BROKER_CONFIG: Final = 2
 DYNAMIC_DEFAULT_BROKER_CONFIG: Final = 3
 STATIC_BROKER_CONFIG: Final = 4
 DEFAULT_CONFIG: Final = 5
+DYNAMIC_BROKER_LOGGER_CONFIG: Final = 6
 CLIENT_METRICS_CONFIG: Final = 7
 GROUP_CONFIG: Final = 8
 
@@ -63,6 +64,11 @@ def describe_client_metrics(overrides: Mapping[str, str]) -> list[Entry]:
     if not overrides:
         return []
     return [_describe_metrics_key(overrides, key) for key in CLIENT_METRICS_KEYS.values()]
+
+
+def describe_logger(name: str, level: str) -> Entry:
+    key = Key(name, UNKNOWN)
+    return Entry(name, level, DYNAMIC_BROKER_LOGGER_CONFIG, False, False, key.type, key, ())
 
 
 def describe_broker(config: BrokerConfig) -> list[Entry]:

@@ -8,7 +8,7 @@ on nothing in it is served, and nothing written. A damaged log goes offline alon
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
 from uuid import UUID, uuid4
 
@@ -38,6 +38,8 @@ _logger = logging.getLogger(__name__)
 ConfigOf = Callable[[TopicPartition], LogConfig]
 Progress = Callable[[int, int], None]
 """(logs recovered, logs to recover)."""
+RECOVERED_AT_ONCE = 32
+"""By one thread: handing over each log by itself would cost as much as opening it."""
 NewPool = Callable[[int, str], Executor]
 """Threads, so many and of that name, for work that waits for the disk."""
 
@@ -106,12 +108,15 @@ class LogDir:
         if self.was_clean:
             return 0
         partitions = sorted(self._known - self.logs.keys())
+        done = 0
         with self._new_pool(max(threads, 1), "recovery") as pool:
-            for done, log in enumerate(pool.map(self._recover_log, partitions), 1):
-                if log is not None:
-                    self._adopt(log)
-                if progress is not None:
-                    progress(done, len(partitions))
+            for logs in pool.map(self._recover_logs, _parts(partitions)):
+                for log in logs:
+                    if log is not None:
+                        self._adopt(log)
+                    done += 1
+                    if progress is not None:
+                        progress(done, len(partitions))
         return len(partitions)
 
     def close(self, *, broker_epoch: int = -1) -> None:
@@ -377,6 +382,9 @@ class LogDir:
             _logger.debug("%s", partition, exc_info=error)
             raise DamagedLog(f"{partition} is offline: {error}") from error
 
+    def _recover_logs(self, partitions: Sequence[TopicPartition]) -> list[Log | None]:
+        return [self._recover_log(each) for each in partitions]
+
     def _recover_log(self, partition: TopicPartition) -> Log | None:
         """One damaged log keeps nobody else from starting; touching it says what is wrong."""
         try:
@@ -402,6 +410,11 @@ class LogDir:
                 self.trash.add_directory(f"{self.path}/{name}", self.clock.now_ms())
             elif name.endswith(".tmp"):
                 remove_file(self.disk, f"{self.path}/{name}")
+
+
+def _parts(partitions: Sequence[TopicPartition]) -> Iterator[Sequence[TopicPartition]]:
+    for first in range(0, len(partitions), RECOVERED_AT_ONCE):
+        yield partitions[first : first + RECOVERED_AT_ONCE]
 
 
 def _unusable(path: str, error: OSError) -> StorageError:

@@ -22,6 +22,7 @@ Direction = tuple[int, int]
 """From which node to which."""
 
 _CHUNK_BYTES = 1 << 16
+_EFFECT_S = 60.0
 
 
 @dataclass(slots=True)
@@ -94,7 +95,7 @@ class Links:
         if not self._thread.is_alive():
             work.close()
             return
-        asyncio.run_coroutine_threadsafe(work, self._loop).result(20)
+        asyncio.run_coroutine_threadsafe(work, self._loop).result(_EFFECT_S)
 
     # In the proxy's own thread
 

@@ -141,6 +141,7 @@ class Client:
         self.session_id = 0
         self.epoch = 0
         self.wait_ms = 0
+        self.min_bytes = 1
         self.max_bytes = 1 << 20
         self.last_epoch = -1
 
@@ -185,7 +186,7 @@ class Client:
                     replica_id=self.broker_id, replica_epoch=self.broker_epoch
                 ),
                 max_wait_ms=self.wait_ms,
-                min_bytes=1,
+                min_bytes=self.min_bytes,
                 max_bytes=self.max_bytes,
                 session_id=self.session_id,
                 session_epoch=self.epoch,

@@ -94,6 +94,18 @@ def test_a_consumer_waits_for_the_commit(desk: Desk) -> None:
     assert consumer.take(waiting.response)[0].high_watermark == 1
 
 
+def test_a_wait_goes_on_until_there_is_enough(desk: Desk) -> None:
+    one, _ = followers(desk)
+    one.min_bytes = 100  # more than one batch, and not more than two
+    waiting = one.wait()
+    for index in (0, 0):
+        assert waiting.response is None
+        desk.append(index)
+        desk.loop.run()
+    assert waiting.response is not None
+    assert list(one.take(waiting.response)) == [0]
+
+
 def test_a_wait_that_ends_is_woken_no_more(desk: Desk) -> None:
     one, _ = followers(desk)
     waiting = one.wait()

@@ -105,3 +105,25 @@ def test_what_waits_in_memory_is_counted_over_all_connections(
     drain(writer, right, 10 * COPY_BYTES_MAX)
     assert writer.flush()
     assert tally.memory_bytes == 0
+
+
+class OneCall:
+    """A socket that takes a whole answer in one call, and no second one."""
+
+    def __init__(self) -> None:
+        self.sent: list[bytes] = []
+
+    def send(self, data: bytes) -> int:
+        self.sent.append(bytes(data))
+        return len(data)
+
+
+def test_a_few_records_leave_with_what_is_around_them_in_one_call(tmp_path: Path) -> None:
+    (tmp_path / "f").write_bytes(bytes(range(256)))
+    records = FileRange(tmp_path / "f", 10, 100)
+    sock, tally = OneCall(), AnswerTally()
+    writer = PartWriter(sock, tally)  # type: ignore[arg-type]
+    assert writer.write([b"head", records, memoryview(b"tail")])
+    assert sock.sent == [b"head" + bytes(range(10, 110)) + b"tail"]
+    assert records.releases == 1
+    assert (writer.queued_bytes, tally.memory_bytes, writer.sent_bytes) == (0, 0, 108)

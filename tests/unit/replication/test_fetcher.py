@@ -9,13 +9,14 @@ from typing import Any
 
 import pytest
 
-from penstock.model.error import ErrorCode
+from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.messages.fetch import (
     FetchableTopicResponse,
     FetchRequest,
     FetchResponse,
     PartitionData,
 )
+from penstock.replication import fetcher as fetcher_module
 from penstock.replication.fetcher import Fetcher, FetchLimits
 from penstock.replication.follower import Follower
 from penstock.replication.partition import Partition
@@ -187,3 +188,32 @@ def test_a_session_that_is_lost_begins_with_everything(tmp_path: Path) -> None:
     leader = start(make)
     assert leader.named() == [[0, 1, 2, 3], [], [0, 1, 2, 3]]
     assert [request.session_epoch for request in leader.requests] == [0, 1, 0]
+
+
+def test_many_logs_are_opened_and_named_a_few_at_a_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(fetcher_module, "NAMED_MAX", 3)
+    opened: list[list[bool]] = []
+
+    def make() -> Leader:
+        def look(_: FetchRequest) -> None:
+            opened.append([partition.is_open for partition in leader.partitions])
+
+        leader = Leader(tmp_path, look, look)
+        return leader
+
+    leader = start(make)
+    assert leader.named() == [[0, 1, 2], [3], []]
+    assert opened == [[True, True, True, False], [True] * 4]
+    # Nobody waits for news before all are asked for.
+    assert [request.max_wait_ms for request in leader.requests] == [0, 500, 500]
+
+
+def test_a_log_that_cannot_be_opened_holds_up_no_other(tmp_path: Path) -> None:
+    def make() -> Leader:
+        leader = Leader(tmp_path, nothing)
+        leader.partitions[1].end(ApiError(ErrorCode.KAFKA_STORAGE_ERROR))
+        return leader
+
+    assert start(make).named() == [[0, 2, 3], []]

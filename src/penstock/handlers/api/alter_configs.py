@@ -1,7 +1,8 @@
 """AlterConfigs and IncrementalAlterConfigs: settings of a broker are for that broker to be asked.
 
-What this one may not take is refused here; the controller decides on the rest, wherever it is. It
-cannot tell, of a request that was sent on, which broker was asked.
+What this one may not take is refused here, and levels of its loggers are changed here; the
+controller decides on the rest, wherever it is. It cannot tell, of a request that was sent on, which
+broker was asked.
 """
 
 from __future__ import annotations
@@ -13,7 +14,8 @@ from penstock.controller.config_resource import check_receiver
 from penstock.handlers.api import controller_request
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
-from penstock.metadata.config import ConfigResource
+from penstock.handlers.logger_change import change_levels
+from penstock.metadata.config import ConfigResource, ResourceType
 from penstock.model.error import ApiError
 from penstock.protocol.messages import alter_configs as legacy
 from penstock.protocol.messages import incremental_alter_configs as incremental
@@ -26,17 +28,17 @@ Result = legacy.AlterConfigsResourceResponse | incremental.AlterConfigsResourceR
 
 def handle(broker: Broker, request: Request, call: Call) -> Answer:
     on_controller = call.client.listener in broker.controller_listeners
-    refused = {} if on_controller or broker.controller.is_active else _refused(broker, request)
-    if not refused:
+    settled = {} if on_controller else _settled(broker, request)
+    if not settled:
         return controller_request.handle(broker, request, call)
-    return _split(broker, request, call, refused)
+    return _split(broker, request, call, settled)
 
 
 async def _split(
-    broker: Broker, request: Request, call: Call, refused: dict[int, Result]
+    broker: Broker, request: Request, call: Call, settled: dict[int, Result]
 ) -> Response:
     asked: list[Any] = list(request.resources)
-    request.resources = [each for index, each in enumerate(asked) if index not in refused]
+    request.resources = [each for index, each in enumerate(asked) if index not in settled]
     response: Response = (
         incremental.IncrementalAlterConfigsResponse()
         if isinstance(request, incremental.IncrementalAlterConfigsRequest)
@@ -45,28 +47,41 @@ async def _split(
     if request.resources:
         response = await broker.controller.ask(request, call)
     decided: Iterator[Any] = iter(response.responses)
-    merged: list[Any] = [refused.get(index) or next(decided) for index in range(len(asked))]
+    merged: list[Any] = [settled.get(index) or next(decided) for index in range(len(asked))]
     response.responses = merged
     return response
 
 
-def _refused(broker: Broker, request: Request) -> dict[int, Result]:
-    """By their place in the request."""
+def _settled(broker: Broker, request: Request) -> dict[int, Result]:
+    """By their place in the request: what needs no controller."""
     kind = (
         incremental.AlterConfigsResourceResponse
         if isinstance(request, incremental.IncrementalAlterConfigsRequest)
         else legacy.AlterConfigsResourceResponse
     )
-    refused: dict[int, Result] = {}
+    settled: dict[int, Result] = {}
     resources: Sequence[Resource] = request.resources
     for index, each in enumerate(resources):
+        result = kind(
+            error_message=None, resource_type=each.resource_type, resource_name=each.resource_name
+        )
         try:
-            check_receiver(ConfigResource(each.resource_type, each.resource_name), broker.node_id)
+            is_settled = _settle(broker, each, request.validate_only)
         except ApiError as error:
-            refused[index] = kind(
-                error_code=error.code,
-                error_message=error.message,
-                resource_type=each.resource_type,
-                resource_name=each.resource_name,
-            )
-    return refused
+            is_settled = True
+            result.error_code, result.error_message = error.code, error.message
+        if is_settled:
+            settled[index] = result
+    return settled
+
+
+def _settle(broker: Broker, resource: Resource, validate_only: bool) -> bool:
+    """Whether nothing is left for the controller. ApiError if it is refused."""
+    named = ConfigResource(resource.resource_type, resource.resource_name)
+    if named.type == ResourceType.BROKER_LOGGER and isinstance(
+        resource, incremental.AlterConfigsResource
+    ):
+        change_levels(resource, broker.node_id, validate_only=validate_only)
+        return True
+    check_receiver(named, broker.node_id)
+    return False

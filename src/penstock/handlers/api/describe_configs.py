@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
+from penstock.handlers.logger_change import check_own_id
 from penstock.metadata.config import ResourceType
 from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.messages.describe_configs import (
@@ -22,8 +23,10 @@ from penstock.settings.describe import (
     describe_broker_default,
     describe_client_metrics,
     describe_group,
+    describe_logger,
     describe_topic,
 )
+from penstock.telemetry.level import logger_levels
 
 
 def handle(broker: Broker, request: DescribeConfigsRequest, call: Call) -> Answer:
@@ -99,9 +102,15 @@ def _client_metrics(broker: Broker, name: str) -> Iterable[Entry]:
     return describe_client_metrics(broker.image.configs.of(ResourceType.CLIENT_METRICS, name))
 
 
+def _loggers(broker: Broker, name: str) -> Iterable[Entry]:
+    check_own_id(name, broker.node_id)
+    return [describe_logger(logger, level) for logger, level in logger_levels().items()]
+
+
 _BY_TYPE: dict[int, Callable[[Broker, str], Iterable[Entry]]] = {
     ResourceType.TOPIC: _topic,
     ResourceType.BROKER: _broker,
+    ResourceType.BROKER_LOGGER: _loggers,
     ResourceType.CLIENT_METRICS: _client_metrics,
     ResourceType.GROUP: _group,
 }

@@ -104,6 +104,8 @@ class LogLoader:
         self.losses = losses
         self.keep_whole = keep_whole
         self.producers = ProducerState()
+        self.files: set[tuple[int, str]] = set()
+        """Base offset and kind of each."""
 
     def load(self) -> Log:
         try:
@@ -116,7 +118,7 @@ class LogLoader:
             raise DamagedLog(f"{self.directory}: {error}") from error
 
     def _load(self) -> Log:
-        files = self._tidy()
+        self.files = files = self._tidy()
         self.snapshots = SnapshotFiles(
             self.disk, self.directory, (base for base, kind in files if kind == names.SNAPSHOT)
         )
@@ -202,18 +204,32 @@ class LogLoader:
             segment = segments[slot]
             if slot > first:
                 self.snapshots.write(segment.base_offset, self.producers.freeze())
-            cut = recover_segment(
-                segment,
-                self.recovery_point,
-                self.producers,
-                self.epochs,
-                keep_whole=self.keep_whole,
-            )
+            cut = None if self._is_blank(segment) else self._recover_segment(segment)
             if cut is not None or self._is_gap(segments, slot):
                 self._give_up(cut, segment, segments[slot + 1 :])
                 self._drop(segments[slot + 1 :])
                 del segments[slot + 1 :]
                 return
+
+    def _is_blank(self, segment: Segment) -> bool:
+        """Nothing was ever written: most partitions of a large cluster are idle."""
+        if segment.size:
+            return False
+        base = segment.base_offset
+        return not any(
+            self.disk.stat(names.segment_path(self.directory, base, kind)).st_size
+            for kind in (names.INDEX, names.TIME_INDEX, names.TXN_INDEX)
+            if (base, kind) in self.files
+        )
+
+    def _recover_segment(self, segment: Segment) -> Cut | None:
+        return recover_segment(
+            segment,
+            self.recovery_point,
+            self.producers,
+            self.epochs,
+            keep_whole=self.keep_whole,
+        )
 
     def _give_up(self, cut: Cut | None, segment: Segment, behind: list[Segment]) -> None:
         """Say what goes, before it does."""
