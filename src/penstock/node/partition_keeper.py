@@ -8,10 +8,9 @@ from typing import Protocol
 from penstock.metadata.config import ResourceType
 from penstock.metadata.delta import MetadataDelta
 from penstock.metadata.image import ClusterImage
-from penstock.metadata.partition import PartitionImage
 from penstock.metadata.topic import TopicImage
 from penstock.model.clock import Clock
-from penstock.model.error import ApiError, StorageError
+from penstock.model.error import StorageError
 from penstock.model.id import TopicPartition
 from penstock.node.metadata_plane import METADATA_PARTITION
 from penstock.node.repairs import Repairs
@@ -76,7 +75,6 @@ class PartitionKeeper:
         self._log_dirs = log_dirs
         self._partitions = partitions
         self._cluster = cluster
-        self._put_off: dict[TopicPartition, None] = {}
         self._clock = clock
         self._throttles = ReplicationThrottles(
             node_id, float(config().get("replication.quota.window.size.seconds"))
@@ -200,37 +198,11 @@ class PartitionKeeper:
             partition = Partition(topic.name, topic.id, index, self._context)
             self._throttle(partition, config)
             self._partitions.add(partition)
-        try:
-            self._take_role(partition, image, is_new)
-        except (ApiError, StorageError) as error:
-            # Not a leader by half, which would take itself for the only replica.
-            self._end(partition, error)
-            key = TopicPartition(topic.name, index)
-            if key not in self._put_off:
-                log.error("replica offline", partition=key, reason=str(error))
-            if not isinstance(error, (DamagedLog, StorageError)):
-                self._put_off[key] = None
-
-    async def put_again(self) -> None:
-        """What could not be opened for want of space, of files or of its directory."""
-        for key in list(self._put_off):
-            partition, topic = self._partitions.get(*key), self._image.topics.get(key.topic)
-            if partition is None or partition.ended is None or topic is None:
-                del self._put_off[key]
-                continue
-            self._partitions.remove(partition)
-            self._put(topic, key.partition)
-            partition = self._partitions.get(*key)
-            if partition is None or partition.ended is None:
-                del self._put_off[key]
-                log.info("replica online again", partition=key)
-
-    def _take_role(self, partition: Partition, image: PartitionImage, is_new: bool) -> None:
         if is_new:
             self._logs.make(partition)
         if image.leader == self._node_id:
             self._cluster.unfollow(partition)
-            partition.lead(image, self._topic_config(partition.topic).min_insync_replicas)
+            partition.lead(image, config.min_insync_replicas)
         else:
             partition.follow(image)
             if partition.ended is None:

@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from penstock.metadata.image import ClusterImage
 from penstock.model.directory_id import LOST, MIGRATING, NOWHERE, UNASSIGNED
-from penstock.model.error import ApiError
+from penstock.model.error import ApiError, StorageError
 from penstock.model.id import TopicPartition
 from penstock.node.metadata_plane import METADATA_PARTITION
 from penstock.node.repairs import WHOLE_LOG
@@ -45,11 +45,16 @@ class ReplicaLogs:
         """Of a partition that never was anywhere before. With several directories one is chosen at
         once: the controller has to know which."""
         key = _key(partition)
-        if len(self._log_dirs.data) > 1 and key not in self._log_dirs:
+        if len(self._log_dirs.data) == 1 or key in self._log_dirs:
+            return
+        try:
             self._log_dirs.create_log(
                 key, partition.topic_id, directory_id=self._known(key), is_new=True
             )
-            self.tell_home(partition)
+        except (ApiError, StorageError) as error:
+            # Whoever needs it tries again, and is told.
+            log.warning("log not made", partition=key, reason=str(error))
+        self.tell_home(partition)
 
     def open(self, partition: Partition) -> Log:
         """With the high watermark it had when that was last written down."""
