@@ -23,6 +23,8 @@ Direction = tuple[int, int]
 
 _CHUNK_BYTES = 1 << 16
 _EFFECT_S = 60.0
+_CLOSING_TURNS = 3
+_TURN_S = 0.02
 
 
 @dataclass(slots=True)
@@ -144,12 +146,13 @@ class Links:
         await self._heal()
         for node in {door.node for door in self._doors}:
             await self._shut(node)
-        serving = list(self._serving)
-        for task in serving:
-            task.cancel()
-        await asyncio.gather(*serving, return_exceptions=True)
-        # Transports that were aborted close their sockets in the next turn.
-        await asyncio.sleep(0)
+        for _ in range(_CLOSING_TURNS):
+            # Connections that were accepted just now show up a few turns of the loop later.
+            await asyncio.sleep(_TURN_S)
+            serving = list(self._serving)
+            for task in serving:
+                task.cancel()
+            await asyncio.gather(*serving, return_exceptions=True)
 
     async def _accept(
         self, door: _Door, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
