@@ -99,6 +99,7 @@ class PartitionKeeper:
             lambda: int(config().get("replica.lag.time.max.ms")),
             log_dirs.checkpoint_of,
             cluster.alter_isr,
+            self._put_offline,
         )
 
     @property
@@ -202,13 +203,17 @@ class PartitionKeeper:
         try:
             self._take_role(partition, image, is_new)
         except (ApiError, StorageError) as error:
-            # Not a leader by half, which would take itself for the only replica.
-            self._end(partition, error)
-            key = TopicPartition(topic.name, index)
-            if key not in self._put_off:
-                log.error("replica offline", partition=key, reason=str(error))
-            if not isinstance(error, (DamagedLog, StorageError)):
-                self._put_off[key] = None
+            self._put_offline(partition, error)
+
+    def _put_offline(self, partition: Partition, error: Exception) -> None:
+        """A replica that cannot be opened. Not a leader by half, which would take itself for the
+        only replica."""
+        self._end(partition, error)
+        key = TopicPartition(partition.topic, partition.index)
+        if key not in self._put_off:
+            log.error("replica offline", partition=key, reason=str(error))
+        if not isinstance(error, (DamagedLog, StorageError)):
+            self._put_off[key] = None
 
     async def put_again(self) -> None:
         """What could not be opened for want of space, of files or of its directory."""
@@ -220,9 +225,16 @@ class PartitionKeeper:
             self._partitions.remove(partition)
             self._put(topic, key.partition)
             partition = self._partitions.get(*key)
-            if partition is None or partition.ended is None:
+            if partition is None or self._opens(partition):
                 del self._put_off[key]
                 log.info("replica online again", partition=key)
+
+    def _opens(self, partition: Partition) -> bool:
+        try:
+            return partition.ended is None and partition.log is not None
+        except (ApiError, StorageError) as error:
+            self._put_offline(partition, error)
+            return False
 
     def _take_role(self, partition: Partition, image: PartitionImage, is_new: bool) -> None:
         if is_new and len(self._log_dirs.data) > 1:

@@ -33,4 +33,6 @@ class ReplicaContext:
     """Writes down how far the log is safe and committed, and those of its directory with it."""
     alter_isr: Callable[[Partition, IsrChange], None]
     """Asks the controller; `Partition.on_isr_answer` is told what it said."""
+    on_unopened: Callable[[Partition, Exception], None] = lambda partition, error: None
+    """Told of a log that could not be opened for its follower."""
     tally: ReplicaTally = field(default_factory=ReplicaTally)

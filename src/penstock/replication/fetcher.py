@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from penstock.model.clock import Clock
-from penstock.model.error import ApiError, ErrorCode, PenstockError
+from penstock.model.error import ApiError, ErrorCode, PenstockError, StorageError
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.fetch import (
     FetchRequest,
@@ -176,12 +176,8 @@ class Fetcher:
             partition = self._new.pop(key)
             try:
                 self._begin(key, partition)
-            except ApiError as error:
-                log.warning(
-                    "partition not followed",
-                    partition=f"{partition.topic}-{partition.index}",
-                    reason=str(error),
-                )
+            except (ApiError, StorageError) as error:
+                partition.tell_unopened(error)
             if count % OPENED_PER_STEP == 0:
                 await asyncio.sleep(0)
 

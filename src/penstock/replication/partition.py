@@ -391,6 +391,9 @@ class Partition:
 
     # Following
 
+    def tell_unopened(self, error: Exception) -> None:
+        self._context.on_unopened(self, error)
+
     @property
     def safe_offset(self) -> int:
         """What this replica has, as safe as the topic asks."""
