@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from penstock.model.clock import Clock
-from penstock.model.error import ApiError, ErrorCode, PenstockError
+from penstock.model.error import ApiError, ErrorCode, PenstockError, StorageError
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.fetch import (
     FetchRequest,
@@ -182,12 +182,12 @@ class Fetcher:
             try:
                 self._begin(key, partition)
                 self._unopened.pop(key, None)
-            except ApiError as error:
+            except (ApiError, StorageError) as error:
                 self._put_off(key, partition, error)
             if count % OPENED_PER_STEP == 0:
                 await asyncio.sleep(0)
 
-    def _put_off(self, key: Key, partition: Partition, error: ApiError) -> None:
+    def _put_off(self, key: Key, partition: Partition, error: Exception) -> None:
         if self._unopened.get(key) is not partition:
             log.warning(
                 "partition not followed",
