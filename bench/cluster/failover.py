@@ -34,6 +34,7 @@ VICTIM = 1
 PARTITIONS_PER_TOPIC = 500
 PARTITIONS_PER_REQUEST = 2_000
 """Each is several elements of the request, and a broker takes only so many in one."""
+_NAME = "wide"
 _CREATE_VERSION = 7
 _METADATA_VERSION = 12
 _CALL_S = 60.0
@@ -48,6 +49,7 @@ def measure(cluster: Cluster, partitions: int = 10_000) -> Figures:
     topics = _create(cluster, partitions)
     others = [number for number in cluster.nodes if number != VICTIM]
     _wait_all(cluster, others[0], topics, _is_in_sync)
+    _wait_made(cluster, partitions)
     figures = {"partitions.memory": max(rss_mb(node.pid) for node in cluster.nodes.values())}
     began = time.monotonic()
     cluster.kill(VICTIM)
@@ -71,7 +73,7 @@ def _start(cluster: Cluster, seen_by: int, topics: list[str]) -> float:
 
 def _create(cluster: Cluster, partitions: int) -> list[str]:
     sizes = _parts(partitions, PARTITIONS_PER_TOPIC)
-    topics = [_topic(cluster, f"wide-{number}", size) for number, size in enumerate(sizes)]
+    topics = [_topic(cluster, f"{_NAME}-{number}", size) for number, size in enumerate(sizes)]
     step = PARTITIONS_PER_REQUEST // PARTITIONS_PER_TOPIC
     for first in range(0, len(topics), step):
         request = CreateTopicsRequest(topics=topics[first : first + step], timeout_ms=60_000)
@@ -81,6 +83,16 @@ def _create(cluster: Cluster, partitions: int) -> list[str]:
             if each.error_code:
                 raise RuntimeError(f"{each.name}: error {each.error_code} {each.error_message}")
     return [topic.name for topic in topics]
+
+
+def _wait_made(cluster: Cluster, partitions: int) -> None:
+    """Until every node has them on its disk: in sync they are from their first moment."""
+    deadline = time.monotonic() + _LIMIT_S
+    for node in cluster.nodes.values():
+        while sum(1 for _ in node.data_dir.glob(f"{_NAME}-*")) < partitions:
+            if time.monotonic() > deadline:
+                raise RuntimeError(f"node {node.id} lacks partitions after {_LIMIT_S:.0f} s")
+            time.sleep(1)
 
 
 def _parts(total: int, size: int) -> Iterator[int]:

@@ -41,6 +41,6 @@ def install() -> None:
 
 def _check(fd: int) -> None:
     path = Path(f"/proc/self/fd/{fd}").readlink()
-    for above in path.parents:
+    for above in path.parents[:-1]:
         if above.with_name(above.name + SUFFIX).exists():
             raise OSError(errno.EIO, os.strerror(errno.EIO), str(path))

@@ -52,7 +52,8 @@ async def _delete(client: ClusterClient, offset: int, timeout_ms: int) -> tuple[
 
 def starts(cluster: SimulatedCluster) -> list[int]:
     nodes = [cluster.hosts[name].node for name in NAMES]
-    return [node.log_dir.logs[WHERE].log_start_offset for node in nodes if node is not None]
+    homes = [node.log_dirs.home(WHERE) for node in nodes if node is not None]
+    return [home.logs[WHERE].log_start_offset for home in homes if home is not None]
 
 
 def a_follower(cluster: SimulatedCluster, client: ClusterClient) -> str:

@@ -117,7 +117,8 @@ async def _wait_moved(client: ClusterClient) -> None:
 
 def copied_bytes(cluster: SimulatedCluster) -> int:
     node = cluster.hosts["c"].node
-    log = None if node is None else node.log_dir.logs.get(WHERE)
+    home = None if node is None else node.log_dirs.home(WHERE)
+    log = None if home is None else home.logs.get(WHERE)
     return 0 if log is None else log.size_bytes
 
 

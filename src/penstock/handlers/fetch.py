@@ -33,6 +33,9 @@ from penstock.storage.lookup import aborted_txns, last_stable_offset
 ZSTD_FROM = 10
 FOLLOWERS_SERVE_FROM = 11
 LEADER_TOLD_FROM = 16
+OPENED_MAX = 64
+"""Logs that one fetch opens; it is then answered, and the next goes on. A new topic may have
+thousands, and nobody else is served meanwhile."""
 RACK_AWARE = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 
 Outcome = tuple[FetchTarget, PartitionData]
@@ -44,12 +47,14 @@ class Fetch:
     __slots__ = (
         "_broker",
         "_bytes",
+        "_has_unopened",
         "_is_full",
         "_isolation",
         "_later",
         "_listener",
         "_max_bytes",
         "_min_bytes",
+        "_opened",
         "_outcomes",
         "_rack",
         "_session",
@@ -72,6 +77,8 @@ class Fetch:
         self._min_bytes = min(request.min_bytes, self._max_bytes)
         self._outcomes: list[Outcome] = []
         self._bytes = 0
+        self._opened = 0
+        self._has_unopened = False
         self._later: Later[FetchResponse] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._woken = False
@@ -93,6 +100,8 @@ class Fetch:
     def read(self) -> None:
         """Locates what there is now. Answerable when there is enough, or something to tell."""
         self._drop()
+        self._opened = 0
+        self._has_unopened = False
         session = self._session
         answerable = not session.targets
         for target in tuple(session.stirred):
@@ -100,13 +109,16 @@ class Fetch:
             if data is not None:
                 self._outcomes.append((target, data))
                 answerable = answerable or _has_news(data)
-        self.is_answerable = answerable or self._bytes >= self._min_bytes
+        self.is_answerable = answerable or self._has_unopened or self._bytes >= self._min_bytes
 
     def _read_one(self, target: FetchTarget) -> PartitionData | None:
         """None when there is nothing beyond what the client has."""
         target.partition = None
         try:
-            partition = target.partition = self._replica_of(target)
+            partition = self._replica_of(target)
+            if not partition.is_open and self._is_put_off():
+                return None
+            target.partition = partition
             self._check_readable(partition)
             partition.check_epoch(target.current_leader_epoch)
             if target.last_fetched_epoch >= 0:
@@ -130,6 +142,14 @@ class Fetch:
             key = TopicPartition(partition.topic, partition.index)
             self._broker.log_dirs.fail(key, error)
             return _failed(target, ErrorCode.KAFKA_STORAGE_ERROR)
+
+    def _is_put_off(self) -> bool:
+        """Of one more log that is not open. An answer about everything can leave none out."""
+        self._opened += 1
+        if self._is_full or self._opened <= OPENED_MAX:
+            return False
+        self._has_unopened = True
+        return True
 
     def _bound(self, partition: Partition, target: FetchTarget) -> int:
         """Up to where it may read, exclusive."""

@@ -289,7 +289,7 @@ class Node:
             self._partitions,
             self._flusher.request,
             self._metadata,
-            self._keeper,
+            self._keeper.repairs,
             self._system.run_compaction,
         )
 

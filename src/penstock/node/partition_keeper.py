@@ -8,14 +8,13 @@ from typing import Protocol
 from penstock.metadata.config import ResourceType
 from penstock.metadata.delta import MetadataDelta
 from penstock.metadata.image import ClusterImage
-from penstock.metadata.partition import PartitionImage
 from penstock.metadata.topic import TopicImage
 from penstock.model.clock import Clock
-from penstock.model.directory_id import LOST, MIGRATING, NOWHERE, UNASSIGNED
-from penstock.model.error import ApiError, StorageError
+from penstock.model.error import StorageError
 from penstock.model.id import TopicPartition
 from penstock.node.metadata_plane import METADATA_PARTITION
 from penstock.node.repairs import Repairs
+from penstock.node.replica_logs import ReplicaLogs
 from penstock.quorum.log_config import MetadataLogConfig
 from penstock.replication.context import ReplicaContext
 from penstock.replication.follower import CutAt
@@ -76,7 +75,6 @@ class PartitionKeeper:
         self._log_dirs = log_dirs
         self._partitions = partitions
         self._cluster = cluster
-        self._put_off: dict[TopicPartition, None] = {}
         self._clock = clock
         self._throttles = ReplicationThrottles(
             node_id, float(config().get("replication.quota.window.size.seconds"))
@@ -88,10 +86,11 @@ class PartitionKeeper:
             lambda topic: self._topic_config(topic).min_insync_replicas,
             self,
         )
+        self._logs = ReplicaLogs(node_id, image, log_dirs, cluster.assign, self.repairs.note)
         self._context = ReplicaContext(
             node_id,
             clock,
-            self._open_log,
+            self._logs.open,
             flush,
             image.brokers.get,
             cluster.broker_epoch,
@@ -120,7 +119,7 @@ class PartitionKeeper:
         for topic in self._image.topics:
             for index in topic.partitions:
                 self._put(topic, index)
-        self._set_strays_aside()
+        self._logs.set_strays_aside()
 
     def apply(self, delta: MetadataDelta) -> None:
         for topic in delta.topics_deleted.values():
@@ -199,38 +198,11 @@ class PartitionKeeper:
             partition = Partition(topic.name, topic.id, index, self._context)
             self._throttle(partition, config)
             self._partitions.add(partition)
-        try:
-            self._take_role(partition, image, is_new)
-        except (ApiError, StorageError) as error:
-            # Not a leader by half, which would take itself for the only replica.
-            self._end(partition, error)
-            key = TopicPartition(topic.name, index)
-            if key not in self._put_off:
-                log.error("replica offline", partition=key, reason=str(error))
-            if not isinstance(error, (DamagedLog, StorageError)):
-                self._put_off[key] = None
-
-    async def put_again(self) -> None:
-        """What could not be opened for want of space, of files or of its directory."""
-        for key in list(self._put_off):
-            partition, topic = self._partitions.get(*key), self._image.topics.get(key.topic)
-            if partition is None or partition.ended is None or topic is None:
-                del self._put_off[key]
-                continue
-            self._partitions.remove(partition)
-            self._put(topic, key.partition)
-            partition = self._partitions.get(*key)
-            if partition is None or partition.ended is None:
-                del self._put_off[key]
-                log.info("replica online again", partition=key)
-
-    def _take_role(self, partition: Partition, image: PartitionImage, is_new: bool) -> None:
-        if is_new and len(self._log_dirs.data) > 1:
-            # With several directories one is chosen at once: the controller has to know which.
-            self._make_log(partition, image)
+        if is_new:
+            self._logs.make(partition)
         if image.leader == self._node_id:
             self._cluster.unfollow(partition)
-            partition.lead(image, self._topic_config(partition.topic).min_insync_replicas)
+            partition.lead(image, config.min_insync_replicas)
         else:
             partition.follow(image)
             if partition.ended is None:
@@ -243,54 +215,13 @@ class PartitionKeeper:
         partition.end()
         self._log_dirs.delete_log(TopicPartition(partition.topic, partition.index))
 
-    def _make_log(self, partition: Partition, image: PartitionImage) -> None:
-        """Of a partition that never was anywhere before."""
-        key = TopicPartition(partition.topic, partition.index)
-        if key not in self._log_dirs:
-            self._log_dirs.create_log(
-                key, partition.topic_id, directory_id=self._directory_of(image), is_new=True
-            )
-            self._tell_directory(partition, self._log_dirs.home(key))
-
-    def _open_log(self, partition: Partition) -> Log:
-        key = TopicPartition(partition.topic, partition.index)
-        home = self._log_dirs.home(key)
-        if home is not None:
-            home.check_online()
-            if key not in home.damaged:
-                self._check_topic_id(home, key, partition.topic_id)
-        try:
-            opened = self._log_dirs.create_log(
-                key,
-                partition.topic_id,
-                directory_id=self._directory_of(self._image.topics.partition(*key)),
-                is_copied=not partition.is_led and partition.leader_id >= 0,
-            )
-        except ApiError as error:
-            if isinstance(error, DamagedLog):
-                self.repairs.note(key)
-            elif key not in self._log_dirs:
-                self._tell_directory(partition, None)
-            raise
-        home = self._log_dirs.home(key)
-        assert home is not None
-        opened.advance_high_watermark(min(home.high_watermark(key), opened.end_offset))
-        opened.on_corrupt = self._on_corrupt
-        self._tell_directory(partition, home)
-        return opened
-
-    def _on_corrupt(self, damaged: Log, base_offset: int) -> None:
-        self.repairs.note(damaged.partition, base_offset)
-
     # What repairs ask for
 
     def tell_lost(self, partition: Partition) -> None:
-        self._cluster.assign(partition, LOST)
+        self._logs.tell_lost(partition)
 
     def tell_home(self, partition: Partition) -> None:
-        home = self._log_dirs.home(TopicPartition(partition.topic, partition.index))
-        if home is not None:
-            self._tell_directory(partition, home)
+        self._logs.tell_home(partition)
 
     def cut(self, partition: Partition, action: CutAt) -> None:
         self._cluster.unfollow(partition)
@@ -301,70 +232,9 @@ class PartitionKeeper:
         self._move_away(partition)
         self._put(self._image.topics.require(partition.topic_id), partition.index, is_new=True)
 
-    # Where replicas are
-
-    def _directory_of(self, image: PartitionImage | None) -> bytes:
-        """Where metadata has the replica here."""
-        if image is None or not image.directories or self._node_id not in image.replicas:
-            return UNASSIGNED
-        return image.directories[image.replicas.index(self._node_id)]
-
-    def _tell_directory(self, partition: Partition, home: LogDir | None) -> None:
-        """The controller, if it has another idea; also should the directory fail before that was
-        told. Without a home the replica is in a directory that cannot be read."""
-        known = self._directory_of(self._image.topics.partition(partition.topic, partition.index))
-        found = LOST if home is None else self._log_dirs.id_of(home)
-        if found is None or found == known:
-            return
-        if known in (MIGRATING, UNASSIGNED) and len(self._log_dirs.data) == 1:
-            return  # it can be in no other
-        if found == LOST and known not in NOWHERE:
-            return  # the controller knows that this directory is away
-        self._cluster.assign(partition, found)
-
-    def _check_topic_id(self, home: LogDir, key: TopicPartition, topic_id: bytes) -> None:
-        stored_id = home.topic_id(key)
-        if stored_id == topic_id:
-            return
-        if (
-            stored_id is None
-            or stored_id in self._image.topics.by_id
-            or _is_nearly(stored_id, topic_id)
-        ):
-            # Metadata knows better: the id of a topic of another name, or what is left of the
-            # right one, is no trace of an earlier topic of this name.
-            log.warning("partition.metadata written anew", partition=key)
-            home.write_topic_id(key, topic_id)
-        else:
-            # An earlier topic of that name, deleted while its directory could not be.
-            path = home.set_aside(key)
-            log.warning("directory of an earlier topic set aside", partition=key, path=path)
-
     def _remove(self, topic: TopicImage) -> None:
         for partition in self._partitions.remove_topic(topic.name):
             self._cluster.unfollow(partition)
             partition.end()
         for index in topic.partitions:
             self._log_dirs.delete_log(TopicPartition(topic.name, index))
-
-    def _set_strays_aside(self) -> None:
-        """Directories of partitions that the metadata log does not know, or not as this node's,
-        are kept, but not used."""
-        strays = [
-            (home, key)
-            for home in self._log_dirs.online
-            for key in home.partitions()
-            if key != METADATA_PARTITION and not self._is_assigned(key)
-        ]
-        for home, key in strays:
-            path = home.set_aside(key)
-            log.warning("directory of an unknown partition set aside", partition=key, path=path)
-
-    def _is_assigned(self, key: TopicPartition) -> bool:
-        image = self._image.topics.partition(*key)
-        return image is not None and self._node_id in image.replicas
-
-
-def _is_nearly(stored: bytes, wanted: bytes) -> bool:
-    """Ids are random: two of them share four bytes once in millions of times."""
-    return sum(one == other for one, other in zip(stored, wanted, strict=True)) >= 4

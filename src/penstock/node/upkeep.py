@@ -16,7 +16,7 @@ from penstock.model.error import StorageError
 from penstock.model.id import TopicPartition
 from penstock.node.failures import UpkeepFailures
 from penstock.node.metadata_plane import MetadataPlane
-from penstock.node.partition_keeper import PartitionKeeper
+from penstock.node.repairs import Repairs
 from penstock.node.scrubber import Scrubber
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
@@ -52,7 +52,7 @@ class Upkeep:
         partitions: PartitionSet,
         flush: Callable[[Log], None],
         metadata: MetadataPlane,
-        keeper: PartitionKeeper,
+        repairs: Repairs,
         run_compaction: Runner | None = None,
     ) -> None:
         """Where `run_compaction` is None, a child process compacts."""
@@ -62,12 +62,12 @@ class Upkeep:
         self._partitions = partitions
         self._flush = flush
         self._metadata = metadata
-        self._keeper = keeper
+        self._repairs = repairs
         self._scrubber = Scrubber(
             partitions,
             clock,
             lambda: int(config().get("penstock.scrub.interval.ms")),
-            keeper.repairs.note,
+            repairs.note,
         )
         self._run_compaction = run_compaction
         self.failures = UpkeepFailures()
@@ -90,8 +90,7 @@ class Upkeep:
                 lambda: self._ms("producer.id.expiration.check.interval.ms"),
             ),
             ("metadata", self._metadata.keep_up, lambda: SNAPSHOT_CHECK_S),
-            ("repair", self._keeper.repairs.work, lambda: REPAIR_CHECK_S),
-            ("offline replicas", self._keeper.put_again, lambda: REPAIR_CHECK_S),
+            ("repair", self._repairs.work, lambda: REPAIR_CHECK_S),
             ("scrub", self._scrubber.step, lambda: SCRUB_STEP_S),
             ("in-sync sets", self._shrink, lambda: self._ms("replica.lag.time.max.ms") / 2),
         ):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, cast
 
 from penstock.model.clock import Clock
-from penstock.model.error import ApiError, ErrorCode, PenstockError
+from penstock.model.error import ApiError, ErrorCode, PenstockError, StorageError
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.fetch import (
     FetchRequest,
@@ -32,6 +32,7 @@ from penstock.replication.divergence import EpochEnd
 from penstock.replication.fetcher_session import NAMED_MAX, FetcherSession, Key
 from penstock.replication.follower import AskOffset, FetchAnswer, FetchFrom, Follower
 from penstock.replication.partition import Partition
+from penstock.storage.damage import DamagedLog
 from penstock.telemetry.log import get_logger
 
 RETRY_S = 0.05
@@ -84,6 +85,8 @@ class Fetcher:
         self._session = FetcherSession(limits.partition_bytes)
         self._followed: dict[Key, _Followed] = {}
         self._new: dict[Key, Partition] = {}
+        # Their logs could not be opened for now, for want of files, say.
+        self._unopened: dict[Key, Partition] = {}
         # What to ask for has to be thought over: the others are asked for as before.
         self._stirred: dict[_Followed, None] = {}
         self._backing_off: dict[_Followed, None] = {}
@@ -105,8 +108,9 @@ class Fetcher:
 
     def remove(self, partition: Partition) -> None:
         key = _key(partition)
-        if self._new.get(key) is partition:
-            del self._new[key]
+        for waiting in (self._new, self._unopened):
+            if waiting.get(key) is partition:
+                del waiting[key]
         followed = self._followed.get(key)
         if followed is not None and followed.partition is partition:
             del self._followed[followed.key]
@@ -121,6 +125,7 @@ class Fetcher:
     async def close(self) -> None:
         self._followed.clear()
         self._new.clear()
+        self._unopened.clear()
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait([self._task])
@@ -176,14 +181,26 @@ class Fetcher:
             partition = self._new.pop(key)
             try:
                 self._begin(key, partition)
-            except ApiError as error:
-                log.warning(
-                    "partition not followed",
-                    partition=f"{partition.topic}-{partition.index}",
-                    reason=str(error),
-                )
+                self._unopened.pop(key, None)
+            except (ApiError, StorageError) as error:
+                self._put_off(key, partition, error)
             if count % OPENED_PER_STEP == 0:
                 await asyncio.sleep(0)
+
+    def _put_off(self, key: Key, partition: Partition, error: Exception) -> None:
+        if self._unopened.get(key) is not partition:
+            log.warning(
+                "partition not followed",
+                partition=f"{partition.topic}-{partition.index}",
+                reason=str(error),
+            )
+        if not isinstance(error, DamagedLog):  # which is repaired, or stays so
+            self._unopened[key] = partition
+            asyncio.get_running_loop().call_later(RETRY_S_MAX, self._try_again, key, partition)
+
+    def _try_again(self, key: Key, partition: Partition) -> None:
+        if self._unopened.get(key) is partition:
+            self.add(partition)
 
     def _begin(self, key: Key, partition: Partition) -> None:
         follower = Follower(

@@ -18,6 +18,8 @@ Key = tuple[bytes, int]
 NO_SESSION = 0
 INITIAL_EPOCH = 0
 _EPOCH_MAX = 0x7FFFFFFF
+NAMED_FIRST_MAX = 100
+"""By the request that begins a session: its answer is about all of them at once."""
 NAMED_MAX = 2_500
 """Partitions that one request names, so that neither side is busy for long; the next names more."""
 
@@ -68,7 +70,8 @@ class FetcherSession:
         told, wanted = self._told, self._wanted
         changed: list[Key] = []
         forgotten: list[Key] = []
-        for key in list(islice(self._changed, NAMED_MAX)):
+        count = NAMED_FIRST_MAX if self.epoch == INITIAL_EPOCH else NAMED_MAX
+        for key in list(islice(self._changed, count)):
             del self._changed[key]
             asked = wanted.get(key)
             if asked is not None:

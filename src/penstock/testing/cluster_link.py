@@ -23,6 +23,8 @@ Direction = tuple[int, int]
 
 _CHUNK_BYTES = 1 << 16
 _EFFECT_S = 60.0
+_CLOSING_TURNS = 3
+_TURN_S = 0.02
 
 
 @dataclass(slots=True)
@@ -55,7 +57,7 @@ class Links:
         self._process_of = process_of
         self._doors: list[_Door] = []
         self._connections: set[_Connection] = set()
-        self._pumps: set[asyncio.Task[None]] = set()
+        self._serving: set[asyncio.Task[None]] = set()
         self._reset: set[Direction] = set()
         self._silent: dict[Direction, asyncio.Event] = {}
         self._loop = asyncio.new_event_loop()
@@ -144,15 +146,33 @@ class Links:
         await self._heal()
         for node in {door.node for door in self._doors}:
             await self._shut(node)
-        for task in list(self._pumps):
-            task.cancel()
-        await asyncio.sleep(0)
+        for _ in range(_CLOSING_TURNS):
+            # Connections that were accepted just now show up a few turns of the loop later.
+            await asyncio.sleep(_TURN_S)
+            serving = list(self._serving)
+            for task in serving:
+                task.cancel()
+            await asyncio.gather(*serving, return_exceptions=True)
 
     async def _accept(
         self, door: _Door, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        port = writer.get_extra_info("peername")[1]
-        caller = self._owner(port, door.port)
+        task = asyncio.current_task()
+        assert task is not None
+        self._serving.add(task)
+        try:
+            await self._serve(door, reader, writer)
+        finally:
+            self._serving.discard(task)
+            writer.transport.abort()
+
+    async def _serve(
+        self, door: _Door, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        peer = writer.get_extra_info("peername")
+        if peer is None:
+            return  # it has hung up already
+        caller = self._owner(peer[1], door.port)
         if (caller, door.node) in self._reset or (door.node, caller) in self._reset:
             reset(writer)
             return
@@ -169,13 +189,15 @@ class Links:
             asyncio.create_task(self._pump(reader, inner_writer, (caller, door.node))),
             asyncio.create_task(self._pump(inner_reader, writer, (door.node, caller))),
         ]
-        self._pumps.update(pumps)
+        self._serving.update(pumps)
         try:
             await asyncio.wait(pumps)
         finally:
-            self._pumps.difference_update(pumps)
+            self._serving.difference_update(pumps)
             self._connections.discard(connection)
             connection.abort()
+            for pump in pumps:
+                pump.cancel()
 
     async def _pump(
         self,

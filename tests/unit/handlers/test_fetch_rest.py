@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from penstock.handlers import fetch
 from penstock.model.error import ErrorCode
 from penstock.protocol.messages.fetch import FetchResponse
 from penstock.storage.trim import delete_records_before
@@ -265,6 +266,31 @@ def test_partitions_take_turns_where_an_answer_is_full(desk: Desk) -> None:
         given.append(index)
         one.offsets[index] += 1
     assert given == [0, 1, 2, 0, 1, 2]
+
+
+def test_logs_are_opened_a_few_at_a_time(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetch, "OPENED_MAX", 1)
+    one = Client(desk, 2)
+    every, one.offsets = one.offsets, {0: 0}
+    one.fetch()
+    one.offsets = every
+
+    def opened() -> list[bool]:
+        return [partition.is_open for partition in desk.partitions]
+
+    assert opened() == [True, False, False]
+    one.wait_ms = 500
+    assert list(one.fetch(1, 2)) == [1]
+    assert opened() == [True, True, False]
+    one.wait_ms = 0
+    assert list(one.fetch()) == [2]
+    assert opened() == [True, True, True]
+    one.settle()
+    for partition in desk.partitions:
+        assert partition.leader is not None
+        progress = partition.leader.progress(2)
+        assert progress is not None
+        assert progress.end_offset == 0
 
 
 def test_a_session_that_ends_hears_nothing_more(desk: Desk) -> None:

@@ -69,17 +69,18 @@ def test_after_an_error_everything_wanted_is_told_again() -> None:
 
 
 def test_many_partitions_are_named_over_several_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fetcher_session, "NAMED_FIRST_MAX", 1)
     monkeypatch.setattr(fetcher_session, "NAMED_MAX", 2)
     session = wanting(0, 1, 2, 3, 4)
-    for named in ([0, 1], [2, 3], [4]):
+    for named in ([0], [1, 2], [3, 4]):
         assert tell(session) == (named, [])
-        assert session.has_more == (named != [4])
+        assert session.has_more == (named != [3, 4])
         session.on_answer(SESSION_ID)
     assert tell(session) == ([], [])
 
 
 def test_a_leader_without_sessions_is_told_of_all_in_turns(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetcher_session, "NAMED_MAX", 2)
+    monkeypatch.setattr(fetcher_session, "NAMED_FIRST_MAX", 2)
     session = wanting(0, 1, 2)
     named: list[int] = []
     for _ in range(3):
