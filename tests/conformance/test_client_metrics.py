@@ -68,7 +68,11 @@ def subscription(connection: Connection, topic_name: str) -> Iterator[str]:
 @pytest.mark.feature("Set up, describe, list, take away")
 @pytest.mark.client("raw requests")
 def test_life(connection: Connection, subscription: str) -> None:
-    assert described(connection, subscription) == {}
+    assert described(connection, subscription) == {
+        "metrics": ("", DEFAULT),
+        "interval.ms": ("300000", DEFAULT),
+        "match": ("", DEFAULT),
+    }
     wanted = {"metrics": "org.apache.kafka.", "interval_ms": "15000"}
     assert alter(connection, subscription, **wanted) == (0, None)
     for version in (0, 1):

@@ -60,9 +60,7 @@ def describe_group(config: BrokerConfig, overrides: Mapping[str, str]) -> list[E
 
 
 def describe_client_metrics(overrides: Mapping[str, str]) -> list[Entry]:
-    """Nothing of a subscription that nobody has set up."""
-    if not overrides:
-        return []
+    """Also of a subscription that nobody has set up: then they are the defaults."""
     return [_describe_metrics_key(overrides, key) for key in CLIENT_METRICS_KEYS.values()]
 
 
