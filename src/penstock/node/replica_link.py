@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 WAIT_MS = 100
 """Unless the setting says otherwise: a partition that a fetcher is given while it waits is asked
-for after that. Kafka waits for half a second."""
+for after that. Kafka waits for half a second, as does a node here that follows many others."""
 BACKOFF_MS = 100
 
 
@@ -102,6 +102,7 @@ class ReplicaLink:
 
         return FetchLimits(
             wait_ms=or_own("replica.fetch.wait.max.ms", WAIT_MS),
+            wait_ms_max=int(config.get("replica.fetch.wait.max.ms")),
             min_bytes=int(config.get("replica.fetch.min.bytes")),
             answer_bytes=int(config.get("replica.fetch.response.max.bytes")),
             partition_bytes=int(config.get("replica.fetch.max.bytes")),

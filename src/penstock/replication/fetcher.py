@@ -39,6 +39,7 @@ RETRY_S = 0.05
 RETRY_S_MAX = 1.0
 OPENED_PER_STEP = 16
 _LOOK_AGAIN_MS = 1000
+_WAIT_PER_LEADER_MS = 5
 
 log = get_logger("fetcher")
 
@@ -51,10 +52,16 @@ class FetchLimits:
     """Kafka's replica.fetch.* settings."""
 
     wait_ms: int = 500
+    wait_ms_max: int = 500
     min_bytes: int = 1
     answer_bytes: int = 10 << 20
     partition_bytes: int = 1 << 20
     backoff_ms: int = 1000
+
+    def wait_among(self, leader_count: int) -> int:
+        """For how long a fetch waits at one of so many leaders: who follows hundreds of them would
+        do nothing else than ask for what is not there."""
+        return max(self.wait_ms, min(_WAIT_PER_LEADER_MS * leader_count, self.wait_ms_max))
 
 
 class _Followed:
@@ -75,6 +82,7 @@ class Fetcher:
         clock: Clock,
         broker_epoch: Callable[[], int],
         limits: FetchLimits,
+        leader_count: Callable[[], int] = lambda: 1,
     ) -> None:
         self._node_id = node_id
         self._leader_id = leader_id
@@ -82,6 +90,7 @@ class Fetcher:
         self._clock = clock
         self._broker_epoch = broker_epoch
         self._limits = limits
+        self._leader_count = leader_count
         self._session = FetcherSession(limits.partition_bytes)
         self._followed: dict[Key, _Followed] = {}
         self._new: dict[Key, Partition] = {}
@@ -257,6 +266,10 @@ class Fetcher:
         throttle = followed.partition.throttle
         return 0.0 if throttle is None else throttle.wait_s(self._clock.monotonic())
 
+    @property
+    def _wait_ms(self) -> int:
+        return self._limits.wait_among(self._leader_count())
+
     def _request(self) -> FetchRequest:
         session = self._session
         topics, forgotten = session.tell()
@@ -264,7 +277,7 @@ class Fetcher:
             replica_state=ReplicaState(
                 replica_id=self._node_id, replica_epoch=self._broker_epoch()
             ),
-            max_wait_ms=0 if session.has_more or self._new else self._limits.wait_ms,
+            max_wait_ms=0 if session.has_more or self._new else self._wait_ms,
             min_bytes=self._limits.min_bytes,
             max_bytes=self._limits.answer_bytes,
             session_id=session.id,

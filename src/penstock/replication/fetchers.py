@@ -46,6 +46,7 @@ class Fetchers:
                 self._clock,
                 self._broker_epoch,
                 self._limits(),
+                lambda: len(self._by_leader),
             )
         fetcher.add(partition)
         self._of[partition] = wanted

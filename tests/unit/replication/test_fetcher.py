@@ -217,3 +217,12 @@ def test_a_log_that_cannot_be_opened_holds_up_no_other(tmp_path: Path) -> None:
         return leader
 
     assert start(make).named() == [[0, 2, 3], []]
+
+
+@pytest.mark.parametrize(("leaders", "wait_ms"), [(2, 100), (20, 100), (60, 300), (199, 500)])
+def test_who_follows_many_waits_longer_at_each(leaders: int, wait_ms: int) -> None:
+    assert FetchLimits(wait_ms=100, wait_ms_max=500).wait_among(leaders) == wait_ms
+
+
+def test_a_wait_that_was_set_is_kept_to() -> None:
+    assert FetchLimits(wait_ms=50, wait_ms_max=50).wait_among(199) == 50
