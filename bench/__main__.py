@@ -7,10 +7,8 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
@@ -19,6 +17,7 @@ from typing import Any
 from bench import page as book
 from bench import report
 from bench.case.scale import FULL, QUICK
+from bench.command import CANNOT_RUN, begin
 from bench.machine import describe
 from bench.peer import (
     KAFKA,
@@ -31,7 +30,6 @@ from bench.peer import (
     topic_settings,
 )
 from bench.schedule import GROUPS, Schedule
-from tools.apache_kafka import missing_prerequisite
 
 ROOT = Path(__file__).resolve().parent.parent
 LATEST = ROOT / "bench" / "results" / "latest.json"
@@ -41,23 +39,16 @@ NOTES = Path(__file__).with_name("notes.md")
 
 def main() -> int:
     options = _parse()
-    if sys.platform != "linux":
-        print("The benchmark reads /proc and runs on Linux only.", file=sys.stderr)
-        return 2
-    why_not = missing_prerequisite()
-    if why_not:
-        print(f"The benchmark needs Apache Kafka: {why_not}", file=sys.stderr)
-        return 2
-    # Told to stop, it must still end the brokers that it started.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    began = time.monotonic()
+    say = begin()
+    if say is None:
+        return CANNOT_RUN
     with _peers(options.peers.split(","), options.scratch) as peers:
         results = Schedule(
             peers,
             options.only.split(","),
             options.rounds,
             QUICK if options.quick else FULL,
-            lambda line: print(f"[{time.monotonic() - began:6.1f} s] {line}", flush=True),
+            say,
         ).run()
     how: dict[str, Any] = {"rounds": options.rounds, "quick": options.quick, "only": options.only}
     machine = describe()

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +15,9 @@ from bench import report
 from bench.cluster.scale import FULL, QUICK
 from bench.cluster.schedule import ALL, GROUPS, Schedule
 from bench.cluster.sheet import CLUSTER
+from bench.command import CANNOT_RUN, begin
 from bench.machine import describe
 from bench.schedule import Results
-from tools.apache_kafka import missing_prerequisite
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 LATEST = ROOT / "bench" / "results" / "cluster.json"
@@ -30,23 +28,16 @@ NOTES = Path(__file__).with_name("notes.md")
 
 def main() -> int:
     options = _parse()
-    if sys.platform != "linux":
-        print("The benchmark reads /proc and runs on Linux only.", file=sys.stderr)
-        return 2
-    why_not = missing_prerequisite()
-    if why_not:
-        print(f"The benchmark needs Apache Kafka: {why_not}", file=sys.stderr)
-        return 2
-    # Told to stop, it must still end the nodes that it started.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    began = time.monotonic()
+    say = begin()
+    if say is None:
+        return CANNOT_RUN
     results = Schedule(
         options.peers.split(","),
         options.only.split(","),
         options.rounds,
         QUICK if options.quick else FULL,
         options.scratch,
-        lambda line: print(f"[{time.monotonic() - began:6.1f} s] {line}", flush=True),
+        say,
     ).run()
     return _report(options, results)
 

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import argparse
 import json
-import signal
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
 from bench import page as book
+from bench.command import CANNOT_RUN, begin
 from bench.machine import describe
 from bench.peer import KAFKA, PENSTOCK, PENSTOCK_FSYNC
 from bench.pipelines import section
 from bench.pipelines.scale import FULL, QUICK, Scale
 from bench.pipelines.schedule import WORKLOADS, Schedule
-from tools.apache_kafka import missing_prerequisite
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NOTES = Path(__file__).with_name("notes.md")
@@ -28,16 +26,9 @@ NOTES = Path(__file__).with_name("notes.md")
 
 def main() -> int:
     options = _parse()
-    if sys.platform != "linux":
-        print("The benchmark reads /proc and runs on Linux only.", file=sys.stderr)
-        return 2
-    why_not = missing_prerequisite()
-    if why_not:
-        print(f"The benchmark needs Apache Kafka and Java: {why_not}", file=sys.stderr)
-        return 2
-    # Told to stop, it must still end what it started.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    began = time.monotonic()
+    say = begin()
+    if say is None:
+        return CANNOT_RUN
     scale = _scale(options)
     results = Schedule(
         options.only.split(","),
@@ -45,7 +36,7 @@ def main() -> int:
         options.rounds,
         scale,
         options.scratch,
-        lambda line: print(f"[{time.monotonic() - began:6.1f} s] {line}", flush=True),
+        say,
     ).run()
     return _report(options, results, scale)
 
