@@ -63,6 +63,7 @@ def _ask(image: ClusterImage, topics: list[MetadataRequestTopic] | None) -> int:
         image=image,
         node_id=1,
         cluster_id="c",
+        lost_leaders=(),
         clock=SimpleNamespace(monotonic=time.monotonic),
         controller=SimpleNamespace(is_making=lambda names: False),
     )

@@ -12,6 +12,7 @@ from penstock.coordinator.topic import CONSUMER_OFFSETS
 from penstock.handlers.fetch_sessions import FetchSessions
 from penstock.handlers.parked_produce import ParkedProduces
 from penstock.model.clock import Clock
+from penstock.replication.lost_leaders import LostLeaders
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
 from penstock.telemetry.metric import BrokerMetrics
@@ -40,6 +41,7 @@ class Broker:
     loop: asyncio.AbstractEventLoop
     image: ClusterImage
     partitions: PartitionSet
+    lost_leaders: LostLeaders
     controller: ControllerLink
     build_groups: Callable[[], GroupHost]
     build_transactions: Callable[[], TransactionHost]

@@ -255,7 +255,8 @@ class Node:
             self._settings,
             self._broker_epoch,
             lambda: self._membership is None or self._membership.is_in_touch(),
-            self._links.replicas.call,
+            self._links.replicas,
+            self._image.brokers,
             self._ask_here if isinstance(self._links, NoLinks) else self._links.ask_controller,
         )
         self._keeper = PartitionKeeper(
@@ -367,6 +368,7 @@ class Node:
             loop=loop,
             image=self._image,
             partitions=self._partitions,
+            lost_leaders=self._replica_link.lost_leaders,
             controller=self._metadata.controller,
             build_groups=hosts.groups,
             build_transactions=lambda: hosts.transactions(
@@ -388,9 +390,7 @@ class Node:
             slow_reading=asyncio.Lock(),
             quorum=self._metadata.quorum,
             controller_listeners=self.options.controller_listeners,
-            answer_embedded=lambda client, data: self._controller_router.answer_embedded(
-                client, data
-            ),
+            answer_embedded=lambda *call: self._controller_router.answer_embedded(*call),
         )
         turn = self._client_listeners()[0].listener.turn
         self._router = Router(self._broker, turn, BROKER_MODULES)

@@ -6,12 +6,14 @@ Built when the first partition with several replicas comes: a node alone never n
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Awaitable, Callable, Mapping
+from typing import TYPE_CHECKING, Any, Protocol
 
+from penstock.metadata.broker import BrokerImage
 from penstock.model.clock import Clock
 from penstock.protocol.entity import Entity
 from penstock.replication.isr_change import IsrChange
+from penstock.replication.lost_leaders import LostLeaders
 from penstock.replication.partition import Partition
 from penstock.settings.config import BrokerConfig
 
@@ -27,8 +29,16 @@ for after that. Kafka waits for half a second, as does a node here that follows 
 BACKOFF_MS = 100
 
 
+class ReplicaPeers(Protocol):
+    """Other brokers, as far as replicas need them."""
+
+    async def call(self, node_id: int, request: Entity) -> Any: ...
+
+    async def is_gone(self, node_id: int) -> bool: ...
+
+
 class ReplicaLink:
-    """`ask_broker` and `ask_controller` send a request and wait for its answer."""
+    """`ask_controller` sends a request and waits for its answer."""
 
     def __init__(
         self,
@@ -37,7 +47,8 @@ class ReplicaLink:
         config: Callable[[], BrokerConfig],
         broker_epoch: Callable[[], int],
         is_in_touch: Callable[[], bool],
-        ask_broker: Callable[[int, Entity], Awaitable[Any]],
+        peers: ReplicaPeers,
+        brokers: Mapping[int, BrokerImage],
         ask_controller: Callable[[Entity], Awaitable[Any]],
     ) -> None:
         self._node_id = node_id
@@ -45,7 +56,8 @@ class ReplicaLink:
         self._config = config
         self.broker_epoch = broker_epoch
         self.is_in_touch = is_in_touch
-        self._ask_broker = ask_broker
+        self._peers = peers
+        self.lost_leaders = LostLeaders(brokers, peers.is_gone)
         self._ask_controller = ask_controller
         self._fetchers: Fetchers | None = None
         self._isr_changes: IsrChanges | None = None
@@ -83,14 +95,22 @@ class ReplicaLink:
             await self._isr_changes.close()
         if self._assignments is not None:
             await self._assignments.close()
+        await self.lost_leaders.close()
 
     def _new_fetchers(self) -> Fetchers:
         from penstock.replication.fetchers import Fetchers
 
         def link(leader_id: int) -> Callable[[Entity], Awaitable[Any]]:
-            return lambda request: self._ask_broker(leader_id, request)
+            return lambda request: self._peers.call(leader_id, request)
 
-        return Fetchers(self._node_id, link, self._clock, self.broker_epoch, self._limits)
+        return Fetchers(
+            self._node_id,
+            link,
+            self._clock,
+            self.broker_epoch,
+            self._limits,
+            self.lost_leaders.suspect,
+        )
 
     def _limits(self) -> FetchLimits:
         from penstock.replication.fetcher import FetchLimits

@@ -45,6 +45,7 @@ from penstock.protocol.messages.records.register_broker_record import (
 from penstock.protocol.messages.records.remove_topic_record import RemoveTopicRecord
 from penstock.protocol.messages.records.topic_record import TopicRecord
 from penstock.replication.context import ReplicaContext
+from penstock.replication.lost_leaders import LostLeaders
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
@@ -67,6 +68,10 @@ SETTINGS = {
 REPLICATION_S = 0.002
 TIMEOUT_S = 100.0
 """Of virtual time: far more than any story takes."""
+
+
+async def _is_gone(broker_id: int) -> bool:
+    return False
 
 
 class KitNode:
@@ -108,6 +113,7 @@ class KitNode:
             clock=self.clock,
             loop=cluster.loop,
             image=self.image,
+            lost_leaders=LostLeaders({}, _is_gone),
             partitions=self.partitions,
             controller=cluster,  # type: ignore[arg-type]
             build_groups=lambda: GroupHost(

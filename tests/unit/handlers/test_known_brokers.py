@@ -38,6 +38,7 @@ def ask(
         image=image,
         node_id=OWN,
         cluster_id="c",
+        lost_leaders=(),
         controller=SimpleNamespace(is_making=lambda names: False),
     )
     call = SimpleNamespace(version=version, client=SimpleNamespace(listener="PLAINTEXT"))

@@ -33,8 +33,31 @@ AT_ONCE_PARTITIONS_MAX = 2000
 def handle(broker: Broker, request: MetadataRequest, call: Call) -> Answer:
     if broker.controller.is_making(_names(request)):
         return _answer_when_made(broker, request, call)
+    if broker.lost_leaders and (lost := _lost_leaders(broker, request, call)):
+        return _answer_when_led(broker, request, call, lost)
     if _wants_all(request, call.version) and _are_many(broker):
         return _answer_many(broker, request, call)
+    return _answer(broker, request, call)
+
+
+def _lost_leaders(broker: Broker, request: MetadataRequest, call: Call) -> set[int]:
+    topics: Iterable[TopicImage | None] = broker.image.topics
+    if not _wants_all(request, call.version):
+        known = broker.image.topics
+        topics = (
+            known.get(one.name) if one.name else known.get_by_id(one.topic_id)
+            for one in request.topics or ()
+        )
+    return broker.lost_leaders.among(
+        one.leader for topic in topics if topic is not None for one in topic.partitions.values()
+    )
+
+
+async def _answer_when_led(
+    broker: Broker, request: MetadataRequest, call: Call, lost: set[int]
+) -> MetadataResponse:
+    """Who asks because a leader has just died is told of the next one."""
+    await broker.lost_leaders.wait_replaced(lost)
     return _answer(broker, request, call)
 
 
