@@ -251,6 +251,8 @@ def test_a_transaction_ends_when_its_coordinator_dies(
     producer.flush(PATIENCE_S)
     first = coordinator(cluster, TRANSACTION, name)
     nodes.kill(first)
+    # Told of the dead one just before it is fenced, Kafka's tool would wait for it in vain.
+    wait_until(lambda: all(one.leader != first for one in nodes.partitions().values()))
     described = tool("kafka-transactions", "describe", "--transactional-id", name)
     head, row = (re.split(r"\s*\t\s*", line.strip()) for line in described.splitlines()[:2])
     told = dict(zip(head, row, strict=False))

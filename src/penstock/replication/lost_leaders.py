@@ -3,7 +3,8 @@
 For a moment after a leader's death its followers know more than the metadata log: the connection
 broke, and the port refuses. A client that asks in that moment who leads would be sent to the dead
 one, and asks again only after a pause that it doubles each time (librdkafka: 100 ms, 200 ms, …). So
-its answer waits for the election, and no longer than that may take.
+its answer waits for the election, and no longer than that may take. The same holds for whoever asks
+for a coordinator, which is a leader too.
 """
 
 from __future__ import annotations

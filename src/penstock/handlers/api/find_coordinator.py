@@ -58,6 +58,10 @@ async def _coordinator(
     else:
         raise ApiError(ErrorCode.INVALID_REQUEST, f"no coordinator of type {key_type} here")
     image = broker.image.topics.partition(*partition)
+    if image is not None and broker.lost_leaders.among([image.leader]):
+        # Kafka's AdminClient would wait for a node that no metadata names any more.
+        await broker.lost_leaders.wait_replaced([image.leader])
+        image = broker.image.topics.partition(*partition)
     address = None if image is None else address_of(broker, image.leader, listener)
     if image is None or address is None:
         raise ApiError(ErrorCode.COORDINATOR_NOT_AVAILABLE)
