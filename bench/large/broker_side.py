@@ -23,6 +23,7 @@ from penstock.protocol.messages.metadata import (
 )
 from penstock.protocol.messages.records.partition_change_record import PartitionChangeRecord
 from penstock.quorum.metadata_snapshot import read_snapshot
+from penstock.replication.lost_leaders import LostLeaders
 from penstock.storage.disk import RealDisk
 
 VERSION = 13
@@ -57,13 +58,17 @@ def _metadata(image: ClusterImage) -> list[Figure]:
     ]
 
 
+async def is_gone(broker_id: int) -> bool:
+    return False
+
+
 def _ask(image: ClusterImage, topics: list[MetadataRequestTopic] | None) -> int:
     """The size of the answer."""
     broker = SimpleNamespace(
         image=image,
         node_id=1,
         cluster_id="c",
-        lost_leaders=(),
+        lost_leaders=LostLeaders(image.brokers, is_gone),
         clock=SimpleNamespace(monotonic=time.monotonic),
         controller=SimpleNamespace(is_making=lambda names: False),
     )

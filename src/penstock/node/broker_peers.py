@@ -27,6 +27,8 @@ class BrokerPeers:
         dialer: Dialer,
         random: Callable[[], float],
     ) -> None:
+        self.on_lost: Callable[[int], None] = lambda node_id: None
+        """Told of a broker whose connection broke, in the turn of the loop that sees it."""
         self._image = image
         self._listener = listener
         self._peers = Peers(dialer, client_id=f"broker-{node_id}", random=random)
@@ -37,7 +39,11 @@ class BrokerPeers:
         endpoint = None if broker is None else broker.endpoint(self._listener)
         if endpoint is None:
             raise PeerGone(f"broker {node_id} has no listener {self._listener}")
-        return self._peers.put(node_id, endpoint.host, endpoint.port)
+        is_new = node_id not in self._peers
+        peer = self._peers.put(node_id, endpoint.host, endpoint.port)
+        if is_new:
+            peer.watch(lambda _: self.on_lost(node_id))
+        return peer
 
     async def call(self, node_id: int, request: Entity, timeout_s: float = TIMEOUT_S) -> Any:
         return await self.get(node_id).call(request, timeout_s=timeout_s)

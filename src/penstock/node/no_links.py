@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NoReturn
 
 from penstock.coordinator.brokers import NoAnswer
@@ -24,6 +25,9 @@ class NoLinks:
 
 
 class _NoReplicas:
+    def __init__(self) -> None:
+        self.on_lost: Callable[[int], None] = lambda node_id: None
+
     async def call(self, node_id: int, request: Entity) -> NoReturn:
         raise PenstockError(f"node {node_id}: there are no other brokers")
 

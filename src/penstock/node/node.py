@@ -422,6 +422,7 @@ class Node:
         if any(resource.type == ResourceType.BROKER for resource in delta.configs_changed):
             self._refresh_config()
         self._keeper.apply(delta)
+        self._replica_link.lost_leaders.note_changed(delta.brokers_changed)
         if hasattr(self, "_broker"):
             self._broker.tell_coordinators(delta)
         changed = delta.topics_created or delta.topics_deleted or delta.partitions_created

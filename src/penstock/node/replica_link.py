@@ -32,6 +32,9 @@ BACKOFF_MS = 100
 class ReplicaPeers(Protocol):
     """Other brokers, as far as replicas need them."""
 
+    on_lost: Callable[[int], None]
+    """Told of a broker whose connection broke, in the turn of the loop in which that is seen."""
+
     async def call(self, node_id: int, request: Entity) -> Any: ...
 
     async def is_gone(self, node_id: int) -> bool: ...
@@ -58,6 +61,7 @@ class ReplicaLink:
         self.is_in_touch = is_in_touch
         self._peers = peers
         self.lost_leaders = LostLeaders(brokers, peers.is_gone)
+        peers.on_lost = self.lost_leaders.suspect
         self._ask_controller = ask_controller
         self._fetchers: Fetchers | None = None
         self._isr_changes: IsrChanges | None = None
@@ -103,14 +107,7 @@ class ReplicaLink:
         def link(leader_id: int) -> Callable[[Entity], Awaitable[Any]]:
             return lambda request: self._peers.call(leader_id, request)
 
-        return Fetchers(
-            self._node_id,
-            link,
-            self._clock,
-            self.broker_epoch,
-            self._limits,
-            self.lost_leaders.suspect,
-        )
+        return Fetchers(self._node_id, link, self._clock, self.broker_epoch, self._limits)
 
     def _limits(self) -> FetchLimits:
         from penstock.replication.fetcher import FetchLimits

@@ -83,9 +83,7 @@ class Fetcher:
         broker_epoch: Callable[[], int],
         limits: FetchLimits,
         leader_count: Callable[[], int] = lambda: 1,
-        on_unanswered: Callable[[int], None] = lambda _: None,
     ) -> None:
-        """`on_unanswered` is told the leader's id when it is away."""
         self._node_id = node_id
         self._leader_id = leader_id
         self._ask = ask
@@ -93,7 +91,6 @@ class Fetcher:
         self._broker_epoch = broker_epoch
         self._limits = limits
         self._leader_count = leader_count
-        self._tell_unanswered = on_unanswered
         self._session = FetcherSession(limits.partition_bytes)
         self._followed: dict[Key, _Followed] = {}
         self._new: dict[Key, Partition] = {}
@@ -387,7 +384,6 @@ class Fetcher:
     async def _on_unanswered(self, error: Exception) -> None:
         """The leader is away; if it is gone for good, metadata names another."""
         log.info("leader does not answer", leader=self._leader_id, reason=str(error))
-        self._tell_unanswered(self._leader_id)
         self._session.reset()
         await asyncio.sleep(self._retry_s)
         self._retry_s = min(2 * self._retry_s, RETRY_S_MAX)

@@ -20,14 +20,12 @@ class Fetchers:
         clock: Clock,
         broker_epoch: Callable[[], int],
         limits: Callable[[], FetchLimits],
-        on_unanswered: Callable[[int], None],
     ) -> None:
         self._node_id = node_id
         self._link = link
         self._clock = clock
         self._broker_epoch = broker_epoch
         self._limits = limits
-        self._on_unanswered = on_unanswered
         self._by_leader: dict[int, Fetcher] = {}
         self._of: dict[Partition, tuple[int, int]] = {}
 
@@ -49,7 +47,6 @@ class Fetchers:
                 self._broker_epoch,
                 self._limits(),
                 lambda: len(self._by_leader),
-                self._on_unanswered,
             )
         fetcher.add(partition)
         self._of[partition] = wanted

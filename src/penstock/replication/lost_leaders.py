@@ -5,6 +5,10 @@ broke, and the port refuses. A client that asks in that moment who leads would b
 one, and asks again only after a pause that it doubles each time (librdkafka: 100 ms, 200 ms, …). So
 its answer waits for the election, and no longer than that may take. The same holds for whoever asks
 for a coordinator, which is a leader too.
+
+And it stays in the list of brokers for a moment after that: librdkafka gives up a broker that is
+not listed any more, together with what it was about to move from there to the next leader, and
+finds that only at its next look, once a second.
 """
 
 from __future__ import annotations
@@ -16,6 +20,7 @@ from penstock.metadata.broker import BrokerImage
 
 HOLD_S = 0.5
 LOOK_S = 0.01
+LINGER_S = 2.0
 LOOKS_UNREFUSED = 5
 """A process that is ending closes its files one after another, and its port perhaps last."""
 
@@ -31,17 +36,40 @@ class LostLeaders:
         self._watched: dict[int, asyncio.Task[None]] = {}
         self._given_up: dict[int, int] = {}
         """Broker epochs in which a wait was in vain: one is enough."""
+        self._in_service: dict[int, int] = {}
+        """Epochs of brokers that were seen unfenced."""
+        self._listed_until: dict[int, float] = {}
+        self._closed = False
 
     def __bool__(self) -> bool:
         return bool(self._watched)
 
+    def note_changed(self, broker_ids: Iterable[int]) -> None:
+        """Metadata says something new of them."""
+        for broker_id in broker_ids:
+            broker = self._brokers.get(broker_id)
+            self._listed_until.pop(broker_id, None)
+            if broker is not None and not broker.fenced:
+                self._in_service[broker_id] = broker.epoch
+            elif self._in_service.pop(broker_id, None) is not None and broker is not None:
+                now_s = asyncio.get_running_loop().time()
+                self._listed_until[broker_id] = now_s + LINGER_S
+
+    def still_listed(self) -> list[int]:
+        """Brokers that were in service a moment ago."""
+        if not self._listed_until:
+            return []
+        now_s = asyncio.get_running_loop().time()
+        return [one for one, until_s in self._listed_until.items() if until_s > now_s]
+
     def suspect(self, broker_id: int) -> None:
-        """It did not answer, or its connection broke."""
+        """Its connection broke."""
         broker = self._brokers.get(broker_id)
-        if broker is None or broker.fenced or broker_id in self._watched:
+        if self._closed or broker is None or broker.fenced or broker_id in self._watched:
             return
         if self._given_up.get(broker_id) == broker.epoch:
             return
+        self._in_service[broker_id] = broker.epoch
         watch = self._watch(broker_id, broker.epoch)
         self._watched[broker_id] = asyncio.create_task(watch, name=f"lost-leader-{broker_id}")
 
@@ -55,6 +83,7 @@ class LostLeaders:
             await asyncio.wait(tasks)
 
     async def close(self) -> None:
+        self._closed = True
         tasks = list(self._watched.values())
         for task in tasks:
             task.cancel()

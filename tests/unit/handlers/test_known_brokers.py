@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import cast
 
+import pytest
+
 from penstock.handlers.api import metadata
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Call
@@ -19,10 +21,15 @@ from penstock.protocol.messages.metadata import (
     MetadataResponse,
     MetadataResponsePartition,
 )
+from penstock.replication.lost_leaders import LostLeaders
 
 OWN = 2
 DISK = bytes(15) + b"d"
 OTHER_DISK = bytes(15) + b"e"
+
+
+async def is_gone(broker_id: int) -> bool:
+    return False
 
 
 def ask(
@@ -38,7 +45,7 @@ def ask(
         image=image,
         node_id=OWN,
         cluster_id="c",
-        lost_leaders=(),
+        lost_leaders=LostLeaders(image.brokers, is_gone),
         controller=SimpleNamespace(is_making=lambda names: False),
     )
     call = SimpleNamespace(version=version, client=SimpleNamespace(listener="PLAINTEXT"))
@@ -84,6 +91,12 @@ ALL = tuple(broker_of(number) for number in (1, 2, 3))
 
 def test_clients_are_sent_to_brokers_that_were_let_in() -> None:
     assert ask_brokers(broker_of(1), broker_of(OWN, fenced=True)) == [(1, 9091)]
+
+
+def test_one_that_was_fenced_a_moment_ago_is_still_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(LostLeaders, "still_listed", lambda self: [3])
+    brokers = [broker_of(1), broker_of(OWN), broker_of(3, fenced=True), broker_of(4, fenced=True)]
+    assert ask_brokers(*brokers) == [(1, 9091), (OWN, 9092), (3, 9093)]
 
 
 def test_while_nobody_is_let_in_clients_keep_the_one_that_answers() -> None:

@@ -95,6 +95,46 @@ def test_closing_ends_every_wait() -> None:
         assert await is_waiting(waiting)
         await world.lost.close()
         await waiting
+        world.lost.suspect(ID)
         assert not world.lost
+
+    VirtualLoop(Random(1)).run_until_complete(story())
+
+
+def test_a_broker_that_was_in_service_stays_listed_for_a_moment() -> None:
+    async def story() -> None:
+        world = World(1)
+        world.lost.note_changed([ID])
+        assert world.lost.still_listed() == []
+        world.fence()
+        world.lost.note_changed([ID])
+        assert world.lost.still_listed() == [ID]
+        await asyncio.sleep(lost_leaders.LINGER_S)
+        assert world.lost.still_listed() == []
+
+    VirtualLoop(Random(1)).run_until_complete(story())
+
+
+def test_one_that_has_just_registered_is_not_listed_yet() -> None:
+    async def story() -> None:
+        world = World(1)
+        world.fence()
+        world.lost.note_changed([ID, ID + 1])
+        assert world.lost.still_listed() == []
+
+    VirtualLoop(Random(1)).run_until_complete(story())
+
+
+def test_one_that_is_back_or_unregistered_does_not_linger() -> None:
+    async def story() -> None:
+        world = World(1)
+        world.lost.suspect(ID)
+        world.fence()
+        world.lost.note_changed([ID])
+        assert world.lost.still_listed() == [ID]
+        del world.brokers[ID]
+        world.lost.note_changed([ID])
+        assert world.lost.still_listed() == []
+        await world.lost.close()
 
     VirtualLoop(Random(1)).run_until_complete(story())

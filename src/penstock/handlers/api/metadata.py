@@ -198,8 +198,10 @@ class _View:
 def _brokers(broker: Broker, listener: str) -> list[MetadataResponseBroker]:
     """Never nobody: when all start at once none is let in yet, and librdkafka would forget every
     address that it has. Then it is told the one that answers it."""
-    known = list(endpoints(broker, listener)) or [
-        each for each in endpoints(broker, listener, with_fenced=True) if each[0] == broker.node_id
+    everyone = list(endpoints(broker, listener, with_fenced=True))
+    lost = broker.lost_leaders.still_listed()
+    known = [each for each in everyone if not each[4] or each[0] in lost] or [
+        each for each in everyone if each[0] == broker.node_id
     ]
     return [
         MetadataResponseBroker(node_id=node_id, host=host, port=port, rack=rack)
