@@ -23,8 +23,7 @@ Direction = tuple[int, int]
 
 _CHUNK_BYTES = 1 << 16
 _EFFECT_S = 60.0
-_CLOSING_TURNS = 3
-_TURN_S = 0.02
+_BACKLOG = 100
 
 
 @dataclass(slots=True)
@@ -34,7 +33,7 @@ class _Door:
     node: int
     port: int
     target: int
-    server: asyncio.Server | None = None
+    listener: socket.socket | None = None
 
 
 @dataclass(slots=True, eq=False)
@@ -103,16 +102,17 @@ class Links:
 
     async def _open(self, node: int) -> None:
         for door in self._doors:
-            if door.node == node and door.server is None:
-                door.server = await asyncio.start_server(
-                    partial(self._accept, door), HOST, door.port
-                )
+            if door.node == node and door.listener is None:
+                door.listener = socket.create_server((HOST, door.port), backlog=_BACKLOG)
+                door.listener.setblocking(False)
+                self._loop.add_reader(door.listener, self._accept, door)
 
     async def _shut(self, node: int) -> None:
         for door in self._doors:
-            if door.node == node and door.server is not None:
-                door.server.close()
-                door.server = None
+            if door.node == node and door.listener is not None:
+                self._loop.remove_reader(door.listener)
+                door.listener.close()
+                door.listener = None
         for connection in list(self._connections):
             if connection.node == node:
                 self._abort_unless_silent(connection)
@@ -146,24 +146,35 @@ class Links:
         await self._heal()
         for node in {door.node for door in self._doors}:
             await self._shut(node)
-        for _ in range(_CLOSING_TURNS):
-            # Connections that were accepted just now show up a few turns of the loop later.
-            await asyncio.sleep(_TURN_S)
+        while self._serving:
             serving = list(self._serving)
             for task in serving:
                 task.cancel()
             await asyncio.gather(*serving, return_exceptions=True)
 
-    async def _accept(
-        self, door: _Door, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
-        task = asyncio.current_task()
-        assert task is not None
+    def _accept(self, door: _Door) -> None:
+        """By hand: asyncio's server, closed at the wrong moment, leaves behind what it has just
+        accepted."""
+        assert door.listener is not None
+        try:
+            own, _ = door.listener.accept()
+        except OSError:
+            return  # it has hung up already
+        task = self._loop.create_task(self._take(door, own))
         self._serving.add(task)
+        task.add_done_callback(partial(self._on_ended, own))
+
+    def _on_ended(self, own: socket.socket, task: asyncio.Task[None]) -> None:
+        """Also when it was cancelled before it began."""
+        self._serving.discard(task)
+        own.close()
+
+    async def _take(self, door: _Door, own: socket.socket) -> None:
+        own.setblocking(False)
+        reader, writer = await asyncio.open_connection(sock=own)
         try:
             await self._serve(door, reader, writer)
         finally:
-            self._serving.discard(task)
             writer.transport.abort()
 
     async def _serve(
