@@ -29,8 +29,9 @@ def new_log_dirs(
     new_pool: NewPool,
     new_uuid: Callable[[], UUID],
 ) -> LogDirs:
-    metadata = (options.metadata_dir or options.data_dirs[0]).rstrip("/")
-    paths = list(dict.fromkeys([*(each.rstrip("/") for each in options.data_dirs), metadata]))
+    data = [each.rstrip("/") for each in options.data_dirs]
+    metadata = data[0] if options.metadata_dir is None else options.metadata_dir.rstrip("/")
+    paths = dict.fromkeys([*data, metadata])
     files = max(files_max // len(paths), FILES_MIN)
     made = {
         path: LogDir(
@@ -44,7 +45,7 @@ def new_log_dirs(
         )
         for path in paths
     }
-    return LogDirs([made[each.rstrip("/")] for each in options.data_dirs], made[metadata])
+    return LogDirs([made[each] for each in data], made[metadata])
 
 
 def new_flusher(log_dirs: LogDirs, build: Callable[[], Flusher]) -> Flusher | DirectoryFlushers:

@@ -16,7 +16,8 @@ from penstock.storage.segment import Segment
 
 
 def delete_records_before(log: Log, offset: int) -> int:
-    """Records before the offset are gone for readers; -1 means all that are replicated."""
+    """Records before the offset are gone for readers; -1 means all that are replicated. Returns the
+    offset that was meant."""
     target = log.high_watermark if offset == -1 else offset
     if target < 0 or target > log.high_watermark:
         raise ApiError(
@@ -24,7 +25,7 @@ def delete_records_before(log: Log, offset: int) -> int:
             f"cannot delete up to {offset}: {log.partition} has {log.high_watermark}",
         )
     advance_log_start(log, target)
-    return log.log_start_offset
+    return target
 
 
 def advance_log_start(log: Log, offset: int) -> None:

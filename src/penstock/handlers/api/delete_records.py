@@ -91,8 +91,7 @@ def _delete(
         log = partition.log
         if "delete" not in log.config.cleanup_policy:
             raise ApiError(ErrorCode.POLICY_VIOLATION)
-        offset = log.high_watermark if asked.offset == -1 else asked.offset
-        delete_records_before(log, offset)
+        offset = delete_records_before(log, asked.offset)
     except ApiError as error:
         result.error_code = error.code
     else:
