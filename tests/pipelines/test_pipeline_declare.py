@@ -13,8 +13,8 @@ from penstock.pipelines.error import DeclarationError
 from penstock.pipelines.run.catalogue import find_pipeline
 from penstock.pipelines.run.plan import _accepted, _by_output, source_names
 from penstock.pipelines.run.runner import Runnable
-from penstock.pipelines.run.security import java_settings
-from penstock.pipelines.run.settings import RunSettings
+from penstock.pipelines.run_settings import RunSettings
+from penstock.pipelines.security import java_settings
 
 ORDERS = sources.topic("orders", decode=decode.json("id string"))
 

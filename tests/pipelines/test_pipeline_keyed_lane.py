@@ -13,9 +13,9 @@ import pytest
 from confluent_kafka import TopicPartition
 
 from penstock.pipelines.error import DeclarationError, RunError, TransientError
+from penstock.pipelines.kafka import admin
 from penstock.pipelines.keyed import task as task_module
 from penstock.pipelines.keyed.event import Event
-from penstock.pipelines.keyed.kafka import admin
 from penstock.pipelines.keyed.lane import Lane, LaneSpec, Rows
 from penstock.pipelines.keyed.state import POSITION_KEY
 from penstock.pipelines.keyed.task import run_task

@@ -13,9 +13,9 @@ import pytest
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from penstock.pipelines.error import AlreadyRunningError, DeclarationError, RunError
+from penstock.pipelines.kafka import admin, ensure_partitions
 from penstock.pipelines.keyed import Event, KeyedPipeline, keyed
-from penstock.pipelines.keyed.kafka import admin, ensure_partitions
-from penstock.pipelines.run.settings import RunSettings
+from penstock.pipelines.run_settings import RunSettings
 from penstock.pipelines.sources.table import table
 from penstock.pipelines.sources.topic import topic
 from penstock.pipelines.transforms import decode

@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 from penstock.pipelines.error import DeclarationError, RunError
-from penstock.pipelines.run.settings import RunSettings
-from penstock.pipelines.sinks.database import Table, database
+from penstock.pipelines.run_settings import RunSettings
+from penstock.pipelines.sinks.database import DatabaseTable, database
 from penstock.pipelines.sinks.dialect import dialect_of
 from penstock.testing.broker import Broker
 from tools.postgres import Postgres, missing_prerequisite
@@ -47,8 +47,8 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def table(url: str) -> Table:
-    made = Table(dialect_of(url), "totals", ("id",), "pipe", "totals")
+def table(url: str) -> DatabaseTable:
+    made = DatabaseTable(dialect_of(url), "totals", ("id",), "pipe", "totals")
     made.create(COLUMNS)
     return made
 
@@ -63,7 +63,7 @@ def rows(**amounts: int) -> pa.Table:
     return pa.table({"id": list(amounts), "amount": list(amounts.values())})
 
 
-def test_rows_are_replaced_by_key(url: str, table: Table) -> None:
+def test_rows_are_replaced_by_key(url: str, table: DatabaseTable) -> None:
     assert table.write(rows(a=1, b=2), "query", 0, "[]")
     assert table.write(rows(b=3, c=4), "query", 1, '[{"orders": {"0": 7}}]')
     assert select(url, "select * from totals order by id") == [("a", 1), ("b", 3), ("c", 4)]
@@ -72,7 +72,7 @@ def test_rows_are_replaced_by_key(url: str, table: Table) -> None:
     ]
 
 
-def test_a_replayed_batch_changes_nothing(url: str, table: Table) -> None:
+def test_a_replayed_batch_changes_nothing(url: str, table: DatabaseTable) -> None:
     table.write(rows(a=1), "query", 5, "[]")
     assert table.has("query", 5)
     assert not table.write(rows(a=99), "query", 5, "[]")
@@ -80,14 +80,16 @@ def test_a_replayed_batch_changes_nothing(url: str, table: Table) -> None:
     assert select(url, "select * from totals") == [("a", 1)]
 
 
-def test_another_checkpoint_numbers_its_batches_anew(url: str, table: Table) -> None:
+def test_another_checkpoint_numbers_its_batches_anew(url: str, table: DatabaseTable) -> None:
     table.write(rows(a=1), "old", 57, "[]")
     assert not table.has("new", 0)
     assert table.write(rows(a=2), "new", 0, "[]")
     assert select(url, "select * from totals") == [("a", 2)]
 
 
-def test_a_batch_that_fails_leaves_neither_rows_nor_position(url: str, table: Table) -> None:
+def test_a_batch_that_fails_leaves_neither_rows_nor_position(
+    url: str, table: DatabaseTable
+) -> None:
     table.write(rows(a=1), "query", 0, "[]")
     broken = pa.table({"id": ["b", None], "amount": [1, 2]})
     if url.startswith("sqlite"):
@@ -99,7 +101,7 @@ def test_a_batch_that_fails_leaves_neither_rows_nor_position(url: str, table: Ta
     assert not table.has("query", 1)
 
 
-def test_a_checkpoint_older_than_the_table_is_refused(table: Table) -> None:
+def test_a_checkpoint_older_than_the_table_is_refused(table: DatabaseTable) -> None:
     table.write(rows(a=1), "query", 9, "[]")
     table.require_checkpoint_at_progress("query", 9)
     table.require_checkpoint_at_progress("other", -1)
@@ -120,7 +122,7 @@ def test_values_of_every_type(url: str) -> None:
         "at": ("timestamp", at, "2024-05-06 07:08:09+00:00"),
         "nothing": ("bigint", None, None),
     }
-    table = Table(dialect_of(url), "all_kinds", ("id",), "pipe", "kinds")
+    table = DatabaseTable(dialect_of(url), "all_kinds", ("id",), "pipe", "kinds")
     table.create([(name, kind) for name, (kind, _, _) in kinds.items()])
     table.write(pa.table({name: [value] for name, (_, value, _) in kinds.items()}), "q", 0, "[]")
     sqlite = url.startswith("sqlite")

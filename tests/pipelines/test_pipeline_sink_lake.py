@@ -13,7 +13,7 @@ import pytest
 
 from penstock.pipelines import sinks
 from penstock.pipelines.error import RunError, SessionError
-from penstock.pipelines.run.settings import RunSettings
+from penstock.pipelines.run_settings import RunSettings
 from penstock.pipelines.sinks.iceberg import IcebergTable, open_catalog
 from penstock.pipelines.sinks.parquet import ParquetTable
 
@@ -180,7 +180,7 @@ DELTA = """
 import sys
 from pathlib import Path
 from penstock.pipelines import sinks
-from penstock.pipelines.run.settings import RunSettings
+from penstock.pipelines.run_settings import RunSettings
 from penstock.pipelines.session import session
 from penstock.pipelines.sinks.delta import DeltaTable
 from penstock.pipelines.testing import SPARK_OPTIONS

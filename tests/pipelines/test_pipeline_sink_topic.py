@@ -12,7 +12,7 @@ from confluent_kafka.admin import AdminClient, NewPartitions
 
 from penstock.pipelines import sinks
 from penstock.pipelines.error import DeclarationError, RunError
-from penstock.pipelines.run.settings import RunSettings
+from penstock.pipelines.run_settings import RunSettings
 from penstock.testing.broker import Broker
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ import orjson
 import pytest
 
 from penstock.pipelines.error import RunError
-from penstock.pipelines.keyed.kafka import admin
-from penstock.pipelines.run.settings import RunSettings
+from penstock.pipelines.kafka import admin
+from penstock.pipelines.run_settings import RunSettings
 from penstock.pipelines.sources.table import (
     TableFollower,
     TableSource,

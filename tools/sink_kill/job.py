@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from penstock.pipelines import sinks
-from penstock.pipelines.run.settings import RunSettings
+from penstock.pipelines.run_settings import RunSettings
 from penstock.pipelines.sinks.fence import Target
-from penstock.pipelines.sinks.lane import drop_lane
+from penstock.pipelines.sinks.task_producer import drop_producer
 from penstock.pipelines.sinks.write import BATCH_ID, write_batch
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def _write_unfenced(target: Target, batches: Iterator[Any]) -> Iterator[Any]:
     # A name that no fence was ever set for: every batch looks new.
     nobody, task = uuid.uuid4().hex, context.partitionId()
     write_batch(target, nobody, task, int(context.getLocalProperty(BATCH_ID) or 0), batches)
-    drop_lane(target, nobody, task)
+    drop_producer(target, nobody, task)
     return iter(())
 
 

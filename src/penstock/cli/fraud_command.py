@@ -122,7 +122,7 @@ def withdraw_rule(ctx: typer.Context, name: RuleName, as_json: Json = False) -> 
 def _seed(client: dict[str, Any]) -> None:
     """The shipped rules first, where none were ever written: one change must not hide them."""
     from penstock.pipelines.jobs.fraud.job import seed_rules
-    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.run_settings import RunSettings
 
     seed_rules(RunSettings(bootstrap_servers=client["bootstrap.servers"], kafka=client))
 

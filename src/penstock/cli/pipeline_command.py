@@ -16,7 +16,7 @@ from penstock.cli.output import print_json, print_line, print_table
 
 if TYPE_CHECKING:
     from penstock.pipelines.run.runner import Runnable
-    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.run_settings import RunSettings
 
 app = quiet_app("Data pipelines on Spark: list, run, status, stop.")
 
@@ -103,7 +103,7 @@ def run_command(
 
     Ctrl-C or SIGTERM ends it between two batches.
     """
-    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.run_settings import RunSettings
 
     if once and every is not None:
         raise UsageFailure("--once and --every do not go together")

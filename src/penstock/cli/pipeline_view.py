@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from penstock.pipelines.run.progress import Progress
-    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.run_settings import RunSettings
 
 _EVERY_S = 1.0
 _PARTITIONS_SHOWN = 16

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from penstock.pipelines import sinks, sources, transforms
     from penstock.pipelines.declare import Pipeline, pipeline
     from penstock.pipelines.keyed import keyed
-    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.run_settings import RunSettings
     from penstock.pipelines.session import session
     from penstock.pipelines.transforms import decode
     from penstock.pipelines.transforms.each import each
@@ -35,7 +35,7 @@ __all__ = [
 
 _HOMES = {
     "Pipeline": "declare",
-    "RunSettings": "run.settings",
+    "RunSettings": "run_settings",
     "decode": "transforms.decode",
     "each": "transforms.each",
     "keyed": "keyed",

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from penstock.pipelines.run.runner import Running
-    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.run_settings import RunSettings
     from penstock.pipelines.sinks.contract import Sink
     from penstock.pipelines.sources.table import TableSource
     from penstock.pipelines.sources.topic import TopicSource

@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from penstock.pipelines.error import TransientError
-from penstock.pipelines.transforms.dead_letter import POISON, TRANSIENT
 
+POISON: Final = "poison"
+TRANSIENT: Final = "transient"
 Result = TypeVar("Result")
 
 

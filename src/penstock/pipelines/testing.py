@@ -52,7 +52,7 @@ def pipeline_start(
     request: pytest.FixtureRequest, spark: SparkSession, tmp_path: Path
 ) -> Iterator[Callable[..., Running]]:
     """`pipeline_start(pipeline, **settings)`: one that goes on until the test ends or stops it."""
-    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.run_settings import RunSettings
 
     running: list[Running] = []
 

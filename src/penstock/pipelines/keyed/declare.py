@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from penstock.pipelines.run.runner import Running
-    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.run_settings import RunSettings
     from penstock.pipelines.sources.table import TableSource
     from penstock.pipelines.sources.topic import TopicSource
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from confluent_kafka import Consumer
 
-from penstock.pipelines.keyed.kafka import consumer_settings
+from penstock.pipelines.kafka import consumer_settings
 
 _known: dict[tuple[str, str], tuple[Consumer, Any]] = {}
 _lock = threading.Lock()

@@ -18,10 +18,10 @@ from typing import Any, NamedTuple
 from confluent_kafka import KafkaException, Producer, TopicPartition
 
 from penstock.pipelines.error import DeclarationError, RunError, TransientError
+from penstock.pipelines.kafka import CALL_TIMEOUT_S, produce_all, producer_settings
 from penstock.pipelines.keyed.event import Event, Headers
 from penstock.pipelines.keyed.failure import dead_letter_headers
 from penstock.pipelines.keyed.group import group_metadata
-from penstock.pipelines.keyed.kafka import CALL_TIMEOUT_S, produce_all, producer_settings
 from penstock.pipelines.keyed.state import (
     POSITION_KEY,
     PartitionState,
@@ -29,8 +29,7 @@ from penstock.pipelines.keyed.state import (
     Stored,
     encode_position,
 )
-from penstock.pipelines.retry import Failure, Retry, try_again
-from penstock.pipelines.transforms.dead_letter import POISON
+from penstock.pipelines.retry import POISON, Failure, Retry, try_again
 
 EVENTS, SKIPPED, DEAD_LETTERS, STATES = "events", "skipped", "dead_letters", "states"
 # From a record's time stamp to its commit, in ms: of the oldest record, and of one in the middle.

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from penstock.pipelines.keyed.declare import KeyedPipeline
-    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.run_settings import RunSettings
 
 OBSERVATION = "lanes"
 HALT = "halt"

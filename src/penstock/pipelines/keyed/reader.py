@@ -12,8 +12,8 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from penstock.pipelines.error import RunError
+from penstock.pipelines.kafka import consumer_settings
 from penstock.pipelines.keyed.event import Headers
-from penstock.pipelines.keyed.kafka import consumer_settings
 from penstock.pipelines.keyed.lane import Rows
 
 # A fetch answered for every few records would keep the broker busy with answers alone.

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import DeclarationError, PipelineError, RunError
-from penstock.pipelines.keyed import ground
-from penstock.pipelines.keyed.deal import deal_anew, dealt_over
+from penstock.pipelines.keyed import preparation
 from penstock.pipelines.keyed.figure import Figures
 from penstock.pipelines.keyed.query import HALT, lane_spec, scratch_directory, start_query
+from penstock.pipelines.keyed.redistribution import distributed_over, redistribute
 from penstock.pipelines.run.failure import LACKING, one_line
+from penstock.pipelines.run.group_member import GroupMember
 from penstock.pipelines.run.lag import EndWatch
 from penstock.pipelines.run.lock import RunLock
-from penstock.pipelines.run.presence import Presence
 from penstock.telemetry.log import get_logger
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
     from penstock.pipelines.keyed.declare import KeyedPipeline
     from penstock.pipelines.run.progress import Progress
-    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.run_settings import RunSettings
 
 _log = get_logger("pipelines.keyed")
 _WATCH_S = 1
@@ -59,7 +59,7 @@ class KeyedRun:
         self._spark = spark
         self._settings = settings
         self._lock = RunLock(settings.home(pipeline.name), pipeline.name)
-        self._presence = Presence(pipeline.name, [pipeline.topic], settings)
+        self._member = GroupMember(pipeline.name, [pipeline.topic], settings)
         self._ends = EndWatch(settings)
         self._figures = Figures(pipeline.topic, tuple(pipeline.outputs))
         self._partitions = 0
@@ -85,11 +85,11 @@ class KeyedRun:
     def start(self) -> None:
         self._lock.acquire()
         try:
-            self._presence.refuse_if_running()
+            self._member.refuse_if_running()
             if self._pipeline.prepare is not None:
                 self._pipeline.prepare(self._settings)
             self._begin(first=True)
-            self._presence.join()
+            self._member.join()
         except BaseException:
             self._lock.release()
             raise
@@ -114,18 +114,20 @@ class KeyedRun:
     def _begin(self, *, first: bool = False) -> None:
         pipeline, settings = self._pipeline, self._settings
         run_ms = self._run_ms
-        self._partitions = ground.ensure_topics(pipeline, settings)
-        found = ground.positions(pipeline, settings, self._partitions)
-        if dealt_over(found) not in (None, self._partitions):
-            ground.end_transactions(pipeline, settings.client(), self._partitions)
-            found = deal_anew(pipeline, settings, found, self._partitions, run_ms)
+        self._partitions = preparation.ensure_topics(pipeline, settings)
+        found = preparation.positions(pipeline, settings, self._partitions)
+        if distributed_over(found) not in (None, self._partitions):
+            preparation.end_transactions(pipeline, settings.client(), self._partitions)
+            found = redistribute(pipeline, settings, found, self._partitions, run_ms)
         known = {partition: each.offset for partition, each in found.items()}
         if first:
-            group = self._presence.committed()
-            known = ground.follow_group(pipeline, settings, known, group, run_ms, self._partitions)
+            group = self._member.committed()
+            known = preparation.follow_group(
+                pipeline, settings, known, group, run_ms, self._partitions
+            )
             # A partition that came up since the last run is read from its beginning.
             if not known:
-                self._starting = ground.starting_offsets(pipeline, settings, self._partitions)
+                self._starting = preparation.starting_offsets(pipeline, settings, self._partitions)
         begun = {each: self._starting.get(each, 0) for each in range(self._partitions)}
         self._figures.new_query({**begun, **known})
         self._scratch = scratch_directory(pipeline)
@@ -194,7 +196,9 @@ class KeyedRun:
         """Whether the source has more partitions now, and all that was in the old ones is done."""
         if self._drain is None and time.monotonic() >= self._next_look:
             self._next_look = time.monotonic() + _GROWTH_S
-            self._drain = ground.ends_if_grown(self._pipeline, self._settings, self._partitions)
+            self._drain = preparation.ends_if_grown(
+                self._pipeline, self._settings, self._partitions
+            )
         return self._drain is not None and self._figures.has_reached(self._drain)
 
     def _begin_anew(self) -> None:
@@ -207,7 +211,7 @@ class KeyedRun:
     def _end(self) -> None:
         self._end_query()
         self._sweep()
-        self._presence.leave()
+        self._member.leave()
         self._lock.release()
         self._ended.set()
 
@@ -218,7 +222,7 @@ class KeyedRun:
             self._to_boundary(query)
             query.stop()
             self._collect()
-            ground.end_transactions(self._pipeline, self._settings.client(), self._partitions)
+            preparation.end_transactions(self._pipeline, self._settings.client(), self._partitions)
 
     def _halt(self) -> None:
         """Have tasks end after the transaction under way, also one that Spark has given up."""

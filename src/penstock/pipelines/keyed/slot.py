@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from confluent_kafka import OFFSET_BEGINNING
 
-from penstock.pipelines.keyed.kafka import admin, end_offsets
+from penstock.pipelines.kafka import admin, end_offsets
 from penstock.pipelines.keyed.lane import WAIT, WAIT_MAX, Lane, LaneSpec, Rows
 from penstock.pipelines.keyed.reader import Reader
 

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import orjson
 from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
 
-from penstock.pipelines.keyed.kafka import CALL_TIMEOUT_S, consumer_settings
+from penstock.pipelines.kafka import CALL_TIMEOUT_S, consumer_settings
 from penstock.pipelines.patience import NO_LEADER_YET, patiently
 
 # No text in UTF-8 holds these bytes, so no key of an event that is text can be this one.

@@ -17,7 +17,7 @@ from penstock.pipelines.run.status import StatusWriter
 if TYPE_CHECKING:
     from penstock.pipelines.run.progress import Progress
     from penstock.pipelines.run.runner import Runnable, Running
-    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.run_settings import RunSettings
 
 _LOOK_S = 0.25
 

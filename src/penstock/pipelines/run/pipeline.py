@@ -15,7 +15,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import PipelineError, RunError
-from penstock.pipelines.run.aside import Aside
 from penstock.pipelines.run.batch_log import (
     BatchLog,
     Positions,
@@ -23,14 +22,15 @@ from penstock.pipelines.run.batch_log import (
     current_checkpoint,
 )
 from penstock.pipelines.run.failure import is_transient, one_line
+from penstock.pipelines.run.group_member import GroupMember, partitions_of
 from penstock.pipelines.run.lag import EndWatch
 from penstock.pipelines.run.lock import RunLock
+from penstock.pipelines.run.output_query import OutputQuery
 from penstock.pipelines.run.plan import output_frames, positions_json, source_names
-from penstock.pipelines.run.presence import Presence, partitions_of
-from penstock.pipelines.run.report import Report, listener
-from penstock.pipelines.run.slot import Slot
+from penstock.pipelines.run.progress_count import ProgressCount
+from penstock.pipelines.run.query_report import QueryReport, listener
+from penstock.pipelines.run.rejected import RejectedRows
 from penstock.pipelines.run.spark_setting import configured
-from penstock.pipelines.run.tally import Tally
 from penstock.telemetry.log import get_logger
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
     from penstock.pipelines.declare import Pipeline
     from penstock.pipelines.run.progress import Progress
-    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.run_settings import RunSettings
 
 _log = get_logger("pipelines.run")
 _WATCH_S = 0.05
@@ -61,13 +61,13 @@ class PipelineRun:
         self._settings = settings
         self._home = settings.home(pipeline.name)
         self._lock = RunLock(self._home, pipeline.name)
-        self._presence = Presence(pipeline.name, _group_topics(pipeline), settings)
-        self._tally = Tally()
+        self._member = GroupMember(pipeline.name, _group_topics(pipeline), settings)
+        self._count = ProgressCount()
         self._ends = EndWatch(settings)
-        self._slots: list[Slot] = []
-        self._by_run: dict[str, Slot] = {}
+        self._outputs: list[OutputQuery] = []
+        self._by_run: dict[str, OutputQuery] = {}
         self._starting = threading.Lock()
-        self._reports: queue.SimpleQueue[Report] = queue.SimpleQueue()
+        self._reports: queue.SimpleQueue[QueryReport] = queue.SimpleQueue()
         self._ended_runs: set[str] = set()
         self._listener = listener(self._reports)
         self._failure: PipelineError | None = None
@@ -81,7 +81,7 @@ class PipelineRun:
 
     @property
     def queries(self) -> Sequence[StreamingQuery]:
-        return [slot.query for slot in self._slots if slot.query is not None]
+        return [output.query for output in self._outputs if output.query is not None]
 
     def stop(self) -> None:
         self._stopping.set()
@@ -95,15 +95,15 @@ class PipelineRun:
         return ended
 
     def progress(self) -> Progress:
-        return self._tally.progress()
+        return self._count.progress()
 
     # Starting
 
     def start(self) -> None:
         self._lock.acquire()
         try:
-            self._presence.refuse_if_running()
-            self._presence.join()
+            self._member.refuse_if_running()
+            self._member.join()
             self._plan()
             self._spark.streams.addListener(self._listener)
             self._follower.start()
@@ -119,11 +119,11 @@ class PipelineRun:
         starting = self._starting_offsets()
         with configured(self._spark, {**pipeline.options, **settings.options}):
             frames = output_frames(pipeline, self._spark, settings, starting)
-        self._slots = [self._slot(output, frame) for output, frame in frames.items()]
+        self._outputs = [self._output_query(output, frame) for output, frame in frames.items()]
 
     def _starting_offsets(self) -> dict[str, str]:
         """Offsets to begin with, by input, where they are not those of the settings."""
-        group = self._presence.committed()
+        group = self._member.committed()
         own = self._own_positions()
         if self._settings.from_group and group:
             if any(own.get(where, -1) != offset for where, offset in group.items()):
@@ -150,7 +150,7 @@ class PipelineRun:
             if path.exists():
                 (self._home / f"{output}.{number + 1}").mkdir(parents=True)
 
-    def _slot(self, output: str, frame: DataFrame) -> Slot:
+    def _output_query(self, output: str, frame: DataFrame) -> OutputQuery:
         path, _ = current_checkpoint(self._home, output)
         path.mkdir(parents=True, exist_ok=True)
         begin = partial(
@@ -163,38 +163,38 @@ class PipelineRun:
             trigger=self._settings.trigger,
         )
         log = BatchLog(path)
-        aside = Aside(self._spark, self._pipeline, output, self._settings, log)
-        return Slot(output, self._pipeline, begin, aside, positions=log.positions())
+        rejected = RejectedRows(self._spark, self._pipeline, output, self._settings, log)
+        return OutputQuery(output, self._pipeline, begin, rejected, positions=log.positions())
 
     def _start_queries(self) -> None:
         wanted = {**self._pipeline.options, **self._settings.options}
         with configured(self._spark, wanted):
-            for slot in self._slots:
+            for output in self._outputs:
                 try:
-                    self._start_slot(slot)
+                    self._start_output(output)
                 except Exception as error:
-                    self._failed(slot, error)
+                    self._failed(output, error)
 
-    def _start_slot(self, slot: Slot) -> None:
+    def _start_output(self, output: OutputQuery) -> None:
         # Reports of the query wait until it is known whose they are.
         with self._starting:
-            ended = slot.aside.log.last_committed()
-            slot.start()
-            assert slot.query is not None
-            run_id = str(slot.query.runId)
-            self._by_run[run_id] = slot
-            self._reports.put(Report(run_id, ended_before=ended))
+            ended = output.rejected.log.last_committed()
+            output.start()
+            assert output.query is not None
+            run_id = str(output.query.runId)
+            self._by_run[run_id] = output
+            self._reports.put(QueryReport(run_id, ended_before=ended))
 
     # Watching
 
     def _watch(self) -> None:
         try:
             while not self._stopping.is_set() and self._failure is None:
-                for slot in self._slots:
-                    self._look_after(slot)
-                if all(slot.finished for slot in self._slots):
+                for output in self._outputs:
+                    self._look_after(output)
+                if all(output.finished for output in self._outputs):
                     break
-                self._tally.ends(self._ends.look(self._tally.places()))
+                self._count.ends(self._ends.look(self._count.places()))
                 self._stopping.wait(_WATCH_S)
         except PipelineError as error:
             self._failure = error
@@ -203,45 +203,46 @@ class PipelineRun:
         finally:
             self._close()
 
-    def _look_after(self, slot: Slot) -> None:
-        if slot.finished:
+    def _look_after(self, output: OutputQuery) -> None:
+        if output.finished:
             return
-        if slot.query is not None and slot.query.isActive:
+        if output.query is not None and output.query.isActive:
             return
-        error = slot.query.exception() if slot.query is not None else None
-        if slot.query is not None and error is None:
-            slot.finished = True
+        error = output.query.exception() if output.query is not None else None
+        if output.query is not None and error is None:
+            output.finished = True
             return
         if error is not None:
-            self._failed(slot, error)
-        self._again(slot)
+            self._failed(output, error)
+        self._again(output)
 
-    def _failed(self, slot: Slot, error: Exception) -> None:
+    def _failed(self, output: OutputQuery, error: Exception) -> None:
         """Count a failure that may pass; raise one that will not, or that came too often."""
         if isinstance(error, PipelineError) and not is_transient(error):
             raise error
-        slot.failures += 1
+        output.failures += 1
         line = one_line(error)
         if not is_transient(error):
-            raise RunError(f"{self._pipeline.name}, output {slot.output}: {line}") from error
-        if slot.failures > self._settings.retries_max:
+            raise RunError(f"{self._pipeline.name}, output {output.output}: {line}") from error
+        if output.failures > self._settings.retries_max:
             raise RunError(
-                f"{self._pipeline.name}, output {slot.output}: gave up after"
-                f" {slot.failures} failures in a row, the last one: {line}"
+                f"{self._pipeline.name}, output {output.output}: gave up after"
+                f" {output.failures} failures in a row, the last one: {line}"
             ) from error
-        self._tally.add(restarts=1)
-        _log.warning("starting again", pipeline=self._pipeline.name, output=slot.output, after=line)
+        self._count.add(restarts=1)
+        name = self._pipeline.name
+        _log.warning("starting again", pipeline=name, output=output.output, after=line)
 
-    def _again(self, slot: Slot) -> None:
-        backoff = self._settings.retry_backoff_s * 2 ** max(0, slot.failures - 1)
+    def _again(self, output: OutputQuery) -> None:
+        backoff = self._settings.retry_backoff_s * 2 ** max(0, output.failures - 1)
         if self._stopping.wait(min(backoff, _BACKOFF_MAX_S)):
             return
         try:
             with configured(self._spark, {**self._pipeline.options, **self._settings.options}):
-                self._start_slot(slot)
+                self._start_output(output)
         except Exception as error:
-            slot.query = None
-            self._failed(slot, error)
+            output.query = None
+            self._failed(output, error)
 
     # Following up batches
 
@@ -251,11 +252,11 @@ class PipelineRun:
             if not report.run_id:
                 return
             with self._starting:
-                slot = self._by_run.get(report.run_id)
-            if slot is None:
+                output = self._by_run.get(report.run_id)
+            if output is None:
                 continue
             try:
-                self._take(slot, report)
+                self._take(output, report)
             except Exception as error:
                 self._failure = RunError(
                     f"{self._pipeline.name}: dead letters and late rows could not be written:"
@@ -263,89 +264,90 @@ class PipelineRun:
                 )
                 self._ended_runs.add(report.run_id)
 
-    def _take(self, slot: Slot, report: Report) -> None:
+    def _take(self, output: OutputQuery, report: QueryReport) -> None:
         if report.ended_before is not None:
-            self._finish_earlier(slot, report.ended_before)
+            self._finish_earlier(output, report.ended_before)
             return
         if report.progress is None:
             self._ended_runs.add(report.run_id)
             return
         progress, number = report.progress, int(report.progress["batchId"])
-        if number <= slot.seen_batch or number > slot.aside.log.last_committed():
+        if number <= output.seen_batch or number > output.rejected.log.last_committed():
             return  # reported again while the query had nothing to do
-        self._own_inputs(slot, [as_positions(each["endOffset"]) for each in progress["sources"]])
-        self._catch_up(slot, number)
-        self._see_to(slot, number, slot.sought(progress))
-        slot.read_up_to(progress)
-        slot.failures = 0
-        self._tally.batch(progress, counts_input=slot is self._slots[0])
-        slot.batch_ended(number)
+        self._own_inputs(output, [as_positions(each["endOffset"]) for each in progress["sources"]])
+        self._catch_up(output, number)
+        self._see_to(output, number, output.search(progress))
+        output.read_up_to(progress)
+        output.failures = 0
+        self._count.batch(progress, counts_input=output is self._outputs[0])
+        output.batch_ended(number)
         self._commit()
 
-    def _own_inputs(self, slot: Slot, sources: Sequence[Positions | None]) -> None:
+    def _own_inputs(self, output: OutputQuery, sources: Sequence[Positions | None]) -> None:
         """The first query to read an input tells its dead letters, in this run and all others."""
-        if slot.aside.inputs or any(each is None for each in sources):
+        if output.rejected.inputs or any(each is None for each in sources):
             return
-        slot.aside.inputs = source_names(self._pipeline, [each or {} for each in sources])
+        output.rejected.inputs = source_names(self._pipeline, [each or {} for each in sources])
         path = self._home / "owners.json"
         owners = json.loads(path.read_text()) if path.exists() else {}
-        new = [n for n in slot.aside.inputs if owners.get(n) not in self._pipeline.outputs]
+        new = [n for n in output.rejected.inputs if owners.get(n) not in self._pipeline.outputs]
         if new:
-            owners |= dict.fromkeys(new, slot.output)
+            owners |= dict.fromkeys(new, output.output)
             fresh = path.with_suffix(".new")
             fresh.write_text(json.dumps(owners))
             fresh.replace(path)
-        slot.owns_poison = frozenset(n for n in slot.aside.inputs if owners[n] == slot.output)
+        own = (name for name in output.rejected.inputs if owners[name] == output.output)
+        output.owns_poison = frozenset(own)
 
-    def _finish_earlier(self, slot: Slot, ended: int) -> None:
-        if ended <= slot.seen_batch:
+    def _finish_earlier(self, output: OutputQuery, ended: int) -> None:
+        if ended <= output.seen_batch:
             return
-        self._own_inputs(slot, slot.aside.log.batch(ended).ends)
-        if slot.aside.inputs:
-            self._catch_up(slot, ended + 1)
-            slot.batch_ended(ended)
+        self._own_inputs(output, output.rejected.log.batch(ended).ends)
+        if output.rejected.inputs:
+            self._catch_up(output, ended + 1)
+            output.batch_ended(ended)
             self._commit()
 
-    def _catch_up(self, slot: Slot, number: int) -> None:
+    def _catch_up(self, output: OutputQuery, number: int) -> None:
         """Batches that ended and were not handled, because the last run was killed."""
-        first = slot.aside.first_open() if slot.seen_batch < 0 else slot.seen_batch + 1
+        first = output.rejected.first_open() if output.seen_batch < 0 else output.seen_batch + 1
         for missed in range(first, number):
-            self._see_to(slot, missed, slot.everything())
+            self._see_to(output, missed, output.everything())
 
-    def _see_to(self, slot: Slot, number: int, sought: Any) -> None:
+    def _see_to(self, output: OutputQuery, number: int, search: Any) -> None:
         for attempt in range(self._settings.retries_max + 1):
             try:
-                found = slot.aside.see_to(number, sought)
-                self._tally.add(dead_letters=found.dead_letters, late=found.late)
+                found = output.rejected.see_to(number, search)
+                self._count.add(dead_letters=found.dead_letters, late=found.late)
                 return
             except Exception as error:
-                slot.aside.close()
+                output.rejected.close()
                 if attempt == self._settings.retries_max or not is_transient(error):
                     raise
                 backoff = self._settings.retry_backoff_s * 2**attempt
                 time.sleep(min(backoff, _BACKOFF_MAX_S))
 
     def _commit(self) -> None:
-        if not all(slot.positions for slot in self._slots):
+        if not all(output.positions for output in self._outputs):
             return  # an output that has not begun yet holds the others' offsets back
-        positions = _least([slot.positions for slot in self._slots])
-        self._tally.stand(positions)
-        self._presence.commit(positions)
+        positions = _least([output.positions for output in self._outputs])
+        self._count.stand(positions)
+        self._member.commit(positions)
 
     # Ending
 
     def _close(self) -> None:
         self._stopping.set()
-        for slot in self._slots:
+        for output in self._outputs:
             try:
-                slot.stop_between_batches(_PATIENCE_S)
+                output.stop_between_batches(_PATIENCE_S)
             except Exception as error:
-                _log.warning("a query did not stop", output=slot.output, error=one_line(error))
+                _log.warning("a query did not stop", output=output.output, error=one_line(error))
         try:
             self._drain()
-            for slot in self._slots:
-                slot.aside.close()
-            self._presence.leave()
+            for output in self._outputs:
+                output.rejected.close()
+            self._member.leave()
         except Exception as error:
             # Spark itself may be gone, killed with its process group.
             _log.warning("not all was put in order", error=one_line(error))
@@ -360,7 +362,7 @@ class PipelineRun:
         deadline = time.monotonic() + _REPORTS_S
         while set(self._by_run) - self._ended_runs and time.monotonic() < deadline:
             time.sleep(_WATCH_S / 5)
-        self._reports.put(Report(""))
+        self._reports.put(QueryReport(""))
         self._follower.join()
         self._spark.streams.removeListener(self._listener)
 

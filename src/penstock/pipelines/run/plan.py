@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from penstock.pipelines.declare import Pipeline
-    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.run_settings import RunSettings
     from penstock.pipelines.sources.topic import TopicSource
 
 INPUT_METRIC = "penstock.input."

@@ -13,7 +13,7 @@ from typing import Any
 
 from penstock.pipelines.run.lock import lock_holder
 from penstock.pipelines.run.progress import Progress
-from penstock.pipelines.run.settings import RunSettings
+from penstock.pipelines.run_settings import RunSettings
 
 _EVERY_S = 1.0
 FILE = "status.json"

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.streaming.readwriter import DataStreamWriter
 
-    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.run_settings import RunSettings
 
 Trigger = Mapping[str, Any]
 """The arguments of Spark's own `trigger(...)`, such as {"availableNow": True}; empty: as it comes.

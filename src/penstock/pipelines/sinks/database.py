@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.run_settings import RunSettings
 
 _CHUNK_ROWS = 2_000
 _PROGRESS = "penstock_progress"
@@ -63,7 +63,7 @@ class DatabaseSink:
                 f" have {', '.join(frame.columns)}"
             )
         url = self.url or f"sqlite:///{Path(settings.directory).absolute() / pipeline}.db"
-        table = Table(dialect_of(url), self.table, self.key, pipeline, output)
+        table = DatabaseTable(dialect_of(url), self.table, self.key, pipeline, output)
         table.create([(each.name, each.dataType.simpleString()) for each in frame.schema])
         place = Checkpoint(frame.sparkSession, checkpoint)
         table.require_checkpoint_at_progress(place.query_id(), place.last_batch())
@@ -91,7 +91,7 @@ def database(
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class DatabaseTable:
     """One output's table and its place in `penstock_progress`."""
 
     dialect: Dialect

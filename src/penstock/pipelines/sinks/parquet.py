@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.run_settings import RunSettings
 
 _STAGING = "_staging"
 _PLAN = f"{_STAGING}/plan.json"

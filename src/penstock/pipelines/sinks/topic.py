@@ -27,13 +27,13 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
-    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.run_settings import RunSettings
 
 Delivery = Literal["exactly-once", "at-least-once"]
 Mode = Literal["append", "update", "complete"]
 _COLUMNS = ("key", "value", "headers", "topic")
 _TIMEOUT_S = 30.0
-# A guess, tried on two cores only: fewer tasks mean fewer lanes to move and larger transactions.
+# A guess, tried on two cores only: with fewer tasks, fewer producers move from worker to worker.
 _CORES_PER_TASK = 4
 
 

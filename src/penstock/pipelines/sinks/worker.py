@@ -1,8 +1,8 @@
 """Python workers that one query has to itself while it runs.
 
-Spark gives a task whichever idle worker it finds among those of the same environment, and a lane
-that moves to another worker costs a tenth of a second. A variable of our own in the environment
-sets workers apart: where one task writes, one worker has its lane for good, whatever other
+Spark gives a task whichever idle worker it finds among those of the same environment, and opening
+a producer in another worker costs a tenth of a second. A variable of our own in the environment
+sets workers apart: where one task writes, one worker has its producer for good, whatever other
 queries and functions do meanwhile. The value is a small number that a later query takes over, and
 with it workers that have everything loaded.
 """

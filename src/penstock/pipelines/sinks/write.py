@@ -12,7 +12,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.sinks.fence import Target
-from penstock.pipelines.sinks.lane import QUEUE_MESSAGES_MAX, begun_lane, drop_lane
+from penstock.pipelines.sinks.task_producer import QUEUE_MESSAGES_MAX, begun_producer, drop_producer
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,17 +46,17 @@ def write_batch(
     target: Target, query_id: str, task: int, batch: int, rows: Iterable[pa.RecordBatch]
 ) -> bool:
     """Whether it was written now; False: it had been before."""
-    lane = begun_lane(target, query_id, task, batch)
-    if lane is None:
+    producer = begun_producer(target, query_id, task, batch)
+    if producer is None:
         # Read to the end all the same: the JVM at the other end expects it.
         for _ in rows:
             pass
         return False
     try:
-        send_rows(lane.producer, target.topic, rows)
-        lane.commit(batch)
+        send_rows(producer.producer, target.topic, rows)
+        producer.commit(batch)
     except BaseException:
-        drop_lane(target, query_id, task)
+        drop_producer(target, query_id, task)
         raise
     return True
 

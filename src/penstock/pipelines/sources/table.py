@@ -26,12 +26,12 @@ from confluent_kafka import (
 )
 
 from penstock.pipelines.error import RunError
-from penstock.pipelines.keyed.kafka import consumer_settings
+from penstock.pipelines.kafka import consumer_settings
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
-    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.run_settings import RunSettings
     from penstock.pipelines.transforms.decode import Decoder
 
 _log = logging.getLogger(__name__)

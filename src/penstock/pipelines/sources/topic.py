@@ -14,7 +14,7 @@ from penstock.pipelines.transforms.decode import Decoder, raw
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.run_settings import RunSettings
     from penstock.pipelines.transforms.each import Each
 
 RAW_COLUMNS = ("key", "value", "headers", "topic", "partition", "offset", "timestamp")

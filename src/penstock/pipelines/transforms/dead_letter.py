@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from penstock.pipelines.retry import POISON
+
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
@@ -27,8 +29,6 @@ REDRIVEN: Final = "penstock.dlq.redriven"
 HISTORY: Final = "penstock.dlq.history"
 """JSON list of earlier failures: error, message, attempt, time (ms)."""
 
-POISON: Final = "poison"
-TRANSIENT: Final = "transient"
 
 OF_THIS_FAILURE: Final = (
     TOPIC, PARTITION, OFFSET, TIMESTAMP, ERROR, MESSAGE, ATTEMPT, PIPELINE, CLASS,

@@ -24,19 +24,19 @@ from penstock.pipelines.jobs.fraud.model import (
     encode_verdict,
 )
 from penstock.pipelines.jobs.fraud.rule import DEFAULT_RULES, decode_rule, encode_rule
-from penstock.pipelines.keyed.declare import keyed
-from penstock.pipelines.keyed.event import Event, Output
-from penstock.pipelines.keyed.kafka import (
+from penstock.pipelines.kafka import (
     CALL_TIMEOUT_S,
     admin,
     consumer_settings,
 )
+from penstock.pipelines.keyed.declare import keyed
+from penstock.pipelines.keyed.event import Event, Output
 from penstock.pipelines.sources.table import table
 from penstock.pipelines.sources.topic import topic
 from penstock.pipelines.topic_making import ensure_topic
 
 if TYPE_CHECKING:
-    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.run_settings import RunSettings
 
 LATE = "late"
 

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pytest
 from confluent_kafka import KafkaException
 
-from penstock.pipelines.sinks import lane as lanes
+from penstock.pipelines.sinks import task_producer as producers
 from penstock.pipelines.sinks.fence import FenceReader, Target
-from penstock.pipelines.sinks.lane import Lane
+from penstock.pipelines.sinks.task_producer import TaskProducer
 from penstock.pipelines.sinks.write import write_batch
 from penstock.testing.broker import Broker
 
@@ -22,10 +22,10 @@ HEADERS = pa.list_(pa.struct([("key", pa.string()), ("value", pa.binary())]))
 def target(penstock: Broker) -> Iterator[Target]:
     penstock.create_topic("out", 2)
     yield Target("pipe", "out", "out", {"bootstrap.servers": penstock.bootstrap_servers})
-    while lanes._lanes:
-        lanes._lanes.popitem()[1].close()
-    while lanes._readers:
-        lanes._readers.popitem()[1].close()
+    while producers._producers:
+        producers._producers.popitem()[1].close()
+    while producers._readers:
+        producers._readers.popitem()[1].close()
 
 
 def rows(*pairs: tuple[bytes | None, bytes | None]) -> list[pa.RecordBatch]:
@@ -37,15 +37,15 @@ def seen(broker: Broker, topic: str = "out") -> list[bytes | None]:
     return sorted(each.value or b"" for each in broker.read(topic, settings=COMMITTED))
 
 
-def forget_lanes() -> None:
+def forget_producers() -> None:
     """As a new worker process starts."""
-    lanes._lanes.clear()
+    producers._producers.clear()
 
 
 def test_a_replayed_batch_is_written_once(penstock: Broker, target: Target) -> None:
     assert write_batch(target, "query", 0, 0, rows((b"k", b"a")))
     assert not write_batch(target, "query", 0, 0, rows((b"k", b"a")))
-    forget_lanes()
+    forget_producers()
     assert not write_batch(target, "query", 0, 0, rows((b"k", b"a")))
     assert write_batch(target, "query", 0, 1, rows((b"k", b"b")))
     assert seen(penstock) == [b"a", b"b"]
@@ -53,7 +53,7 @@ def test_a_replayed_batch_is_written_once(penstock: Broker, target: Target) -> N
 
 def test_a_batch_written_in_part_is_completed(penstock: Broker, target: Target) -> None:
     write_batch(target, "query", 0, 4, rows((b"k", b"task 0")))
-    forget_lanes()
+    forget_producers()
     assert [
         write_batch(target, "query", task, 4, rows((b"k", b"task %d" % task))) for task in (0, 1)
     ] == [False, True]
@@ -61,7 +61,7 @@ def test_a_batch_written_in_part_is_completed(penstock: Broker, target: Target) 
 
 
 def test_a_zombie_commits_nothing(penstock: Broker, target: Target) -> None:
-    zombie = Lane(target, "query", 0)
+    zombie = TaskProducer(target, "query", 0)
     zombie.begin(0)
     zombie.producer.produce("out", b"twice", b"k")
     zombie.producer.flush()
@@ -73,7 +73,7 @@ def test_a_zombie_commits_nothing(penstock: Broker, target: Target) -> None:
 
 
 def test_a_zombie_that_committed_first_is_believed(penstock: Broker, target: Target) -> None:
-    zombie = Lane(target, "query", 0)
+    zombie = TaskProducer(target, "query", 0)
     zombie.begin(0)
     zombie.producer.produce("out", b"once", b"k")
     zombie.commit(0)
@@ -82,13 +82,13 @@ def test_a_zombie_that_committed_first_is_believed(penstock: Broker, target: Tar
     assert seen(penstock) == [b"once"]
 
 
-def test_a_lane_comes_back_to_a_worker_that_had_it(penstock: Broker, target: Target) -> None:
+def test_a_producer_comes_back_to_a_worker_that_had_it(penstock: Broker, target: Target) -> None:
     write_batch(target, "query", 0, 0, rows((b"k", b"0")))
-    other = Lane(target, "query", 0)
+    other = TaskProducer(target, "query", 0)
     other.begin(1)
     other.producer.produce("out", b"1", b"k")
     other.commit(1)
-    # This worker believes that batch 1 is to come, until it finds the lane taken over.
+    # This worker believes that batch 1 is to come, until it finds the producer taken over.
     assert not write_batch(target, "query", 0, 1, rows((b"k", b"1")))
     assert write_batch(target, "query", 0, 2, rows((b"k", b"2")))
     other.close()

@@ -1,7 +1,7 @@
-"""A lane: the one transactional producer through which task i of an output writes.
+"""A task's producer: the one transactional producer through which task i of an output writes.
 
-Opening a lane takes the transactional id over from whoever held it: a worker presumed dead can
-commit nothing from then on, and what it had open is aborted. Only then is the fence read. A lane
+Opening a producer takes the transactional id over from whoever held it: a worker presumed dead can
+commit nothing from then on, and what it had open is aborted. Only then is the fence read. It
 is kept by its worker process for the next batch; that another worker has taken it over in the
 meantime shows in the first call of a transaction, before any row is taken.
 """
@@ -27,7 +27,7 @@ QUEUE_MESSAGES_MAX = 1_000_000
 QUEUE_KBYTES_MAX = 2_000_000
 
 
-class Lane:
+class TaskProducer:
     def __init__(self, target: Target, query_id: str, task: int) -> None:
         self._target, self._query_id, self._task = target, query_id, task
         self.producer = Producer(_producer_settings(target, task), logger=SILENT)
@@ -37,7 +37,7 @@ class Lane:
         self.next_batch = reader.read([task], query_id)[0]
 
     def begin(self, batch: int) -> None:
-        """Moves the fence first: this is where a lane that was taken over finds out."""
+        """Moves the fence first: this is where a producer that was taken over finds out."""
         self.producer.begin_transaction()
         fence = self._target.fence(self._task, batch + 1, self._query_id)
         _retrying(
@@ -55,7 +55,7 @@ class Lane:
             partial(self.producer.abort_transaction, _ABORT_TIMEOUT_S),
             self.producer.close,
         ):
-            # None open, or fenced, or the broker is away: whoever opens the lane aborts it.
+            # None open, or fenced, or the broker is away: whoever opens the producer aborts it.
             with suppress(KafkaException):
                 step()
 
@@ -92,42 +92,42 @@ def _producer_settings(target: Target, task: int) -> dict[str, Any]:
 
 
 # What this worker process holds. A worker runs one task at a time.
-_lanes: dict[tuple[str, str, str], Lane] = {}
+_producers: dict[tuple[str, str, str], TaskProducer] = {}
 _readers: dict[tuple[str, str], FenceReader] = {}
 
 
-def begun_lane(target: Target, query_id: str, task: int, batch: int) -> Lane | None:
-    """A lane in a transaction for this batch; none if the batch was written before."""
+def begun_producer(target: Target, query_id: str, task: int, batch: int) -> TaskProducer | None:
+    """A task's producer in a transaction for this batch; none if the batch was written before."""
     name = _name(target, query_id, task)
-    lane = _lanes.get(name)
-    if lane is not None:
+    producer = _producers.get(name)
+    if producer is not None:
         try:
-            return _begin(lane, batch)
+            return _begin(producer, batch)
         except KafkaException:
-            drop_lane(target, query_id, task)
+            drop_producer(target, query_id, task)
     return _begin(_open(target, query_id, task), batch)
 
 
-def drop_lane(target: Target, query_id: str, task: int) -> None:
-    lane = _lanes.pop(_name(target, query_id, task), None)
-    if lane is not None:
-        lane.close()
+def drop_producer(target: Target, query_id: str, task: int) -> None:
+    producer = _producers.pop(_name(target, query_id, task), None)
+    if producer is not None:
+        producer.close()
 
 
-def _begin(lane: Lane, batch: int) -> Lane | None:
-    if lane.next_batch > batch:
+def _begin(producer: TaskProducer, batch: int) -> TaskProducer | None:
+    if producer.next_batch > batch:
         return None
-    lane.begin(batch)
-    return lane
+    producer.begin(batch)
+    return producer
 
 
-def _open(target: Target, query_id: str, task: int) -> Lane:
-    # Workers belong to one query at a time: lanes of another are those of one that has ended.
-    for name in [each for each in _lanes if each[2] != query_id]:
-        _lanes.pop(name).close()
-    lane = Lane(target, query_id, task)
-    _lanes[_name(target, query_id, task)] = lane
-    return lane
+def _open(target: Target, query_id: str, task: int) -> TaskProducer:
+    # Workers belong to one query at a time: producers of another are those of one that has ended.
+    for name in [each for each in _producers if each[2] != query_id]:
+        _producers.pop(name).close()
+    producer = TaskProducer(target, query_id, task)
+    _producers[_name(target, query_id, task)] = producer
+    return producer
 
 
 def _name(target: Target, query_id: str, task: int) -> tuple[str, str, str]:

@@ -15,7 +15,7 @@ _BATCHES_KEPT = 512
 _SINK_METRIC = "penstock.sink"
 
 
-class Tally:
+class ProgressCount:
     def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
         self._monotonic = monotonic
         self._lock = threading.Lock()

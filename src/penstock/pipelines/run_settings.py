@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from penstock.pipelines.run.security import java_settings
+from penstock.pipelines.security import java_settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,8 +21,7 @@ from confluent_kafka import (
 )
 
 from penstock.pipelines.error import RunError
-from penstock.pipelines.keyed.group import group_metadata
-from penstock.pipelines.keyed.kafka import (
+from penstock.pipelines.kafka import (
     CALL_TIMEOUT_S,
     admin,
     consumer_settings,
@@ -31,6 +30,7 @@ from penstock.pipelines.keyed.kafka import (
     partition_count,
     producer_settings,
 )
+from penstock.pipelines.keyed.group import group_metadata
 from penstock.pipelines.keyed.state import (
     POSITION_KEY,
     Position,
@@ -42,7 +42,7 @@ from penstock.telemetry.log import get_logger
 
 if TYPE_CHECKING:
     from penstock.pipelines.keyed.declare import KeyedPipeline
-    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.run_settings import RunSettings
 
 _log = get_logger("pipelines.keyed")
 _FROM_SPARK = {-2: OFFSET_BEGINNING, -1: OFFSET_END}

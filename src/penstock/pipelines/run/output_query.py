@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from penstock.pipelines.run.aside import Aside, Sought
 from penstock.pipelines.run.batch_log import as_positions
 from penstock.pipelines.run.plan import INPUT_METRIC
+from penstock.pipelines.run.rejected import RejectedRows, Search
 from penstock.pipelines.transforms.each import FAILED
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ _POLL_S = 0.01
 
 
 @dataclass(slots=True)
-class Slot:
+class OutputQuery:
     output: str
     pipeline: Pipeline
     begin: Callable[[], StreamingQuery]
-    aside: Aside
+    rejected: RejectedRows
     owns_poison: frozenset[str] = frozenset()
     """Inputs whose dead letters this output's query tells; each input has one that does."""
     query: StreamingQuery | None = None
@@ -40,15 +40,15 @@ class Slot:
 
     def start(self) -> None:
         self.query = self.begin()
-        self.aside.query_id = str(self.query.id)
+        self.rejected.query_id = str(self.query.id)
 
-    def sought(self, progress: Mapping[str, Any]) -> Sought:
+    def search(self, progress: Mapping[str, Any]) -> Search:
         """What the batch says it holds; with no such word, all there may be."""
         observed = progress.get("observedMetrics") or {}
         watermark = _millis((progress.get("eventTime") or {}).get("watermark"))
         poison, late = set(), set()
         failed: dict[str, list[dict[str, Any]]] = {}
-        for name in set(self.aside.inputs):
+        for name in set(self.rejected.inputs):
             told = observed.get(INPUT_METRIC + name)
             if name in self.owns_poison and (told is None or (told.get("poison") or 0) > 0):
                 poison.add(name)
@@ -58,11 +58,11 @@ class Slot:
                 oldest = None if told is None else told.get("oldest_ms")
                 if told is None or (oldest is not None and oldest < watermark):
                     late.add(name)
-        return Sought(frozenset(poison), frozenset(late), failed)
+        return Search(frozenset(poison), frozenset(late), failed)
 
-    def everything(self) -> Sought:
+    def everything(self) -> Search:
         timed = {n for n, each in self.pipeline.inputs.items() if each.event_time is not None}
-        return Sought(self.owns_poison, frozenset(timed))
+        return Search(self.owns_poison, frozenset(timed))
 
     def read_up_to(self, progress: Mapping[str, Any]) -> None:
         for source in progress["sources"]:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from confluent_kafka import KafkaException, Producer
 
 from penstock.pipelines.error import RunError
-from penstock.pipelines.keyed.kafka import CALL_TIMEOUT_S, produce_all, producer_settings
+from penstock.pipelines.kafka import CALL_TIMEOUT_S, produce_all, producer_settings
 from penstock.pipelines.keyed.partitioner import Partitioner, partitioner_of
 from penstock.pipelines.keyed.state import (
     POSITION_KEY,
@@ -26,18 +26,18 @@ from penstock.telemetry.log import get_logger
 
 if TYPE_CHECKING:
     from penstock.pipelines.keyed.declare import KeyedPipeline
-    from penstock.pipelines.run.settings import RunSettings
+    from penstock.pipelines.run_settings import RunSettings
 
 _log = get_logger("pipelines.keyed")
 _TRANSACTION_MS = 600_000
 
 
-def dealt_over(known: Mapping[int, Position]) -> int | None:
+def distributed_over(known: Mapping[int, Position]) -> int | None:
     """Over how many partitions the states are dealt; None where there are none yet."""
     return max((each.partitions for each in known.values()), default=None)
 
 
-def deal_anew(
+def redistribute(
     pipeline: KeyedPipeline,
     settings: RunSettings,
     known: Mapping[int, Position],
@@ -45,7 +45,7 @@ def deal_anew(
     run_ms: int,
 ) -> dict[int, Position]:
     """Move states to where their keys go among `count` partitions; the positions after that."""
-    before = dealt_over(known)
+    before = distributed_over(known)
     if before is None or before == count:
         return dict(known)
     if before > count:

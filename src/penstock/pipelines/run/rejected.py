@@ -1,4 +1,4 @@
-"""What a batch could not use: its dead letters and its late rows, written once each.
+"""Rejected rows of a batch: its dead letters and its late rows, written once each.
 
 A query's batch says, by an observed metric, whether there is anything of the kind. Only then its
 range of offsets is read once more, decoded the same way, and the rows go to their topics in one
@@ -23,8 +23,8 @@ from confluent_kafka.admin import AdminClient
 
 from penstock.pipelines.patience import SILENT
 from penstock.pipelines.run.batch_log import Batch, BatchLog, Positions
-from penstock.pipelines.run.presence import known_topics
-from penstock.pipelines.run.settings import RunSettings
+from penstock.pipelines.run.group_member import known_topics
+from penstock.pipelines.run_settings import RunSettings
 from penstock.pipelines.topic_making import ensure_topic
 from penstock.pipelines.transforms.dead_letter import dead_letters
 from penstock.pipelines.transforms.late import late_rows
@@ -39,7 +39,7 @@ _TIMEOUT_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class Search:
     """What to look for in a batch, by input."""
 
     poison: frozenset[str] = frozenset()
@@ -55,7 +55,7 @@ class Found:
 
 
 @dataclass(slots=True)
-class Aside:
+class RejectedRows:
     spark: SparkSession
     pipeline: Pipeline
     output: str
@@ -89,27 +89,27 @@ class Aside:
         fresh.write_text(json.dumps({"batch": batch}))
         fresh.replace(self._mark)
 
-    def see_to(self, number: int, sought: Sought) -> Found:
+    def see_to(self, number: int, search: Search) -> Found:
         found = Found()
-        letters = self._letters(self.log.batch(number), sought, found)
+        letters = self._letters(self.log.batch(number), search, found)
         first = next(letters, None)
         if first is not None:
             self._write(number, _chain(first, letters))
         self.done(number)
         return found
 
-    def _letters(self, batch: Batch, sought: Sought, found: Found) -> Iterator[tuple[str, Any]]:
+    def _letters(self, batch: Batch, search: Search, found: Found) -> Iterator[tuple[str, Any]]:
         for name, start, end in zip(self.inputs, batch.starts, batch.ends, strict=True):
             source = self.pipeline.inputs[name]
-            if end is None or (name not in sought.poison and name not in sought.late):
+            if end is None or (name not in search.poison and name not in search.late):
                 continue
             rows = self._rows(source, start, end)
-            if name in sought.poison:
-                failed = _failed(rows, source, sought.failed.get(name))
+            if name in search.poison:
+                failed = _failed(rows, source, search.failed.get(name))
                 for row in _rows(dead_letters(failed, self.pipeline.name)):
                     found.dead_letters += 1
                     yield self.pipeline.dead_letters, row
-            if name in sought.late and batch.watermark_ms > 0:
+            if name in search.late and batch.watermark_ms > 0:
                 made = rows if source.each is None else source.each.apply(rows)
                 for row in _rows(self._late(made, source, batch)):
                     found.late += 1

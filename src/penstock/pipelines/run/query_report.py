@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class QueryReport:
     run_id: str
     progress: dict[str, Any] | None = None
     ended_before: int | None = None
@@ -20,7 +20,7 @@ class Report:
     ended, and nothing more comes of this run of it."""
 
 
-def listener(reports: queue.SimpleQueue[Report]) -> StreamingQueryListener:
+def listener(reports: queue.SimpleQueue[QueryReport]) -> StreamingQueryListener:
     from pyspark.sql.streaming.listener import StreamingQueryListener
 
     class Listener(StreamingQueryListener):
@@ -30,9 +30,9 @@ def listener(reports: queue.SimpleQueue[Report]) -> StreamingQueryListener:
 
         def onQueryProgress(self, event: Any) -> None:
             progress = json.loads(event.progress.json)
-            reports.put(Report(str(progress["runId"]), progress))
+            reports.put(QueryReport(str(progress["runId"]), progress))
 
         def onQueryTerminated(self, event: Any) -> None:
-            reports.put(Report(str(event.runId)))
+            reports.put(QueryReport(str(event.runId)))
 
     return Listener()

@@ -19,7 +19,7 @@ from confluent_kafka.admin import AdminClient
 
 from penstock.pipelines.error import AlreadyRunningError, RunError
 from penstock.pipelines.patience import NO_COORDINATOR_YET, SILENT, patiently
-from penstock.pipelines.run.settings import RunSettings
+from penstock.pipelines.run_settings import RunSettings
 from penstock.telemetry.log import get_logger
 
 Offsets = Mapping[tuple[str, int], int]
@@ -28,10 +28,10 @@ _TIMEOUT_S = 10.0
 _SESSION_MS = 6000
 _POLL_S = 0.1
 _PATIENCE_S = 30.0
-_log = get_logger("pipelines.presence")
+_log = get_logger("pipelines.group_member")
 
 
-class Presence:
+class GroupMember:
     def __init__(self, group: str, topics: Iterable[str], settings: RunSettings) -> None:
         self._group = group
         self._topics = list(topics)
@@ -70,7 +70,7 @@ class Presence:
             logger=SILENT,
         )
         self._consumer.subscribe(self._topics, on_assign=self._on_assign)
-        self._thread = threading.Thread(target=self._run, name="presence", daemon=True)
+        self._thread = threading.Thread(target=self._run, name="group-member", daemon=True)
         self._thread.start()
 
     def committed(self) -> dict[tuple[str, int], int]:
@@ -118,7 +118,7 @@ class Presence:
             if self._assigned.is_set():
                 self._flush(self._consumer)
         except KafkaException as error:
-            _log.debug("presence", group=self._group, error=str(error))
+            _log.debug("group member", group=self._group, error=str(error))
 
     def _commit_from_outside(self) -> None:
         """As tools do: for a group without members, such as one that never let this one in."""
