@@ -29,7 +29,7 @@ Directory = Annotated[
         "--dir",
         metavar="DIR",
         envvar="PENSTOCK_PIPELINES_DIR",
-        help="Folder of checkpoints and status.",
+        help="Local folder of lock and status.",
     ),
 ]
 _DIRECTORY = Path("penstock-pipelines")
@@ -68,6 +68,14 @@ def run_command(
         ),
     ],
     directory: Directory = _DIRECTORY,
+    checkpoints: Annotated[
+        str | None,
+        typer.Option(
+            metavar="URI",
+            envvar="PENSTOCK_PIPELINES_CHECKPOINTS",
+            help="Where checkpoints go, such as s3a://bucket/path. Default: the folder of --dir.",
+        ),
+    ] = None,
     master: Annotated[str, typer.Option(metavar="URL", help="Spark's master.")] = "local[*]",
     settings: Annotated[
         list[str] | None,
@@ -116,6 +124,7 @@ def run_command(
         RunSettings(
             bootstrap_servers=cluster.bootstrap_servers,
             directory=directory,
+            checkpoints=checkpoints,
             master=master,
             options=key_values(settings or (), "--set"),
             starting=starting,

@@ -6,7 +6,6 @@ the pipeline's group; so what the group has committed is entirely done with.
 
 from __future__ import annotations
 
-import json
 import queue
 import threading
 import time
@@ -15,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import PipelineError, RunError
+from penstock.pipelines.folder import Document, Folder
 from penstock.pipelines.run.batch_log import (
     BatchLog,
     Positions,
@@ -59,8 +59,9 @@ class PipelineRun:
         self._pipeline = pipeline
         self._spark = spark
         self._settings = settings
-        self._home = settings.home(pipeline.name)
-        self._lock = RunLock(self._home, pipeline.name)
+        self._home = Folder(spark, settings.checkpoint_home(pipeline.name))
+        self._owners = Document(self._home, "owners")
+        self._lock = RunLock(settings.home(pipeline.name), pipeline.name)
         self._member = GroupMember(pipeline.name, _group_topics(pipeline), settings)
         self._count = ProgressCount()
         self._ends = EndWatch(settings)
@@ -140,29 +141,31 @@ class PipelineRun:
 
     def _own_positions(self) -> dict[tuple[str, int], int]:
         """The least of what the outputs have read, as it is committed for the group."""
-        paths = [current_checkpoint(self._home, each)[0] for each in self._pipeline.outputs]
-        return _least(BatchLog(path).positions() for path in paths)
+        names = [current_checkpoint(self._home, each)[0] for each in self._pipeline.outputs]
+        logs = [BatchLog(self._spark, self._home.path(each)) for each in names]
+        return _least(log.positions() for log in logs)
 
     def _set_checkpoints_aside(self) -> None:
         """Begin new ones: state and positions of the old ones do not fit the group's offsets."""
         for output in self._pipeline.outputs:
-            path, number = current_checkpoint(self._home, output)
-            if path.exists():
-                (self._home / f"{output}.{number + 1}").mkdir(parents=True)
+            name, number = current_checkpoint(self._home, output)
+            if self._home.exists(name):
+                self._home.make(f"{output}.{number + 1}")
 
     def _output_query(self, output: str, frame: DataFrame) -> OutputQuery:
-        path, _ = current_checkpoint(self._home, output)
-        path.mkdir(parents=True, exist_ok=True)
+        name, _ = current_checkpoint(self._home, output)
+        self._home.make(name)
+        checkpoint = self._home.path(name)
         begin = partial(
             self._pipeline.outputs[output].start,
             frame,
             pipeline=self._pipeline.name,
             output=output,
-            checkpoint=str(path.absolute()),
+            checkpoint=checkpoint,
             settings=self._settings,
             trigger=self._settings.trigger,
         )
-        log = BatchLog(path)
+        log = BatchLog(self._spark, checkpoint)
         rejected = RejectedRows(self._spark, self._pipeline, output, self._settings, log)
         return OutputQuery(output, self._pipeline, begin, rejected, positions=log.positions())
 
@@ -272,7 +275,7 @@ class PipelineRun:
             self._ended_runs.add(report.run_id)
             return
         progress, number = report.progress, int(report.progress["batchId"])
-        if number <= output.seen_batch or number > output.rejected.log.last_committed():
+        if number <= output.seen_batch or not output.rejected.log.is_committed(number):
             return  # reported again while the query had nothing to do
         self._own_inputs(output, [as_positions(each["endOffset"]) for each in progress["sources"]])
         self._catch_up(output, number)
@@ -288,14 +291,11 @@ class PipelineRun:
         if output.rejected.inputs or any(each is None for each in sources):
             return
         output.rejected.inputs = source_names(self._pipeline, [each or {} for each in sources])
-        path = self._home / "owners.json"
-        owners = json.loads(path.read_text()) if path.exists() else {}
+        owners = self._owners.read() or {}
         new = [n for n in output.rejected.inputs if owners.get(n) not in self._pipeline.outputs]
         if new:
             owners |= dict.fromkeys(new, output.output)
-            fresh = path.with_suffix(".new")
-            fresh.write_text(json.dumps(owners))
-            fresh.replace(path)
+            self._owners.write(owners)
         own = (name for name in output.rejected.inputs if owners[name] == output.output)
         output.owns_poison = frozenset(own)
 

@@ -7,7 +7,6 @@ readers see the same rows in fewer files; the old files stay until VACUUM takes 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock.pipelines.error import SessionError
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class DeltaSink:
     path: str | None = None
-    """None: a folder named after the output, in the directory of the run."""
+    """None: a folder named after the output, beside the checkpoints."""
     compact_after_files: int | None = 32
     partition_by: tuple[str, ...] = ()
 
@@ -39,7 +38,7 @@ class DeltaSink:
         trigger: Trigger,
     ) -> StreamingQuery:
         _require_delta(frame.sparkSession)
-        path = self.path or str(Path(settings.directory).absolute() / "tables" / output)
+        path = self.path or f"{settings.store()}/tables/{output}"
         table = DeltaTable(path, f"penstock.{pipeline}.{output}", self.partition_by)
 
         def write(batch: DataFrame, query_id: str, number: int) -> None:

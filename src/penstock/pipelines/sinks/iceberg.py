@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from penstock.pipelines.folder import Folder
 from penstock.pipelines.sinks.contract import Trigger
-from penstock.pipelines.sinks.folder import Folder
 from penstock.pipelines.sinks.lake import TARGET_FILE_BYTES, require_checkpoint_at, start_batches
 
 if TYPE_CHECKING:

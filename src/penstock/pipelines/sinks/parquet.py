@@ -14,11 +14,10 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from penstock.pipelines.folder import Folder
 from penstock.pipelines.sinks.contract import Trigger
-from penstock.pipelines.sinks.folder import Folder
 from penstock.pipelines.sinks.lake import TARGET_FILE_BYTES, require_checkpoint_at, start_batches
 
 if TYPE_CHECKING:
@@ -48,7 +47,7 @@ class Part(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class ParquetSink:
     path: str | None = None
-    """None: a folder named after the output, in the directory of the run."""
+    """None: a folder named after the output, beside the checkpoints."""
     compact_after_files: int | None = 32
 
     def start(
@@ -61,7 +60,7 @@ class ParquetSink:
         settings: RunSettings,
         trigger: Trigger,
     ) -> StreamingQuery:
-        path = self.path or str(Path(settings.directory).absolute() / "tables" / output)
+        path = self.path or f"{settings.store()}/tables/{output}"
         table = ParquetTable(frame.sparkSession, path)
         table.recover()
         require_checkpoint_at(frame, checkpoint, output, table.last_batch)
