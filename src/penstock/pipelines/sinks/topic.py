@@ -17,7 +17,7 @@ from confluent_kafka.admin import AdminClient
 from penstock.pipelines.error import DeclarationError, RunError
 from penstock.pipelines.patience import SILENT
 from penstock.pipelines.sinks.checkpoint import Checkpoint
-from penstock.pipelines.sinks.contract import Trigger, counted, triggered
+from penstock.pipelines.sinks.contract import OutputMode, Trigger, counted, triggered
 from penstock.pipelines.sinks.fence import FenceReader, Target
 from penstock.pipelines.sinks.worker import own_workers
 from penstock.pipelines.sinks.write import write_task
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from penstock.pipelines.run_settings import RunSettings
 
 Delivery = Literal["exactly-once", "at-least-once"]
-Mode = Literal["append", "update", "complete"]
 _COLUMNS = ("key", "value", "headers", "topic")
 _TIMEOUT_S = 30.0
 # A guess, tried on two cores only: with fewer tasks, fewer producers move from worker to worker.
@@ -43,7 +42,7 @@ class TopicSink:
 
     topic: str
     delivery: Delivery = "exactly-once"
-    mode: Mode = "append"
+    mode: OutputMode = "append"
     kafka: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the producer: librdkafka's for exactly-once, else those of the Java client."""
     tasks: int | None = None
@@ -99,7 +98,7 @@ def topic(
     name: str,
     *,
     delivery: Delivery = "exactly-once",
-    mode: Mode = "append",
+    mode: OutputMode = "append",
     kafka: Mapping[str, Any] | None = None,
     tasks: int | None = None,
     transaction_timeout_ms: int = 600_000,
