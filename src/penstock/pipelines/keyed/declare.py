@@ -11,7 +11,9 @@ import orjson
 from penstock.pipelines.error import DeclarationError
 from penstock.pipelines.keyed.event import Event, Output, Step
 from penstock.pipelines.retry import Retry
+from penstock.pipelines.sinks.topic import TopicSink
 from penstock.pipelines.transforms.dead_letter import dead_letter_topic
+from penstock.pipelines.transforms.decode import Tombstones
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,6 +36,8 @@ class KeyedPipeline:
     decode: Callable[[bytes], Any] | None = None
     """An event's value from the record's, instead of the source's decoder; whatever it raises
     makes the record a dead letter."""
+    tombstones: Tombstones = "dead-letter"
+    """What becomes of a record without a value: a dead letter, nothing, or an event without one."""
     tables: Mapping[str, TableSource] = field(default_factory=dict)
     dead_letters: str
     state: str
@@ -67,10 +71,11 @@ class KeyedPipeline:
 def keyed(
     *,
     source: TopicSource,
-    outputs: Mapping[str, str],
+    outputs: Mapping[str, str | TopicSink],
     tables: Mapping[str, TableSource] | None = None,
     name: str | None = None,
     decode: Callable[[bytes], Any] | None = None,
+    tombstones: Tombstones | None = None,
     dead_letters: str | None = None,
     state: str | None = None,
     **more: Any,
@@ -80,6 +85,11 @@ def keyed(
         raise DeclarationError("a keyed pipeline has one source topic: name just one")
     if source.each is not None:
         raise DeclarationError("a keyed pipeline calls its step for each event: leave out each=")
+    if source.event_time is not None:
+        raise DeclarationError(
+            "in a keyed pipeline time is the step's own, which sees every event, late or not:"
+            " leave out event_time= and lateness="
+        )
 
     def declare(step: Step) -> KeyedPipeline:
         own = name or getattr(step, "__name__", "keyed").replace("_", "-")
@@ -87,12 +97,24 @@ def keyed(
             name=own,
             step=step,
             source=source,
-            outputs=dict(outputs),
+            outputs={each: _topic(each, where) for each, where in outputs.items()},
             tables=dict(tables or {}),
             decode=decode,
+            tombstones=tombstones or ("dead-letter" if decode else source.decode.tombstones),
             dead_letters=dead_letters or dead_letter_topic(own),
             state=state or f"{own}.state",
             **more,
         )
 
     return declare
+
+
+def _topic(output: str, where: str | TopicSink) -> str:
+    if isinstance(where, str):
+        return where
+    if where != TopicSink(where.topic):
+        raise DeclarationError(
+            f"output {output}: a keyed pipeline writes its topics in transactions of its own: say"
+            f" sinks.topic({where.topic!r}) and no more"
+        )
+    return where.topic
