@@ -50,7 +50,7 @@ def lane_spec(
     partitions: int,
     starting: Mapping[int, int],
 ) -> LaneSpec:
-    local = settings.master.startswith("local")
+    local = (settings.master or "local").startswith("local")
     return LaneSpec(
         pipeline=pipeline.name,
         run_ms=run_ms,
