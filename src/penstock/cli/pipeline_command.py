@@ -33,6 +33,8 @@ Directory = Annotated[
     ),
 ]
 _DIRECTORY = Path("penstock-pipelines")
+# Between two of Spark's real-time batches rows stall for a moment: so they are long.
+_REAL_TIME_BATCH = "5 minutes"
 
 
 @app.command("list", cls=PlainCommand)
@@ -97,6 +99,15 @@ def run_command(
         str | None,
         typer.Option(metavar="INTERVAL", help='Time between batches, such as "2 seconds".'),
     ] = None,
+    real_time: Annotated[
+        bool,
+        typer.Option(
+            "--real-time",
+            help="Spark's real-time mode, for keyed pipelines: rows are judged as they come, and"
+            " each partition takes a core. Turns off Spark's check of what it supports there"
+            " (spark.sql.streaming.realTimeMode.allowlistCheck): Python is not on its list.",
+        ),
+    ] = False,
     metrics_port: Annotated[
         int | None,
         typer.Option(
@@ -113,12 +124,14 @@ def run_command(
     """
     from penstock.pipelines.run_settings import RunSettings
 
-    if once and every is not None:
-        raise UsageFailure("--once and --every do not go together")
+    if once + (every is not None) + real_time > 1:
+        raise UsageFailure("--once, --every and --real-time do not go together")
     cluster = cluster_of(ctx)
     trigger: dict[str, Any] = {"availableNow": True} if once else {}
     if every is not None:
         trigger = {"processingTime": every}
+    if real_time:
+        trigger = {"realTime": _REAL_TIME_BATCH}
     _run(
         name,
         RunSettings(

@@ -16,7 +16,13 @@ from penstock.pipelines.error import PipelineError, RunError
 from penstock.pipelines.keyed import preparation
 from penstock.pipelines.keyed.claim import Claim, end_transactions
 from penstock.pipelines.keyed.figure import Figures
-from penstock.pipelines.keyed.query import Scratch, lane_spec, require_possible, start_query
+from penstock.pipelines.keyed.query import (
+    Scratch,
+    is_real_time,
+    lane_spec,
+    require_possible,
+    start_query,
+)
 from penstock.pipelines.keyed.redistribution import distributed_over, redistribute
 from penstock.pipelines.keyed.report import ReportReader
 from penstock.pipelines.run.failure import LACKING, one_line
@@ -230,7 +236,8 @@ class KeyedRun:
         if query is None:
             return
         if query.isActive:
-            self._to_boundary(query)
+            if not is_real_time(self._settings):
+                self._to_boundary(query)
             query.stop()
             end_transactions(self._pipeline, self._settings.client(), self._partitions)
         self._collect(last=True)
