@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import orjson
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from penstock.pipelines.sources.table import TableSource
     from penstock.pipelines.sources.topic import TopicSource
 
+StateIn = Literal["topic", "spark"]
+"""Where the states are: a compacted topic, or Spark's own state store in the checkpoint."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyedPipeline:
@@ -36,8 +39,9 @@ class KeyedPipeline:
     makes the record a dead letter."""
     tables: Mapping[str, TableSource] = field(default_factory=dict)
     dead_letters: str
+    state_in: StateIn = "topic"
     state: str
-    """The compacted topic that holds the states and the positions."""
+    """The compacted topic that holds the states and the positions, where a topic does."""
     encode_state: Callable[[Any], bytes] = orjson.dumps
     decode_state: Callable[[bytes], Any] = orjson.loads
     counters: tuple[str, ...] = ("late",)
@@ -59,6 +63,10 @@ class KeyedPipeline:
         return self.step(state, event, tables)
 
     def start(self, spark: SparkSession, settings: RunSettings) -> Running:
+        if self.state_in == "spark":
+            from penstock.pipelines.keyed.store import start_in_store
+
+            return start_in_store(self, spark, settings)
         from penstock.pipelines.keyed.run import start_keyed
 
         return start_keyed(self, spark, settings)
@@ -72,12 +80,15 @@ def keyed(
     name: str | None = None,
     decode: Callable[[bytes], Any] | None = None,
     dead_letters: str | None = None,
+    state_in: StateIn = "topic",
     state: str | None = None,
     **more: Any,
 ) -> Callable[[Step], KeyedPipeline]:
     """Decorate a step: `(state, event, tables) -> (new state, [(output, key, value), ...])`."""
     if source.pattern is not None or len(source.topics) != 1:
         raise DeclarationError("a keyed pipeline has one source topic: name just one")
+    if state_in not in get_args(StateIn):
+        raise DeclarationError(f"states are in a topic or in spark, not in {state_in!r}")
     if source.each is not None:
         raise DeclarationError("a keyed pipeline calls its step for each event: leave out each=")
 
@@ -91,6 +102,7 @@ def keyed(
             tables=dict(tables or {}),
             decode=decode,
             dead_letters=dead_letters or dead_letter_topic(own),
+            state_in=state_in,
             state=state or f"{own}.state",
             **more,
         )

@@ -62,7 +62,9 @@ def ensure_topics(pipeline: KeyedPipeline, settings: RunSettings) -> int:
             ensure_topic(client, topic, count)
         for table in pipeline.tables.values():
             ensure_topic(client, table.topic, 1, compacted=True)
-        if not ensure_topic(client, pipeline.state, count, compacted=True):
+        if pipeline.state_in == "topic" and not ensure_topic(
+            client, pipeline.state, count, compacted=True
+        ):
             ensure_partitions(client, pipeline.state, count)
     except KafkaException as error:
         raise RunError(
