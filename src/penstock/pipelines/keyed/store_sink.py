@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import DeclarationError
-from penstock.pipelines.keyed.judging import DEAD_LETTERS, StepSpec
+from penstock.pipelines.keyed.judging import StepSpec
 from penstock.pipelines.run.spark_setting import configured
 from penstock.pipelines.sinks.contract import ROWS_METRIC, Trigger, triggered
 from penstock.pipelines.sinks.fence import Target
@@ -41,7 +41,7 @@ class StoreSink:
     """Of each output, and of the dead letters under their own name."""
     tables: Mapping[str, TableSource]
     tasks: int | None = None
-    """How many tasks judge and write, each with its own bucket. What the first start finds stays."""
+    """How many judge and write, a bucket each; None: one for four cores. It stays as it began."""
 
     def start(
         self,
