@@ -22,6 +22,8 @@ from tests.conformance.conftest import (
 )
 from tests.conformance.own_broker import own_broker
 
+# kafka-python waits up to 36 s before it tries again a node that refused it several times.
+RECONNECT_PATIENCE_S = 120.0
 SETTINGS = BROKER_SETTINGS | {"offsets.topic.num.partitions": "1"}
 
 
@@ -106,5 +108,7 @@ def go_on(broker: Any, clients: Membership, topic_name: str, client: str, protoc
     kill(broker)
     records = [Record(b"after", partition=n) for n in range(2)]
     ConfluentClient(broker.bootstrap_servers).produce(topic_name, records, idempotent=True)
-    wait_until(lambda: sum(one.values().count(b"after") for one in members) >= 2)
+    wait_until(
+        lambda: sum(one.values().count(b"after") for one in members) >= 2, RECONNECT_PATIENCE_S
+    )
     wait_shared(members, places(topic_name, 2))

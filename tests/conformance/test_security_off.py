@@ -100,7 +100,7 @@ def described(connection: Connection, *users: str) -> dict[str, object]:
     asked = DescribeUserScramCredentialsRequest(users=[UserName(name=user) for user in users])
     return {
         one.user: one.error_code
-        or [(info.mechanism, info.iterations) for info in one.credential_infos]
+        or sorted((info.mechanism, info.iterations) for info in one.credential_infos)
         for one in connection.call(asked, 0).results
     }
 

@@ -101,12 +101,12 @@ def test_letters_are_written_once_whatever_the_outputs_and_restarts(
 def test_letters_of_a_batch_that_was_not_seen_to_are_written_at_the_next_start(
     penstock: Any, pipeline_run: Callable[..., Any], monkeypatch: Any
 ) -> None:
-    from penstock.pipelines.run.rejected import Aside, Found
+    from penstock.pipelines.run.rejected import Found, RejectedRows
 
     penstock.create_topic("orders")
     penstock.produce("orders", ["x"])
     with monkeypatch.context() as killed:
-        killed.setattr(Aside, "see_to", lambda *_: Found())
+        killed.setattr(RejectedRows, "see_to", lambda *_: Found())
         pipeline_run(both_ways)
     penstock.produce("orders", ["y"])
     pipeline_run(both_ways)

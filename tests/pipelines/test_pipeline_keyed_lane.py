@@ -5,21 +5,27 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
-import orjson
+import pyarrow
 import pytest
 from confluent_kafka import TopicPartition
 
-from penstock.pipelines.error import DeclarationError, RunError, TransientError
+from penstock.pipelines.error import RunError
 from penstock.pipelines.kafka import admin
+from penstock.pipelines.keyed import Event, KeyedPipeline, keyed
 from penstock.pipelines.keyed import task as task_module
-from penstock.pipelines.keyed.event import Event
-from penstock.pipelines.keyed.lane import Lane, LaneSpec, Rows
-from penstock.pipelines.keyed.state import POSITION_KEY
+from penstock.pipelines.keyed.claim import Claim
+from penstock.pipelines.keyed.judging import Rows
+from penstock.pipelines.keyed.lane import Lane, LaneSpec
+from penstock.pipelines.keyed.preparation import starts
+from penstock.pipelines.keyed.query import lane_spec
+from penstock.pipelines.keyed.report import ReportReader
+from penstock.pipelines.keyed.state import POSITION_KEY, PartitionState, decode_position
 from penstock.pipelines.keyed.task import run_task
 from penstock.pipelines.retry import Retry
+from penstock.pipelines.run_settings import RunSettings
+from penstock.pipelines.sources.topic import topic
 from penstock.pipelines.topic_making import ensure_topic
 from penstock.testing.broker import Broker
 
@@ -35,23 +41,35 @@ def count_up(state: Any, event: Event, tables: Mapping[str, Any]) -> tuple[Any, 
     return total, [("totals", event.key, str(total))]
 
 
-def spec(broker: Broker, **changes: Any) -> LaneSpec:
-    usual: dict[str, Any] = {
-        "pipeline": "adder",
-        "run_ms": 1,
-        "topic": "numbers",
-        "step": count_up,
-        "decode": bytes.decode,
-        "outputs": {"totals": "totals"},
-        "counters": ("late",),
-        "dead_letters": "adder.dead-letters",
-        "state": "adder.state",
-        "encode_state": orjson.dumps,
-        "decode_state": orjson.loads,
-        "client": {"bootstrap.servers": broker.bootstrap_servers},
-        "retry": Retry(attempts_max=3, backoff_s=0.001),
-    }
-    return LaneSpec(**{**usual, **changes})
+def adder(**more: Any) -> KeyedPipeline:
+    retry = Retry(attempts_max=3, backoff_s=0.001)
+    return keyed(
+        name="adder",
+        source=topic("numbers"),
+        decode=bytes.decode,
+        outputs={"totals": "totals"},
+        retry=retry,
+        **more,
+    )(count_up)
+
+
+def claimed(broker: Broker, **more: Any) -> LaneSpec:
+    """What lanes of a new run get, which has claimed both partitions; they go on where they are."""
+    settings = RunSettings(bootstrap_servers=broker.bootstrap_servers)
+    pipeline = adder(**more)
+    claim = Claim(pipeline, settings.client(), 2)
+    claim.write({0: 0, 1: 0, **positions(broker)})
+    return lane_spec(pipeline, settings, claim.run, 2)
+
+
+def positions(broker: Broker) -> dict[int, int]:
+    found = {}
+    for partition in range(2):
+        state = PartitionState("adder.state", partition)
+        state.restore({"bootstrap.servers": broker.bootstrap_servers}, "look")
+        if state.position is not None:
+            found[partition] = state.position.offset
+    return found
 
 
 def rows(start: int, *events: tuple[str, str]) -> Rows:
@@ -69,16 +87,15 @@ def rows(start: int, *events: tuple[str, str]) -> Rows:
 def broker(penstock: Broker) -> Broker:
     client = admin({"bootstrap.servers": penstock.bootstrap_servers})
     ensure_topic(client, "adder.state", 2, compacted=True)
-    for topic in ("numbers", "totals", "adder.dead-letters"):
-        ensure_topic(client, topic, 2)
+    for each in ("numbers", "totals", "adder.dead-letters"):
+        ensure_topic(client, each, 2)
     return penstock
 
 
 @pytest.fixture(autouse=True)
-def no_slots_left() -> Iterator[None]:
+def no_lanes_left() -> Iterator[None]:
     yield
-    for slot in list(task_module._slots.values()):
-        task_module.drop(slot)
+    task_module._lanes.clear()
 
 
 def totals(broker: Broker, count: int | None = None) -> list[tuple[str, str]]:
@@ -90,68 +107,84 @@ def totals(broker: Broker, count: int | None = None) -> list[tuple[str, str]]:
 
 
 def test_outputs_states_position_and_offset_come_with_one_commit(broker: Broker) -> None:
-    lane = Lane(spec(broker), 1)
+    spec = claimed(broker)
+    lane = Lane(spec, 1)
     lane.feed(rows(0, ("a", "1"), ("b", "2"), ("a", "3")), {})
     assert totals(broker) == []
     counts = lane.commit()
-    assert (counts["events"], counts["states"], counts["totals"]) == (3, 2, 3)
+    assert (counts["events"], counts["totals"]) == (3, 3)
     assert sorted(totals(broker, 3)) == [("a", "1"), ("a", "4"), ("b", "2")]
-    written = broker.read("adder.state", partition=1, settings=COMMITTED, count=3)
-    assert {each.key: each.value for each in written} == {
-        b"a": b"4",
-        b"b": b"2",
-        POSITION_KEY: b'{"position":3,"run":1,"partitions":1}',
-    }
-    assert broker.read("adder.state", partition=0) == []
+    written = broker.read("adder.state", partition=1, settings=COMMITTED, count=4)
+    found = {each.key: each.value for each in written}
+    position = decode_position(found.pop(POSITION_KEY))
+    assert found == {b"a": b"4", b"b": b"2"}
+    assert position is not None
+    assert (position.offset, position.run, position.partitions) == (3, spec.run, 2)
+    client = {"bootstrap.servers": broker.bootstrap_servers}
+    reports = ReportReader(client, "adder", "numbers").read_last(spec.run, 2)
+    told = dict(zip(spec.counted, reports[1].counts, strict=True))
+    assert (reports[1].offset, told["events"], told["states"], told["totals"]) == (3, 3, 2, 3)
+    assert (reports[0].offset, reports[0].counts) == (0, ())
 
 
 def test_a_lane_elsewhere_goes_on_from_what_was_committed(broker: Broker) -> None:
-    first = Lane(spec(broker), 0)
+    spec = claimed(broker)
+    first = Lane(spec, 0)
     first.feed(rows(0, ("a", "1"), ("b", "2"), ("c", "3")), {})
     first.commit()
     first.feed(rows(3, ("a", "100"), ("c", "forget")), {})  # never committed
 
-    second = Lane(spec(broker), 0)
+    second = Lane(spec, 0)
     second.feed(rows(1, ("b", "2"), ("c", "3"), ("a", "10"), ("c", "forget")), {})
     counts = second.commit()
     assert (counts["skipped"], counts["events"], second.position) == (2, 2, 5)
+    assert second.totals["events"] == 5
     assert sorted(totals(broker, 4)) == [("a", "1"), ("a", "11"), ("b", "2"), ("c", "3")]
-    third = Lane(spec(broker), 0)
+    third = Lane(spec, 0)
     third.feed(rows(5, ("c", "7")), {})
     third.commit()
     assert ("c", "7") in totals(broker, 5)
-    assert {key: bytes(value) for key, value in third.states.items() if key != b"c"} == {
-        b"a": b"11",
-        b"b": b"2",
-    }
+    assert third.states == {b"a": b"11", b"b": b"2", b"c": b"7"}
 
 
-def test_the_one_that_was_fenced_out_catches_up_and_writes_nothing_twice(broker: Broker) -> None:
-    old, new = Lane(spec(broker), 0), Lane(spec(broker), 0)
+def test_the_one_that_was_fenced_out_fails_and_does_not_take_the_partition_back(
+    broker: Broker,
+) -> None:
+    spec = claimed(broker)
+    old, new = Lane(spec, 0), Lane(spec, 0)
     old.feed(rows(0, ("a", "1")), {})
     new.feed(rows(0, ("a", "1"), ("a", "2")), {})
-    new.commit()
-    counts = old.commit()  # fenced: opens anew and finds its row written
-    assert (counts["skipped"], counts["events"]) == (1, 0)
-    old.feed(rows(1, ("a", "2"), ("a", "4")), {})
-    old.commit()
-    new.feed(rows(3, ("a", "8")), {})
-    new.commit()
-    assert totals(broker, 4) == [("a", "1"), ("a", "3"), ("a", "7"), ("a", "15")]
-
-
-def test_an_older_run_gives_way_to_a_newer_one(broker: Broker) -> None:
-    old, new = Lane(spec(broker, run_ms=5), 0), Lane(spec(broker, run_ms=6), 0)
-    old.feed(rows(0, ("a", "1")), {})
-    new.feed(rows(0, ("a", "1")), {})
-    new.commit()
-    with pytest.raises(RunError, match="newer run of adder"):
+    with pytest.raises(RunError, match="another attempt"):
         old.commit()
+    new.commit()
+    new.feed(rows(2, ("a", "4")), {})
+    new.commit()
+    assert totals(broker, 3) == [("a", "1"), ("a", "3"), ("a", "7")]
+
+
+def test_a_run_that_was_taken_over_gives_up(broker: Broker) -> None:
+    old = claimed(broker)
+    lane = Lane(old, 0)
+    lane.feed(rows(0, ("a", "1")), {})
+    new = claimed(broker)
+    with pytest.raises(RunError, match="another attempt"):
+        lane.commit()
+    # Whatever it opens, now and later, with whatever clock: the name stands in the topic.
+    with pytest.raises(RunError, match="newer run of adder has taken over partition 0"):
+        Lane(old, 0).open()
+    lane = Lane(new, 0)
+    lane.feed(rows(0, ("a", "1")), {})
+    lane.commit()
     assert totals(broker, 1) == [("a", "1")]
 
 
+def test_positions_of_earlier_versions_are_read() -> None:
+    position = decode_position(b'{"position":3,"run":1700000000000,"partitions":2}')
+    assert position == (3, "1700000000000", 2, ())
+
+
 def test_poison_goes_to_the_dead_letters_with_its_headers(broker: Broker) -> None:
-    lane = Lane(spec(broker), 0)
+    lane = Lane(claimed(broker), 0)
     lane.feed(rows(4, ("a", "1"), ("b", "poison"), ("a", "x"), ("a", "2")), {})
     counts = lane.commit()
     assert (counts["dead_letters"], counts["events"]) == (2, 4)
@@ -169,34 +202,9 @@ def test_poison_goes_to_the_dead_letters_with_its_headers(broker: Broker) -> Non
     assert letters[b"x"].key == b"a"
 
 
-def test_transient_failures_are_tried_again_then_buried(broker: Broker) -> None:
-    calls: list[str] = []
-
-    def shaky(state: Any, event: Event, tables: Mapping[str, Any]) -> tuple[Any, list[Any]]:
-        calls.append(event.value)
-        if event.value == "never" or calls.count(event.value) < 3:
-            raise TransientError("not now")
-        return 1, [("totals", event.key, event.value)]
-
-    lane = Lane(spec(broker, step=shaky), 0)
-    lane.feed(rows(0, ("a", "later"), ("b", "never")), {})
-    lane.commit()
-    assert totals(broker, 1) == [("a", "later")]
-    (letter,) = broker.read("adder.dead-letters", settings=COMMITTED, count=1)
-    headers = dict(letter.headers)
-    assert headers["penstock.dlq.class"] == b"transient"
-    assert headers["penstock.dlq.attempt"] == b"5"  # two before, three now
-
-
-def test_an_output_that_was_not_declared_stops_the_run(broker: Broker) -> None:
-    lane = Lane(spec(broker, step=lambda state, event, tables: (1, [("nowhere", "k", "v")])), 0)
-    with pytest.raises(DeclarationError, match="nowhere"):
-        lane.feed(rows(0, ("a", "1")), {})
-
-
 @pytest.mark.penstock_only("a killed Kafka 4.3.0 may forget a transaction's markers")
 def test_a_broker_killed_between_feed_and_commit_costs_nothing(broker: Broker) -> None:
-    lane = Lane(spec(broker), 0)
+    lane = Lane(claimed(broker), 0)
     for number in range(4):
         lane.feed(rows(number * 50, *[("a", "1")] * 50), {})
         broker.kill()
@@ -205,69 +213,84 @@ def test_a_broker_killed_between_feed_and_commit_costs_nothing(broker: Broker) -
         lane.commit()
         again.join()
     assert [value for _, value in totals(broker, 200)] == [str(n + 1) for n in range(200)]
-    assert lane.position == 200
+    assert (lane.position, lane.totals["events"]) == (200, 200)
 
 
-def produce(broker: Broker, partition: int, *events: tuple[str, str]) -> None:
-    broker.produce("numbers", list(events), partition=partition)
+def arrow(*records: tuple[int, int, str, str]) -> pyarrow.RecordBatch:
+    """Rows as Spark hands them over: partition, offset, key, value."""
+    numbers, offsets, keys, values = zip(*records, strict=True)
+    header = pyarrow.list_(pyarrow.struct({"key": pyarrow.string(), "value": pyarrow.binary()}))
+    columns = {
+        "key": pyarrow.array([each.encode() for each in keys], pyarrow.binary()),
+        "value": pyarrow.array([each.encode() for each in values], pyarrow.binary()),
+        "partition": pyarrow.array(numbers, pyarrow.int32()),
+        "offset": pyarrow.array(offsets, pyarrow.int64()),
+        "timestamp_ms": pyarrow.array([1] * len(keys), pyarrow.int64()),
+        "headers": pyarrow.array([None] * len(keys), header),
+    }
+    return pyarrow.RecordBatch.from_pydict(columns)
 
 
-def look_in(own: LaneSpec) -> dict[str, Any]:
-    (told,) = run_task(own, {}, 0, [])
-    row: dict[str, Any] = told.to_pylist()[0]
-    return row
+def judge(spec: LaneSpec, batch: int, *batches: pyarrow.RecordBatch) -> dict[int, int]:
+    (told,) = run_task(spec, {}, (0, 1), iter(batches), batch)
+    return {each["partition"]: each["position"] for each in told.to_pylist()}
 
 
-def test_a_slot_works_off_its_partitions_and_tells_what_it_did(broker: Broker) -> None:
-    own = spec(broker, partitions=2, to_end=True)
-    produce(broker, 0, ("a", "1"))
-    produce(broker, 1, ("b", "2"), ("b", "3"))
-    told = look_in(own)
-    assert (told["events"], told["totals"], told["states"], told["skipped"]) == (3, 3, 2, 0)
-    assert orjson.loads(told["positions"]) == {"0": 1, "1": 2}
-    assert look_in(own)["events"] == 0
+def test_a_task_deals_rows_to_its_lanes_and_ends_when_they_have_committed(broker: Broker) -> None:
+    spec = claimed(broker)
+    first = arrow((0, 0, "a", "1"), (1, 0, "b", "2"))
+    assert judge(spec, 0, first, arrow((1, 3, "b", "3"))) == {0: 1, 1: 4}
     assert sorted(totals(broker, 3)) == [("a", "1"), ("b", "2"), ("b", "5")]
+    judge(spec, 0, first)  # a second attempt at the same batch
+    judge(spec, 1, arrow((0, 1, "a", "4")))
+    assert sorted(totals(broker, 4)) == [("a", "1"), ("a", "5"), ("b", "2"), ("b", "5")]
 
 
-def test_slots_share_the_partitions(broker: Broker) -> None:
-    own = spec(broker, partitions=2, slots=2, to_end=True)
-    produce(broker, 0, ("a", "1"))
-    produce(broker, 1, ("b", "2"), ("b", "3"))
-    (told,) = run_task(own, {}, 1, [])
-    assert orjson.loads(told.to_pylist()[0]["positions"]) == {"1": 2}
-    assert sorted(totals(broker, 2)) == [("b", "2"), ("b", "5")]
-
-
-def test_a_slot_goes_on_without_a_task_until_it_is_told_to_halt(
-    broker: Broker, tmp_path: Path
-) -> None:
-    own = spec(broker, epoch_s=0.1, overtime_s=300.0, halt=str(tmp_path / "halt"))
-    look_in(own)
-    produce(broker, 0, ("a", "1"))
-    assert totals(broker, 1) == [("a", "1")]
-    (tmp_path / "halt").touch()
-    assert look_in(own)["events"] == 1
-    produce(broker, 0, ("a", "2"))
-    assert look_in(own)["events"] == 0
-
-
-def test_a_failed_slot_begins_anew_from_what_was_committed(broker: Broker) -> None:
-    produce(broker, 0, ("a", "1"))
-    look_in(spec(broker, to_end=True))
-    produce(broker, 0, ("a", "2"), ("a", "4"))
-    undeclared = spec(broker, to_end=True, run_ms=2, outputs={})
-    with pytest.raises(DeclarationError, match="none of its outputs"):
-        look_in(undeclared)
-    assert look_in(spec(broker, to_end=True, run_ms=3))["events"] == 2
+def test_lanes_that_missed_a_batch_catch_up_with_whoever_had_it(broker: Broker) -> None:
+    spec = claimed(broker)
+    judge(spec, 0, arrow((0, 0, "a", "1")))
+    mine = dict(task_module._lanes)
+    task_module._lanes.clear()
+    judge(spec, 1, arrow((0, 1, "a", "2")))  # in another worker
+    task_module._lanes.clear()
+    task_module._lanes.update(mine)
+    judge(spec, 2, arrow((0, 2, "a", "4")))
     assert totals(broker, 3) == [("a", "1"), ("a", "3"), ("a", "7")]
 
 
-def test_records_that_were_deleted_unread_stop_the_run(broker: Broker) -> None:
-    produce(broker, 0, ("a", "1"))
-    look_in(spec(broker, to_end=True))
-    produce(broker, 0, ("a", "2"), ("a", "4"))
+def test_a_task_that_fails_leaves_nothing_and_the_next_begins_anew(broker: Broker) -> None:
+    spec = claimed(broker)
+    judge(spec, 0, arrow((0, 0, "a", "1")))
+
+    def cut_off() -> Iterator[pyarrow.RecordBatch]:
+        yield arrow((0, 1, "a", "2"))
+        raise EOFError("Spark is gone")
+
+    with pytest.raises(EOFError):
+        list(run_task(spec, {}, (0, 1), cut_off(), 1))
+    assert task_module._lanes == {}
+    judge(spec, 1, arrow((0, 1, "a", "2"), (0, 2, "a", "4")))
+    assert totals(broker, 3) == [("a", "1"), ("a", "3"), ("a", "7")]
+
+
+def test_a_long_catch_up_is_committed_as_it_goes(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(task_module, "ROWS_PER_COMMIT", 2)
+    spec = claimed(broker)
+    batches = [arrow((0, 2 * each, "a", "1"), (0, 2 * each + 1, "a", "1")) for each in range(3)]
+    judge(spec, 0, *batches)
+    assert task_module._lanes[spec.run, 0].totals["commits"] == 3
+    assert [value for _, value in totals(broker, 6)] == ["1", "2", "3", "4", "5", "6"]
+
+
+def test_records_that_were_deleted_unread_stop_the_start(broker: Broker) -> None:
+    broker.produce("numbers", [("a", "1"), ("a", "2"), ("a", "4")], partition=0)
+    settings = RunSettings(bootstrap_servers=broker.bootstrap_servers)
+    assert starts(adder(), settings, {0: 1}, 2) == {0: 1, 1: 0}
     client = admin({"bootstrap.servers": broker.bootstrap_servers})
     for done in client.delete_records([TopicPartition("numbers", 0, 2)]).values():
         done.result(20)
     with pytest.raises(RunError, match="data loss"):
-        look_in(spec(broker, to_end=True, run_ms=2))
+        starts(adder(), settings, {0: 1}, 2)
+    assert starts(adder(), settings, {}, 2) == {0: 2, 1: 0}

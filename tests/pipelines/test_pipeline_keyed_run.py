@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import os
 import signal
 import time
@@ -69,6 +70,23 @@ def test_it_goes_on_after_a_restart_with_state_and_shows_its_offsets(
     assert sum(_group(penstock).values()) == 7
 
 
+def test_spark_reads_every_event_and_says_so(
+    penstock: Broker, pipeline_start: Callable[..., Any]
+) -> None:
+    penstock.create_topic("numbers", partitions=3)
+    penstock.produce("numbers", [(f"k{each}", "1") for each in range(50)])
+    running = pipeline_start(adder(), trigger={"availableNow": True})
+    assert running.wait(PATIENCE_S)
+    (query,) = running.queries
+    told = [json.loads(each.json) for each in query.recentProgress]
+    assert sum(each["numInputRows"] for each in told) == 50
+    read = [source for each in told for source in each["sources"]]
+    assert {"KafkaV2[Assign[numbers-0, numbers-2]]", "KafkaV2[Assign[numbers-1]]"} == {
+        source["description"] for source in read
+    }
+    assert running.progress().input_rows == 50
+
+
 def _group(broker: Broker) -> dict[int, int]:
     consumer = Consumer({"bootstrap.servers": broker.bootstrap_servers, "group.id": "adder"})
     places = consumer.committed([TopicPartition("numbers", each) for each in range(2)], timeout=20)
@@ -88,7 +106,7 @@ def test_a_group_that_was_moved_is_followed_only_when_asked_for(
     assert totals(penstock, 3) == {b"a": [1, 3, 7]}
     _move(penstock, 2)
     pipeline_run(adder(), from_group=True)
-    assert totals(penstock, 4) == {b"a": [1, 3, 7, 11]}
+    assert totals(penstock, 4) == {b"a": [1, 3, 7, 4]}  # the group's offset, and new state
 
 
 def _move(broker: Broker, offset: int) -> None:

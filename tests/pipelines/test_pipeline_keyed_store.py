@@ -113,4 +113,4 @@ def test_what_cannot_run_is_told_in_one_line(
     with pytest.raises(DeclarationError, match="not for real-time mode"):
         pipeline_start(adder(), trigger={"realTime": "10 seconds"})
     with pytest.raises(DeclarationError, match="not in 'memory'"):
-        keyed(source=topic("a"), outputs={}, state_in="memory")  # type: ignore[arg-type]
+        adder().with_state_in("memory")

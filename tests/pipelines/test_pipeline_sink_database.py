@@ -6,6 +6,7 @@ import datetime
 import decimal
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,7 +50,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
 @pytest.fixture
 def table(url: str) -> DatabaseTable:
     made = DatabaseTable(dialect_of(url), "totals", ("id",), "pipe", "totals")
-    made.create(COLUMNS)
+    made.evolve(COLUMNS)
     return made
 
 
@@ -123,11 +124,61 @@ def test_values_of_every_type(url: str) -> None:
         "nothing": ("bigint", None, None),
     }
     table = DatabaseTable(dialect_of(url), "all_kinds", ("id",), "pipe", "kinds")
-    table.create([(name, kind) for name, (kind, _, _) in kinds.items()])
+    table.evolve([(name, kind) for name, (kind, _, _) in kinds.items()])
     table.write(pa.table({name: [value] for name, (_, value, _) in kinds.items()}), "q", 0, "[]")
     sqlite = url.startswith("sqlite")
     wanted = [text if sqlite and text else value for _, value, text in kinds.values()]
     assert list(select(url, "select * from all_kinds")[0]) == wanted
+
+
+def test_the_last_row_of_a_key_wins_and_a_deleted_one_goes(url: str, table: DatabaseTable) -> None:
+    table.write(rows(a=1, b=2, c=3), "query", 0, "[]")
+    changes = pa.table(
+        {
+            "id": ["a", "b", "a", "c", "d", "d"],
+            "amount": [5, 6, 7, None, 8, None],
+            "_deleted": [False, None, True, True, False, True],
+        }
+    )
+    table.write(changes, "query", 1, "[]")
+    assert select(url, "select * from totals") == [("b", 6)]
+    ordered = replace(table, order="amount")
+    ordered.write(pa.table({"id": ["e", "e", "e"], "amount": [2, 9, None]}), "query", 2, "[]")
+    assert select(url, "select amount from totals where id = 'e'") == [(9,)]
+
+
+def test_a_new_column_is_added(url: str, table: DatabaseTable) -> None:
+    table.write(rows(a=1), "query", 0, "[]")
+    table.evolve([*COLUMNS, ("note", "string")])
+    table.write(rows(b=2).append_column("note", pa.array(["x"])), "query", 1, "[]")
+    # Rows that no longer have it leave it as it was.
+    table.evolve(COLUMNS)
+    table.write(rows(b=3), "query", 2, "[]")
+    found = select(url, "select id, amount, note from totals order by id")
+    assert found == [("a", 1, None), ("b", 3, "x")]
+
+
+def test_any_other_change_is_refused_by_name(url: str, table: DatabaseTable) -> None:
+    with pytest.raises(RunError, match=r"column amount is .* there and text in the rows"):
+        table.evolve([("id", "string"), ("amount", "string"), ("extra", "string")])
+    with pytest.raises(RunError, match="column Amount of the rows is amount there"):
+        table.evolve([("id", "string"), ("Amount", "bigint")])
+    with pytest.raises(RunError, match=r"told apart by \(id\), and the output's key is \(amount\)"):
+        replace(table, key=("amount",)).evolve(COLUMNS)
+    with dialect_of(url).open() as cursor:
+        cursor.execute("create table theirs (id varchar(9) unique, kind int not null, n int)")
+    theirs = replace(table, name="theirs")
+    with pytest.raises(RunError, match="column kind is required there"):
+        theirs.evolve([("id", "string"), ("n", "int")])
+    theirs.evolve([("id", "string"), ("kind", "smallint"), ("n", "int")])
+    assert [name for name, *_ in described(url, "theirs")] == ["id", "kind", "n"]
+    assert [name for name, *_ in described(url, "totals")] == ["id", "amount"]
+
+
+def described(url: str, table: str) -> list[tuple[Any, ...]]:
+    dialect = dialect_of(url)
+    with dialect.open() as cursor:
+        return [(each.name, each.type) for each in dialect.columns(cursor, table)]
 
 
 def test_what_cannot_be_declared() -> None:

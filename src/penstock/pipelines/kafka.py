@@ -87,9 +87,21 @@ def end_offsets(
     client: AdminClient, places: Collection[tuple[str, int]], timeout_s: float = CALL_TIMEOUT_S
 ) -> dict[tuple[str, int], int]:
     """Where committed records of these partitions end now, asked in one request."""
-    latest: Any = OffsetSpec.latest()  # type: ignore[no-untyped-call]
+    return _offsets(client, places, OffsetSpec.latest(), timeout_s)  # type: ignore[no-untyped-call]
+
+
+def first_offsets(
+    client: AdminClient, places: Collection[tuple[str, int]], timeout_s: float = CALL_TIMEOUT_S
+) -> dict[tuple[str, int], int]:
+    """Where the records of these partitions begin now, asked in one request."""
+    return _offsets(client, places, OffsetSpec.earliest(), timeout_s)  # type: ignore[no-untyped-call]
+
+
+def _offsets(
+    client: AdminClient, places: Collection[tuple[str, int]], which: Any, timeout_s: float
+) -> dict[tuple[str, int], int]:
     answers = client.list_offsets(
-        {TopicPartition(*each): latest for each in places},
+        {TopicPartition(*each): which for each in places},
         isolation_level=IsolationLevel.READ_COMMITTED,
         request_timeout=timeout_s,
     )
@@ -99,10 +111,10 @@ def end_offsets(
     }
 
 
-def is_compacted(client: AdminClient, topic: str) -> bool:
+def cleanup_policy(client: AdminClient, topic: str) -> str:
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
     found = client.describe_configs([resource])[resource].result(CALL_TIMEOUT_S)
-    return "compact" in str(found["cleanup.policy"].value)
+    return str(found["cleanup.policy"].value)
 
 
 def produce_all(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -22,9 +23,11 @@ class Retry:
     backoff_s: float = 0.1
     backoff_max_s: float = 2.0
 
-    def waits(self) -> Iterable[float]:
+    def waits(self, chance: Callable[[], float] = random.random) -> Iterable[float]:
+        """Growing, each shorter by up to a half, at random: so that they do not come together."""
         for attempt in range(self.attempts_max - 1):
-            yield min(self.backoff_s * 2**attempt, self.backoff_max_s)
+            wait_s = min(self.backoff_s * 2**attempt, self.backoff_max_s)
+            yield wait_s * (1 - chance() / 2)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from penstock.pipelines.error import RunError
+from penstock.pipelines.folder import as_uri, has_scheme
 from penstock.pipelines.security import java_settings
 
 
@@ -14,8 +16,11 @@ from penstock.pipelines.security import java_settings
 class RunSettings:
     bootstrap_servers: str = "127.0.0.1:9092"
     directory: Path = Path("penstock-pipelines")
-    """Checkpoints, lock and status of every pipeline, each under its own name."""
-    master: str = "local[*]"
+    """Of this machine: lock and status of every pipeline, each under its own name."""
+    checkpoints: str | None = None
+    """Where checkpoints go, a URI such as s3a://bucket/pipelines; None: to `directory`."""
+    master: str | None = None
+    """What to start where no session runs yet; None: `local[*]`. A session has its own."""
     options: Mapping[str, str] = field(default_factory=dict)
     """Spark settings, over those of `session()`."""
     starting: str = "earliest"
@@ -31,8 +36,23 @@ class RunSettings:
     """Restarts in a row after transient failures before giving up."""
     retry_backoff_s: float = 0.5
 
+    def __post_init__(self) -> None:
+        if has_scheme(str(self.directory)):
+            raise RunError(
+                f"lock and status need a folder of this machine, not {self.directory}:"
+                " give the URI as --checkpoints, or as RunSettings(checkpoints=…)"
+            )
+
     def home(self, pipeline: str) -> Path:
+        """For what belongs to this machine: the lock, and what the run says of itself."""
         return Path(self.directory) / pipeline
+
+    def store(self) -> str:
+        """The URI below which checkpoints are, and tables that were given no place."""
+        return as_uri(self.directory if self.checkpoints is None else self.checkpoints)
+
+    def checkpoint_home(self, pipeline: str) -> str:
+        return f"{self.store()}/{pipeline}"
 
     def spark_kafka(self) -> dict[str, str]:
         """Options of Spark's Kafka source and sink."""

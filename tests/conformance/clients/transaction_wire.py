@@ -48,6 +48,8 @@ WAIT = frozenset(
         ErrorCode.CONCURRENT_TRANSACTIONS,
         # A new topic's leader is known a moment before it leads.
         ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        # Nodes that were stopped together come back one by one.
+        ErrorCode.NOT_ENOUGH_REPLICAS,
     }
 )
 

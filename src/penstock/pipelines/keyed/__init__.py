@@ -1,7 +1,8 @@
-"""Keyed pipelines: a decision for each event from the state of its key, in plain Python, fast.
+"""Keyed pipelines: a decision for each event from the state of its key, in plain Python.
 
-Spark reads the source topic and gives each worker its rows; a lane per source partition holds the
-states of that partition and writes outputs, changed states and its position in one transaction.
+Spark's Kafka source reads the source topic, and Spark's tasks hand the rows to the step. A lane for
+each source partition holds the states of that partition, and writes outputs, changed states and
+its position in one transaction.
 """
 
 from penstock.pipelines.keyed.declare import KeyedPipeline, keyed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import orjson
@@ -11,7 +11,9 @@ import orjson
 from penstock.pipelines.error import DeclarationError
 from penstock.pipelines.keyed.event import Event, Output, Step
 from penstock.pipelines.retry import Retry
+from penstock.pipelines.sinks.topic import TopicSink
 from penstock.pipelines.transforms.dead_letter import dead_letter_topic
+from penstock.pipelines.transforms.decode import Tombstones
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +39,8 @@ class KeyedPipeline:
     decode: Callable[[bytes], Any] | None = None
     """An event's value from the record's, instead of the source's decoder; whatever it raises
     makes the record a dead letter."""
+    tombstones: Tombstones = "dead-letter"
+    """What becomes of a record without a value: a dead letter, nothing, or an event without one."""
     tables: Mapping[str, TableSource] = field(default_factory=dict)
     dead_letters: str
     state_in: StateIn = "topic"
@@ -62,6 +66,10 @@ class KeyedPipeline:
         """The step itself, for tests."""
         return self.step(state, event, tables)
 
+    def with_state_in(self, place: str) -> KeyedPipeline:
+        """The same with its states elsewhere."""
+        return replace(self, state_in=_place(place))
+
     def start(self, spark: SparkSession, settings: RunSettings) -> Running:
         if self.state_in == "spark":
             from penstock.pipelines.keyed.store import start_in_store
@@ -75,10 +83,11 @@ class KeyedPipeline:
 def keyed(
     *,
     source: TopicSource,
-    outputs: Mapping[str, str],
+    outputs: Mapping[str, str | TopicSink],
     tables: Mapping[str, TableSource] | None = None,
     name: str | None = None,
     decode: Callable[[bytes], Any] | None = None,
+    tombstones: Tombstones | None = None,
     dead_letters: str | None = None,
     state_in: StateIn = "topic",
     state: str | None = None,
@@ -87,10 +96,13 @@ def keyed(
     """Decorate a step: `(state, event, tables) -> (new state, [(output, key, value), ...])`."""
     if source.pattern is not None or len(source.topics) != 1:
         raise DeclarationError("a keyed pipeline has one source topic: name just one")
-    if state_in not in get_args(StateIn):
-        raise DeclarationError(f"states are in a topic or in spark, not in {state_in!r}")
     if source.each is not None:
         raise DeclarationError("a keyed pipeline calls its step for each event: leave out each=")
+    if source.event_time is not None:
+        raise DeclarationError(
+            "in a keyed pipeline time is the step's own, which sees every event, late or not:"
+            " leave out event_time= and lateness="
+        )
 
     def declare(step: Step) -> KeyedPipeline:
         own = name or getattr(step, "__name__", "keyed").replace("_", "-")
@@ -98,13 +110,32 @@ def keyed(
             name=own,
             step=step,
             source=source,
-            outputs=dict(outputs),
+            outputs={each: _topic(each, where) for each, where in outputs.items()},
             tables=dict(tables or {}),
             decode=decode,
+            tombstones=tombstones or ("dead-letter" if decode else source.decode.tombstones),
             dead_letters=dead_letters or dead_letter_topic(own),
-            state_in=state_in,
+            state_in=_place(state_in),
             state=state or f"{own}.state",
             **more,
         )
 
     return declare
+
+
+def _place(asked: str) -> StateIn:
+    for place in get_args(StateIn):
+        if asked == place:
+            return place
+    raise DeclarationError(f"states are in a topic or in spark, not in {asked!r}")
+
+
+def _topic(output: str, where: str | TopicSink) -> str:
+    if isinstance(where, str):
+        return where
+    if where != TopicSink(where.topic):
+        raise DeclarationError(
+            f"output {output}: a keyed pipeline writes its topics in transactions of its own: say"
+            f" sinks.topic({where.topic!r}) and no more"
+        )
+    return where.topic

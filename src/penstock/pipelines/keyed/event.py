@@ -12,7 +12,7 @@ Output = tuple[str, Content, Content]
 
 class Event(NamedTuple):
     value: Any
-    """As the source's decoder made it."""
+    """As the decoder made it; None for a record without a value, where such are kept."""
     key: bytes
     partition: int
     offset: int

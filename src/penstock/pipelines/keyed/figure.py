@@ -1,39 +1,53 @@
-"""How a keyed run goes, from what Spark tells of its batches. Asks nothing of the broker."""
+"""How a keyed run goes, from what lanes and Spark tell. Asks nothing of the broker."""
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections import Counter, deque
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
-from penstock.pipelines.keyed.lane import DEAD_LETTERS, EVENTS, SKIPPED, WAIT, WAIT_MAX
-from penstock.pipelines.keyed.query import OBSERVATION
-from penstock.pipelines.keyed.slot import BATCH, COMMITS, LONGEST
-from penstock.pipelines.keyed.task import POSITIONS, TIMES
+from penstock.pipelines.keyed.judging import DEAD_LETTERS, EVENTS
+from penstock.pipelines.keyed.report import PartitionReport
 from penstock.pipelines.run.progress import PartitionProgress, Progress
 
 WINDOW_S = 10.0
+LATE = "late"
+
+
+class _Sample(NamedTuple):
+    at_s: float
+    read: int
+    written: int
+    middle_ms: int
+    longest_ms: int
 
 
 class Figures:
-    """Adds up batches; a new query of the same run begins at `new_query`."""
+    """Adds up partitions and queries; a new query of the same run begins at `new_query`."""
 
-    def __init__(self, topic: str, outputs: tuple[str, ...]) -> None:
+    def __init__(self, topic: str, counted: tuple[str, ...], outputs: tuple[str, ...]) -> None:
         self._topic = topic
+        self._counted = counted
         self._outputs = outputs
-        self._totals: Counter[str] = Counter()
-        self._recent: deque[tuple[float, dict[str, int]]] = deque(maxlen=2000)
-        self._last_batch = -1
+        self._earlier: Counter[str] = Counter()
+        self._own: dict[int, Counter[str]] = {}
         self._positions: dict[int, int] = {}
+        self._planned: dict[int, int] = {}
         self._ends: dict[int, int] = {}
+        self._samples: deque[_Sample] = deque(maxlen=600)
+        self._batches = 0
+        self._batch_ms: deque[tuple[float, int]] = deque(maxlen=600)
+        self._last_batch = -1
         self._durations: dict[str, int] = {}
         self._lock = threading.Lock()
 
     def new_query(self, positions: Mapping[int, int]) -> None:
         with self._lock:
+            self._earlier = self._totals()
+            self._own.clear()
+            self._planned.clear()
             self._last_batch = -1
             self._positions.update(positions)
 
@@ -42,65 +56,84 @@ class Figures:
         with self._lock:
             self._ends.update({partition: end for (_, partition), end in ends.items()})
 
-    def add(self, document: dict[str, Any]) -> bool:
-        """Count one of Spark's progress documents; False for one that says nothing new."""
+    def take(self, reports: Mapping[int, PartitionReport]) -> bool:
+        """What lanes have told; False when they have done nothing since they were last asked."""
+        with self._lock:
+            before = self._totals()
+            for partition, report in reports.items():
+                counts = Counter(dict(zip(self._counted, report.counts, strict=False)))
+                # A look that waited for nobody may be older than the one before it.
+                if counts[EVENTS] >= self._own.get(partition, Counter())[EVENTS]:
+                    self._own[partition] = counts
+                    self._positions[partition] = report.offset
+            now = self._totals()
+            waits = [each.waited_ms for each in reports.values() if each.counts]
+            if now[EVENTS] == before[EVENTS]:
+                return False
+            middle, longest = (max(each) for each in zip(*waits, strict=True))
+            written = sum(now[name] - before[name] for name in self._outputs)
+            read = now[EVENTS] - before[EVENTS]
+            self._samples.append(_Sample(time.monotonic(), read, written, middle, longest))
+            return True
+
+    def add(self, document: Mapping[str, Any]) -> None:
+        """The progress that Spark tells of the last batch."""
         with self._lock:
             batch = int(document["batchId"])
             if batch <= self._last_batch:
-                return False
-            figures, positions = _observed(document)
-            self._positions.update(positions)
-            if not figures.get(EVENTS, 0) + figures.get(SKIPPED, 0):
-                return False
+                return
+            self._batches += batch - self._last_batch
             self._last_batch = batch
-            for name, count in figures.items():
-                if name not in LONGEST:
-                    self._totals[name] += count
-            self._recent.append((time.monotonic(), figures))
-            self._durations = document["durationMs"]
-            return True
+            self._durations = dict(document["durationMs"])
+            took_ms = int(self._durations.get("triggerExecution", 0))
+            self._batch_ms.append((time.monotonic(), took_ms))
+            for source in document["sources"]:
+                said = (source.get("endOffset") or {}).get(self._topic, {})
+                self._planned.update({int(each): int(offset) for each, offset in said.items()})
 
     def has_reached(self, offsets: Mapping[int, int]) -> bool:
         with self._lock:
-            return all(self._positions.get(each, 0) >= offset for each, offset in offsets.items())
+            return all(self._position(each) >= offset for each, offset in offsets.items())
 
     def progress(self, restarts: int) -> Progress:
         with self._lock:
-            now = time.monotonic()
-            recent = [each for each in self._recent if each[0] > now - WINDOW_S]
-            span_s = max(1.0, now - recent[0][0]) if recent else 1.0
-            read = sum(each[1].get(EVENTS, 0) for each in recent)
-            written = sum(each[1].get(name, 0) for each in recent for name in self._outputs)
+            now, totals = time.monotonic(), self._totals()
+            recent = [each for each in self._samples if each.at_s > now - WINDOW_S]
+            span_s = max(1.0, now - recent[0].at_s) if recent else 1.0
+            took_ms = [took for at_s, took in self._batch_ms if at_s > now - WINDOW_S]
             return Progress(
-                input_rate=read / span_s,
-                output_rate=written / span_s,
-                input_rows=self._totals[EVENTS],
-                output_rows=sum(self._totals[name] for name in self._outputs),
-                batches=self._totals[COMMITS],
-                batch_ms_p50=_share([each[1].get(BATCH, 0) for each in recent], 0.5),
-                batch_ms_p99=_share([each[1].get(BATCH, 0) for each in recent], 0.99),
-                latency_ms_p50=_share([each[1].get(WAIT, 0) for each in recent], 0.5),
-                latency_ms_p99=_share([each[1].get(WAIT_MAX, 0) for each in recent], 0.99),
-                dead_letters=self._totals[DEAD_LETTERS],
-                late=self._totals["late"],
+                input_rate=sum(each.read for each in recent) / span_s,
+                output_rate=sum(each.written for each in recent) / span_s,
+                input_rows=totals[EVENTS],
+                output_rows=sum(totals[name] for name in self._outputs),
+                batches=self._batches,
+                batch_ms_p50=_share(took_ms, 0.5),
+                batch_ms_p99=_share(took_ms, 0.99),
+                latency_ms_p50=_share([each.middle_ms for each in recent], 0.5),
+                latency_ms_p99=_share([each.longest_ms for each in recent], 0.99),
+                dead_letters=totals[DEAD_LETTERS],
+                late=totals[LATE],
                 restarts=restarts,
-                partitions=tuple(
-                    PartitionProgress(self._topic, each, at, max(at, self._ends.get(each, at)))
-                    for each, at in sorted(self._positions.items())
-                ),
-                extra={
-                    **{name: count for name, count in self._totals.items() if name not in TIMES},
-                    "duration_ms": self._durations,
-                },
+                partitions=tuple(self._partitions()),
+                extra={**totals, "duration_ms": self._durations},
             )
 
+    def _totals(self) -> Counter[str]:
+        totals = Counter(dict.fromkeys(self._counted, 0))
+        for counts in (self._earlier, *self._own.values()):
+            totals.update(counts)
+        return totals
 
-def _observed(document: dict[str, Any]) -> tuple[dict[str, int], dict[int, int]]:
-    """Counts, and the positions of all partitions: each slot tells its own as JSON."""
-    row = dict(document.get("observedMetrics", {}).get(OBSERVATION) or {})
-    told = [json.loads(each) for each in row.pop(POSITIONS, None) or []]
-    positions = {int(each): offset for part in told for each, offset in part.items()}
-    return {name: int(count or 0) for name, count in row.items()}, positions
+    def _partitions(self) -> list[PartitionProgress]:
+        found = {each: self._position(each) for each in sorted(self._positions)}
+        return [
+            PartitionProgress(self._topic, each, at, max(at, self._ends.get(each, at)))
+            for each, at in found.items()
+        ]
+
+    def _position(self, partition: int) -> int:
+        """What a batch was planned to is read when it has ended, also where no record stands."""
+        return max(self._positions.get(partition, 0), self._planned.get(partition, 0))
 
 
 def _share(values: list[int], share: float) -> float:

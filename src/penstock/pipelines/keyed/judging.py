@@ -106,7 +106,7 @@ class Judging:
                 encoded = lookup(own)
                 state = None if encoded is None else decode_state(encoded)
             try:
-                content = self._tombstone() if value is None else decode(value)
+                content = self._absent() if value is None else decode(value)
                 event = make(Event, (content, own, partition, offset, timestamp_ms))
                 new, outputs = step(state, event, tables)
                 after = None if new is None else encode_state(new)
@@ -145,12 +145,13 @@ class Judging:
             counts[name] = len(messages)
         return counts
 
-    def _tombstone(self) -> None:
+    def _absent(self) -> Any:
         """The content of an event without a value, where such events are to be judged."""
         if self._spec.tombstones == "drop":
             raise _DropError
         if self._spec.tombstones == "dead-letter":
             raise Tombstone("the record has no value")
+        return None
 
     def _fresh(self, encoded: bytes | None) -> Any:
         return None if encoded is None else self._spec.decode_state(encoded)

@@ -1,117 +1,117 @@
 """A lane: the states of one source partition in this process, and the transactions that move them.
 
-What a lane reads in memory is always what is committed, plus the changes of the transaction under
-way. Rows before the position are skipped, so whatever Spark hands over a second time is written
+What a lane holds in memory is what is committed; what a transaction changes comes to it with the
+commit. Rows before the position are skipped, so whatever Spark hands over a second time is written
 once. When anything goes wrong on the way to the broker, whether the transaction took effect is
 not guessed: the lane opens anew, which ends the old transaction one way or the other, reads the
-position, and works on the rows it still has to.
+position, and works on the rows it still has to. A lane that another one has fenced out does not:
+its task fails, so that two attempts at one task never fight for a partition.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
 
-from confluent_kafka import KafkaException, Producer, TopicPartition
+import orjson
+from confluent_kafka import KafkaError, KafkaException, Producer, TopicPartition
 
-from penstock.pipelines.error import DeclarationError, RunError, TransientError
+from penstock.pipelines.error import RunError
 from penstock.pipelines.kafka import CALL_TIMEOUT_S, produce_all, producer_settings
-from penstock.pipelines.keyed.event import Event, Headers
-from penstock.pipelines.keyed.failure import dead_letter_headers
 from penstock.pipelines.keyed.group import group_metadata
+from penstock.pipelines.keyed.judging import (
+    DEAD_LETTERS,
+    EVENTS,
+    STATES,
+    Judging,
+    Rows,
+    StepSpec,
+)
 from penstock.pipelines.keyed.state import (
     POSITION_KEY,
     PartitionState,
     Position,
-    Stored,
     encode_position,
 )
-from penstock.pipelines.retry import POISON, Failure, Retry, try_again
 
-EVENTS, SKIPPED, DEAD_LETTERS, STATES = "events", "skipped", "dead_letters", "states"
-# From a record's time stamp to its commit, in ms: of the oldest record, and of one in the middle.
-WAIT_MAX, WAIT = "wait_max_ms", "wait_ms"
+COMMITS, JUDGE_MS, COMMIT_MS = "commits", "judge_ms", "commit_ms"
 BACKOFF_S = 0.2
+# How long a wait counts as recent: whoever looks once a second sees the longest of each second.
+_RECENT_S = 1.5
+_FENCED = (
+    KafkaError._FENCED,
+    KafkaError._FATAL,
+    KafkaError.INVALID_PRODUCER_EPOCH,
+    KafkaError.PRODUCER_FENCED,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LaneSpec:
     """What every lane of a run has in common; goes to the workers with each task."""
 
-    pipeline: str
-    run_ms: int
-    topic: str
-    step: Callable[..., Any]
-    decode: Callable[[bytes], Any]
-    outputs: Mapping[str, str]
-    counters: tuple[str, ...]
+    step: StepSpec
+    run: str
+    """Claims the partitions: a lane gives up when it finds another run's name with a position."""
+    topics: Mapping[str, str]
+    """Of the outputs, by their names."""
     dead_letters: str
     state: str
-    encode_state: Callable[[Any], bytes]
-    decode_state: Callable[[bytes], Any]
     client: Mapping[str, Any]
-    retry: Retry
     partitions: int = 1
     """How many the source has."""
-    slots: int = 1
-    """How many workers share them: slot i has i, i + slots, and so on."""
-    starting: Mapping[int, int] = field(default_factory=dict)
-    """Where partitions begin that have no position yet, if not at their beginning."""
-    epoch_s: float = 2.0
-    """How long one task follows the source; its figures are reported afterwards."""
-    overtime_s: float = 0.0
-    """How long a slot goes on without a task."""
-    to_end: bool = False
-    """A task ends when it has reached what is the end at its start, rather than by time."""
-    halt: str = ""
-    """Tasks end as soon as there is a file of this name."""
     outage_s: float = 60.0
     """How long a lane tries to get through to the broker before its task fails."""
 
-
-class Rows(NamedTuple):
-    """Records of one partition in ascending order, column by column."""
-
-    keys: Sequence[bytes | None]
-    values: Sequence[bytes | None]
-    offsets: Sequence[int]
-    timestamps_ms: Sequence[int]
-    headers: Callable[[int], Headers]
+    @property
+    def counted(self) -> tuple[str, ...]:
+        """What is counted, in the order in which positions hold it."""
+        own = (EVENTS, DEAD_LETTERS, STATES, COMMITS, JUDGE_MS, COMMIT_MS)
+        return (*own, *self.step.outputs, *self.step.counters)
 
 
 class Lane:
     def __init__(self, spec: LaneSpec, partition: int) -> None:
         self.spec = spec
         self.partition = partition
-        self.counts: Counter[str] = Counter()
-        """Of the transaction under way."""
+        self.batch: int | None = None
+        """The last of Spark's batches that it worked for."""
+        self.totals: Counter[str] = Counter()
+        """Committed by this run in this partition."""
         self._state = PartitionState(spec.state, partition)
-        self._changed: dict[bytes, Any] = {}
         self._pending: list[tuple[Rows, Mapping[str, Any]]] = []
-        self._begun = False
+        self._judging = Judging(spec.step, self._state.states.get)
+        self._sent: Counter[str] = Counter()
+        self._began_s: float | None = None
         self._next = 0
+        self._waits: list[tuple[float, int, int]] = []
         self._producer: Producer | None = None
 
     @property
-    def is_open(self) -> bool:
-        return self._producer is not None
-
-    @property
     def position(self) -> int | None:
-        """Offset of the next event; None before the first one ever."""
+        """Offset of the next event; None before the lane was first opened."""
         position = self._state.position
         return None if position is None else position.offset
 
     @property
-    def states(self) -> Mapping[bytes, Any]:
-        """Committed states; those not used yet as they stand in the topic."""
+    def states(self) -> Mapping[bytes, bytes]:
+        """Committed states, encoded."""
         return self._state.states
 
+    @property
+    def rows_pending(self) -> int:
+        return sum(len(rows.offsets) for rows, _ in self._pending)
+
+    @property
+    def began_s(self) -> float | None:
+        """When the transaction under way began, by the monotonic clock."""
+        return self._began_s
+
     def feed(self, rows: Rows, tables: Mapping[str, Any]) -> None:
-        """Work on rows, in the transaction under way or a new one."""
+        """Judge rows, in the transaction under way or a new one."""
         self._pending.append((rows, tables))
         try:
             self.open()
@@ -133,48 +133,50 @@ class Lane:
             self._finish()
         except KafkaException as error:
             self._recover(error, self._finish_pending)
-        counts, self.counts = self.counts, Counter()
-        if self._pending:
-            # Rows stand in the order they were written in: the first has waited longest.
-            timestamps_ms = self._pending[0][0].timestamps_ms
-            now_ms = int(time.time() * 1000)
-            counts[WAIT_MAX] = max(0, now_ms - timestamps_ms[0])
-            counts[WAIT] = max(0, now_ms - timestamps_ms[len(timestamps_ms) // 2])
+        counts = self._judging.counts()
         self._pending.clear()
+        self._start_over()
         return counts
 
     def close(self) -> None:
         """Leave what is not committed; the next feed opens the lane anew."""
-        self._leave()
-        self._pending.clear()
-        self.counts = Counter()
-
-    def _leave(self) -> None:
         self._producer = None
-        self._changed.clear()
-        self._begun = False
+        self._pending.clear()
+        self._start_over()
+
+    def _start_over(self) -> None:
+        """Nothing of a next transaction is done yet."""
+        self._judging = Judging(self.spec.step, self._state.states.get)
+        self._sent.clear()
+        self._began_s = None
+        self._next = 0
 
     def _open(self) -> None:
         """Fence out whoever held the partition, then read what they committed."""
-        spec = self.spec
-        self._leave()
-        producer = Producer(
-            producer_settings(spec.client, f"penstock.{spec.pipeline}.{self.partition}")
-        )
+        spec, name = self.spec, self.spec.step.pipeline
+        self._producer = None
+        self._start_over()
+        producer = lane_producer(spec.client, name, self.partition)
         producer.init_transactions(CALL_TIMEOUT_S)
-        self._state.restore(spec.client, f"{spec.pipeline}.restore")
+        self._state.restore(spec.client, f"{name}.restore")
         position = self._state.position
-        if position is not None and position.run_ms > spec.run_ms:
+        if position is None:
             raise RunError(
-                f"a newer run of {spec.pipeline} has taken over partition {self.partition}:"
+                f"the position of partition {self.partition} is gone from {spec.state}:"
+                " was the topic deleted?"
+            )
+        if position.run != spec.run:
+            raise RunError(
+                f"a newer run of {name} has taken over partition {self.partition}:"
                 " stop one of the two"
             )
+        self.totals = Counter(dict(zip(spec.counted, position.counts, strict=False)))
         self._producer = producer
 
     def _recover(self, first: KafkaException, work: Callable[[], None]) -> None:
         deadline = time.monotonic() + self.spec.outage_s
         error = first
-        while time.monotonic() < deadline:
+        while not is_fenced(error) and time.monotonic() < deadline:
             time.sleep(BACKOFF_S)
             try:
                 self._open()
@@ -183,10 +185,11 @@ class Lane:
             except KafkaException as again:
                 error = again
         self.close()
+        if is_fenced(error):
+            raise RunError(f"another attempt works on partition {self.partition} now") from error
         raise error
 
     def _work_pending(self) -> None:
-        self.counts = Counter()
         for rows, tables in self._pending:
             self._work(rows, tables)
 
@@ -195,136 +198,92 @@ class Lane:
         self._finish()
 
     def _work(self, rows: Rows, tables: Mapping[str, Any]) -> None:
-        spec, partition = self.spec, self.partition
-        step, decode, decode_state = spec.step, spec.decode, spec.decode_state
-        changed, states, position = self._changed, self._state.states, self.position or 0
-        written: dict[str, list[dict[str, Any]]] = {name: [] for name in spec.outputs}
-        written.update({name: [] for name in spec.counters})
-        make = tuple.__new__  # as Event(...), without the call
-        skipped = 0
-        dead: list[tuple[int, Failure]] = []
-        index = -1
-        for key, value, offset, timestamp_ms in zip(
-            rows.keys, rows.values, rows.offsets, rows.timestamps_ms, strict=True
-        ):
-            index += 1
-            if offset < position:
-                skipped += 1
-                continue
-            own = key or b""
-            state = changed[own] if own in changed else states.get(own)
-            if type(state) is Stored:
-                state = decode_state(bytes(state))
-            try:
-                event = make(Event, (decode(value), own, partition, offset, timestamp_ms))  # type: ignore[arg-type]
-                new, outputs = step(state, event, tables)
-            except Exception as error:
-                answer = self._failed(error, state, value, own, offset, timestamp_ms, tables)
-                if isinstance(answer, Failure):
-                    dead.append((index, answer))
-                    continue
-                new, outputs = answer
-            if new is not state:
-                changed[own] = new
-            for name, out_key, out_value in outputs:
-                try:
-                    written[name].append({"key": out_key, "value": out_value})
-                except KeyError:
-                    raise DeclarationError(
-                        f"the step of {spec.pipeline} writes to {name!r}, which is none of its"
-                        f" outputs: {', '.join(written)}"
-                    ) from None
-        self._write(rows, written, dead, skipped)
-
-    def _failed(
-        self,
-        error: Exception,
-        state: Any,
-        value: bytes | None,
-        key: bytes,
-        offset: int,
-        timestamp_ms: int,
-        tables: Mapping[str, Any],
-    ) -> Any:
-        """What the step returns when tried again, or the Failure."""
-        if not isinstance(error, TransientError):
-            return Failure(error, 1, POISON)
-
-        def again() -> Any:
-            content = self.spec.decode(value)  # type: ignore[arg-type]
-            event = Event(content, key, self.partition, offset, timestamp_ms)
-            return self.spec.step(state, event, tables)
-
-        return try_again(again, error, self.spec.retry)
-
-    def _write(
-        self,
-        rows: Rows,
-        written: Mapping[str, list[dict[str, Any]]],
-        dead: Sequence[tuple[int, Failure]],
-        skipped: int,
-    ) -> None:
-        count = len(rows.offsets) - skipped
-        self.counts.update({EVENTS: count, SKIPPED: skipped, DEAD_LETTERS: len(dead)})
-        if not count:
+        position = self.position or 0
+        if not rows.offsets or rows.offsets[-1] < position:
             return
+        if rows.offsets[0] < self._next:
+            raise RunError(f"rows of partition {self.partition} came in no order: not by Spark?")
+        began = time.monotonic()
+        self._judging.judge(self.partition, rows, tables, start=position)
+        self.totals[JUDGE_MS] += _ms_since(began)
         self._next = rows.offsets[-1] + 1
-        producer = self._begin()
-        for name, messages in written.items():
-            self.counts[name] += len(messages)
-            if messages and name in self.spec.outputs:
-                produce_all(producer, self.spec.outputs[name], messages)
-        for index, failure in dead:
-            self._bury(producer, rows, index, failure)
-
-    def _bury(self, producer: Producer, rows: Rows, index: int, failure: Failure) -> None:
-        headers = dead_letter_headers(
-            rows.headers(index),
-            failure,
-            pipeline=self.spec.pipeline,
-            topic=self.spec.topic,
-            partition=self.partition,
-            offset=rows.offsets[index],
-            timestamp_ms=rows.timestamps_ms[index],
-        )
-        producer.produce(
-            self.spec.dead_letters, rows.values[index], rows.keys[index], headers=headers
-        )
+        self._write(self._begin())
 
     def _begin(self) -> Producer:
         assert self._producer is not None
-        if not self._begun:
+        if self._began_s is None:
             self._producer.begin_transaction()
-            self._begun = True
+            self._began_s = time.monotonic()
         return self._producer
+
+    def _write(self, producer: Producer) -> None:
+        """Hand over what was judged last; it is sent while more is judged."""
+        judging, sent = self._judging, self._sent
+        for name, topic in self.spec.topics.items():
+            messages = judging.outputs[name]
+            if len(messages) > sent[name]:
+                produce_all(producer, topic, messages[sent[name] :])
+                sent[name] = len(messages)
+        for letter in judging.dead_letters[sent[DEAD_LETTERS] :]:
+            producer.produce(
+                self.spec.dead_letters, letter.value, letter.key, headers=letter.headers
+            )
+        sent[DEAD_LETTERS] = len(judging.dead_letters)
 
     def _finish(self) -> None:
         """States, position and source offset, then the commit; only then they are what is."""
-        if not self._begun:
+        if self._began_s is None:
             return
-        spec, producer = self.spec, self._begin()
-        encode = spec.encode_state
+        spec, producer, began = self.spec, self._begin(), time.monotonic()
+        changed = self._judging.changed()
+        totals = self.totals + self._judging.counts()
+        totals[STATES] += len(changed)
+        totals[COMMITS] += 1
+        counts = tuple(totals[name] for name in spec.counted)
+        position = Position(self._next, spec.run, spec.partitions, counts)
         messages: list[dict[str, Any]] = [
-            {"key": key, "value": None if state is None else encode(state)}
-            for key, state in self._changed.items()
+            {"key": key, "value": value} for key, value in changed.items()
         ]
-        position = Position(self._next, spec.run_ms, spec.partitions)
         messages.append({"key": POSITION_KEY, "value": encode_position(position)})
         produce_all(producer, spec.state, messages, self.partition)
-        producer.send_offsets_to_transaction(
-            [TopicPartition(spec.topic, self.partition, self._next)],
-            group_metadata(spec.client, spec.pipeline),
-            CALL_TIMEOUT_S,
+        place = TopicPartition(
+            spec.step.topic,
+            self.partition,
+            self._next,
+            encode_report(spec.run, counts, self._waited_ms()),
         )
+        group = group_metadata(spec.client, spec.step.pipeline)
+        producer.send_offsets_to_transaction([place], group, CALL_TIMEOUT_S)
         producer.commit_transaction(CALL_TIMEOUT_S)
-        self.counts[STATES] += len(self._changed)
-        self._begun = False
-        self._keep(position)
+        self._state.keep(changed, position)
+        self.totals = totals
+        self.totals[COMMIT_MS] += _ms_since(began)
 
-    def _keep(self, position: Position) -> None:
-        states = self._state.states
-        states.update(self._changed)
-        for key in [key for key, state in self._changed.items() if state is None]:
-            del states[key]
-        self._changed.clear()
-        self._state.position = position
+    def _waited_ms(self) -> tuple[int, int]:
+        """From time stamp to commit, lately: the middle record of the last transaction, and the
+        oldest record of all."""
+        now_s, now_ms = time.monotonic(), int(time.time() * 1000)
+        # Rows stand in the order they were written in: the first has waited longest.
+        stamps = self._pending[0][0].timestamps_ms
+        middle = max(0, now_ms - stamps[len(stamps) // 2])
+        self._waits = [each for each in self._waits if each[0] > now_s - _RECENT_S]
+        self._waits.append((now_s, middle, max(0, now_ms - stamps[0])))
+        return middle, max(each[2] for each in self._waits)
+
+
+def lane_producer(client: Mapping[str, Any], pipeline: str, partition: int) -> Producer:
+    """To hold a partition; `init_transactions` takes it from whoever held it."""
+    return Producer(producer_settings(client, f"penstock.{pipeline}.{partition}"))
+
+
+def is_fenced(error: KafkaException) -> bool:
+    return error.args[0].code() in _FENCED
+
+
+def encode_report(run: str, counts: tuple[int, ...], waited_ms: tuple[int, int]) -> str:
+    """What a transaction tells of its partition, beside the group's offset: for the driver."""
+    return orjson.dumps({"run": run, "counts": counts, "waited_ms": waited_ms}).decode()
+
+
+def _ms_since(began: float) -> int:
+    return round((time.monotonic() - began) * 1000)

@@ -8,35 +8,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from confluent_kafka import (
-    OFFSET_BEGINNING,
-    OFFSET_END,
-    Consumer,
-    KafkaException,
-    Producer,
-    TopicPartition,
-)
+from confluent_kafka import Consumer, KafkaException
+from confluent_kafka.admin import AdminClient
 
 from penstock.pipelines.error import RunError
 from penstock.pipelines.kafka import (
-    CALL_TIMEOUT_S,
     admin,
+    cleanup_policy,
     consumer_settings,
     end_offsets,
     ensure_partitions,
+    first_offsets,
     partition_count,
-    producer_settings,
 )
-from penstock.pipelines.keyed.group import group_metadata
-from penstock.pipelines.keyed.state import (
-    POSITION_KEY,
-    Position,
-    encode_position,
-    read_position,
-)
+from penstock.pipelines.keyed.judging import StepSpec
+from penstock.pipelines.keyed.state import Position, read_position
+from penstock.pipelines.sources.table import portable
 from penstock.pipelines.topic_making import ensure_topic
 from penstock.telemetry.log import get_logger
 
@@ -45,7 +34,24 @@ if TYPE_CHECKING:
     from penstock.pipelines.run_settings import RunSettings
 
 _log = get_logger("pipelines.keyed")
-_FROM_SPARK = {-2: OFFSET_BEGINNING, -1: OFFSET_END}
+# As Spark names the beginning and the end in offsets as JSON.
+_BEGINNING, _END = -2, -1
+
+
+def step_spec(pipeline: KeyedPipeline) -> StepSpec:
+    """What judging takes of the pipeline, wherever its states are."""
+    return StepSpec(
+        pipeline=pipeline.name,
+        topic=pipeline.topic,
+        step=pipeline.step,
+        decode=pipeline.decode or portable(pipeline.source.decode).load,
+        tombstones=pipeline.tombstones,
+        outputs=tuple(pipeline.outputs),
+        counters=pipeline.counters,
+        encode_state=pipeline.encode_state,
+        decode_state=pipeline.decode_state,
+        retry=pipeline.retry,
+    )
 
 
 def ensure_topics(pipeline: KeyedPipeline, settings: RunSettings) -> int:
@@ -62,16 +68,29 @@ def ensure_topics(pipeline: KeyedPipeline, settings: RunSettings) -> int:
             ensure_topic(client, topic, count)
         for table in pipeline.tables.values():
             ensure_topic(client, table.topic, 1, compacted=True)
-        if pipeline.state_in == "topic" and not ensure_topic(
-            client, pipeline.state, count, compacted=True
-        ):
-            ensure_partitions(client, pipeline.state, count)
+        if pipeline.state_in == "topic":
+            _ensure_state_topic(client, pipeline.state, count)
     except KafkaException as error:
         raise RunError(
             f"the topics of {pipeline.name} cannot be made ready at {settings.bootstrap_servers}:"
             f" {error.args[0].str()}"
         ) from error
     return count
+
+
+def _ensure_state_topic(client: AdminClient, topic: str, count: int) -> None:
+    if not ensure_topic(client, topic, count, compacted=True):
+        _require_compacted(client, topic)
+        ensure_partitions(client, topic, count)
+
+
+def _require_compacted(client: AdminClient, topic: str) -> None:
+    policy = cleanup_policy(client, topic)
+    if policy != "compact":
+        raise RunError(
+            f"{topic} is there with cleanup.policy={policy}, and would lose states: set it with"
+            f" `penstock topics alter {topic} --set cleanup.policy=compact`, or name another topic"
+        )
 
 
 def ends_if_grown(
@@ -103,88 +122,61 @@ def positions(pipeline: KeyedPipeline, settings: RunSettings, count: int) -> dic
     return {partition: each for partition, each in found.items() if each is not None}
 
 
-def starting_offsets(pipeline: KeyedPipeline, settings: RunSettings, count: int) -> dict[int, int]:
-    """Where partitions begin that were never read, as the settings say; those not named begin at
-    their beginning.
-
-    The end is looked up now, and not when a worker begins: what comes between is to be read.
-    """
-    places = [(pipeline.topic, each) for each in range(count)]
-    if settings.starting == "earliest":
-        return {}
-    if settings.starting == "latest":
-        asked = dict.fromkeys(range(count), OFFSET_END)
-    else:
-        said = json.loads(settings.starting).get(pipeline.topic, {})
-        asked = {int(partition): _FROM_SPARK.get(at, at) for partition, at in said.items()}
+def starts(
+    pipeline: KeyedPipeline, settings: RunSettings, known: Mapping[int, int], count: int
+) -> dict[int, int]:
+    """Where each partition is read from: its position, or for one that was never read what the
+    settings say; a partition that came up since the last run is read from its beginning."""
+    client, places = admin(settings.client()), [(pipeline.topic, each) for each in range(count)]
     try:
-        ends = end_offsets(admin(settings.client()), places)
+        first, end = first_offsets(client, places), end_offsets(client, places)
     except KafkaException as error:
         raise RunError(
-            f"the end of {pipeline.topic} is not known: {error.args[0].str()}"
+            f"the offsets of {pipeline.topic} are not known: {error.args[0].str()}"
         ) from error
-    return {
-        partition: ends.get((pipeline.topic, partition), 0) if at == OFFSET_END else at
-        for partition, at in asked.items()
-    }
+    asked = _asked(pipeline.topic, "earliest" if known else settings.starting, count)
+    found = {}
+    for place in places:
+        partition = place[1]
+        offset = known.get(partition, asked[partition])
+        named = {_BEGINNING: first[place], _END: end[place]}
+        found[partition] = named.get(offset, offset)
+        if found[partition] < first[place]:
+            raise RunError(data_loss(pipeline, f"{partition} begins at offset {first[place]}"))
+    return found
 
 
-def follow_group(
+def _asked(topic: str, starting: str, count: int) -> dict[int, int]:
+    if starting in ("earliest", "latest"):
+        return dict.fromkeys(range(count), _END if starting == "latest" else _BEGINNING)
+    said = json.loads(starting).get(topic, {})
+    return {each: int(said.get(str(each), _BEGINNING)) for each in range(count)}
+
+
+def data_loss(pipeline: KeyedPipeline, what: str) -> str:
+    return (
+        f"records of {pipeline.topic} are gone that were not read yet (data loss): {what};"
+        " --from-group goes on where the group is set to, with new state"
+    )
+
+
+def moved_group(
     pipeline: KeyedPipeline,
     settings: RunSettings,
-    own: dict[int, int],
+    own: Mapping[int, int],
     group: Mapping[tuple[str, int], int],
-    run_ms: int,
-    count: int,
 ) -> dict[int, int]:
-    """The positions to begin at, after a look at where the group stands."""
-    moved = {
-        partition: offset
-        for (topic, partition), offset in group.items()
-        if topic == pipeline.topic and own.get(partition, offset) != offset
-    }
-    if not moved:
-        return own
-    if not settings.from_group:
+    """The group's offsets where they are to be followed: when it was moved, and that was asked."""
+    of_topic = {each: offset for (topic, each), offset in group.items() if topic == pipeline.topic}
+    moved = {each: at for each, at in of_topic.items() if own.get(each, at) != at}
+    if settings.from_group and of_topic and (moved or not own):
+        return of_topic
+    if moved:
         _log.warning(
             "the group was moved; going on from the pipeline's own position"
-            " (--from-group follows the group)",
+            " (--from-group follows the group, with new state)",
             pipeline=pipeline.name,
             group=moved,
             own={each: own[each] for each in moved},
         )
-        return own
-    for partition, offset in moved.items():
-        write_position(pipeline, settings.client(), partition, Position(offset, run_ms, count))
-    return {**own, **moved}
-
-
-def write_position(
-    pipeline: KeyedPipeline, client: Mapping[str, Any], partition: int, position: Position
-) -> None:
-    """Move a partition's position; its states stay what they are."""
-    producer = Producer(producer_settings(client, f"penstock.{pipeline.name}.{partition}"))
-    producer.init_transactions(CALL_TIMEOUT_S)
-    producer.begin_transaction()
-    value = encode_position(position)
-    producer.produce(pipeline.state, value, POSITION_KEY, partition=partition)
-    producer.send_offsets_to_transaction(
-        [TopicPartition(pipeline.topic, partition, position.offset)],
-        group_metadata(client, pipeline.name),
-        CALL_TIMEOUT_S,
-    )
-    producer.commit_transaction(CALL_TIMEOUT_S)
-
-
-def end_transactions(pipeline: KeyedPipeline, client: Mapping[str, Any], count: int) -> None:
-    """End what a cut-off task left open, so that no reader waits for it to time out."""
-
-    def end(partition: int) -> None:
-        producer = Producer(producer_settings(client, f"penstock.{pipeline.name}.{partition}"))
-        try:
-            producer.init_transactions(CALL_TIMEOUT_S)
-        except KafkaException as error:
-            _log.debug("transaction left open", partition=partition, error=str(error))
-
-    with ThreadPoolExecutor(max_workers=8) as threads:
-        list(threads.map(end, range(count)))
+    return {}

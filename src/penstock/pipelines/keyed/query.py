@@ -1,81 +1,104 @@
-"""The Spark query of a keyed pipeline: a clock, slots, figures. Its checkpoint is only scratch.
+"""The Spark query of a keyed pipeline: Spark's Kafka source, then the step in `mapInArrow`.
 
-Spark says when a task begins, where it runs, and that it failed; the rows themselves go from the
-broker to the worker, not through the JVM (`docs/decisions/0008`). A micro-batch is an epoch: each
-slot follows its partitions for so long, in as many transactions as come to be.
+The query has branches, as many as there are partitions or cores, whichever is less. Branch i of n
+reads the partitions i, i + n, and so on, in one task; its Python function has a worker process of
+its own, which keeps the lanes of these partitions from batch to batch. Nothing but speed depends
+on that. The checkpoint is scratch: where a query begins is read from the state topic.
 """
 
 from __future__ import annotations
 
-import tempfile
+import json
+import shutil
 from collections.abc import Mapping
 from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from penstock.pipelines.error import DeclarationError
 from penstock.pipelines.keyed.lane import LaneSpec
-from penstock.pipelines.keyed.slot import LONGEST
-from penstock.pipelines.keyed.task import POSITIONS, figures, task
+from penstock.pipelines.keyed.preparation import step_spec
+from penstock.pipelines.keyed.task import SCHEMA, task
 from penstock.pipelines.run.spark_setting import configured
 from penstock.pipelines.sinks.worker import own_workers, worker_slot
-from penstock.pipelines.sources.table import portable
+from penstock.pipelines.sources.table import Table
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
 
     from penstock.pipelines.keyed.declare import KeyedPipeline
     from penstock.pipelines.run_settings import RunSettings
 
-OBSERVATION = "lanes"
-HALT = "halt"
-EPOCH_S = 2.0
-OVERTIME_S = 5.0
-# On a cluster a slot's next task may run in another executor, which has to open its lanes anew;
-# so there tasks are longer, and between two of them the slot rests.
-CLUSTER_EPOCH_S = 30.0
-_MEMORY = Path("/dev/shm")
+# Rows go to Python in pieces, so that it judges the first while the JVM still reads the next.
+_SETTINGS = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",
+    "spark.sql.streaming.noDataMicroBatches.enabled": "false",
+    "spark.sql.streaming.pollingDelay": "1ms",
+}
 # A batch's end need not wait for Spark's own log of it: the positions are in the state topic.
 _ASYNCHRONOUS = {
     "asyncProgressTrackingEnabled": "true",
     "asyncProgressTrackingCheckpointIntervalMs": "10000",
     "_asyncProgressTrackingOverrideSinkSupportCheck": "true",
 }
+_OURS = (
+    "assign",
+    "subscribe",
+    "subscribePattern",
+    "startingOffsets",
+    "startingOffsetsByTimestamp",
+    "startingTimestamp",
+    "failOnDataLoss",
+    "includeHeaders",
+    "kafka.isolation.level",
+)
+_SPLITTING = ("minPartitions", "maxRecordsPerPartition")
+_OF_ALL_BRANCHES = ("maxOffsetsPerTrigger", "minOffsetsPerTrigger")
+
+
+def require_possible(pipeline: KeyedPipeline) -> None:
+    """Refuse what would change which rows a task gets."""
+    for name in pipeline.source.options:
+        if name in _SPLITTING:
+            raise DeclarationError(
+                f"{pipeline.name}: {name} splits a partition among tasks, and a keyed pipeline"
+                " judges it in order: leave it out"
+            )
+        if name in _OURS:
+            raise DeclarationError(
+                f"{pipeline.name}: a keyed pipeline sets {name} itself: leave it out"
+            )
 
 
 def lane_spec(
-    pipeline: KeyedPipeline,
-    settings: RunSettings,
-    run_ms: int,
-    partitions: int,
-    starting: Mapping[int, int],
+    pipeline: KeyedPipeline, settings: RunSettings, run: str, partitions: int
 ) -> LaneSpec:
-    local = settings.master.startswith("local")
     return LaneSpec(
-        pipeline=pipeline.name,
-        run_ms=run_ms,
-        topic=pipeline.topic,
-        step=pipeline.step,
-        decode=pipeline.decode or portable(pipeline.source.decode).load,
-        outputs=pipeline.outputs,
-        counters=pipeline.counters,
+        step=step_spec(pipeline),
+        run=run,
+        topics=pipeline.outputs,
         dead_letters=pipeline.dead_letters,
         state=pipeline.state,
-        encode_state=pipeline.encode_state,
-        decode_state=pipeline.decode_state,
         client=settings.client(),
-        retry=pipeline.retry,
         partitions=partitions,
-        starting=starting,
-        epoch_s=EPOCH_S if local else CLUSTER_EPOCH_S,
-        overtime_s=OVERTIME_S if local else 0.0,
-        to_end=bool(settings.trigger),
     )
 
 
-def scratch_directory(pipeline: KeyedPipeline) -> Path:
-    memory = _MEMORY if _MEMORY.is_dir() else None
-    return Path(tempfile.mkdtemp(prefix=f"penstock-{pipeline.name}-", dir=memory))
+class Scratch:
+    """The checkpoint directory of one query, which nobody needs afterwards."""
+
+    def __init__(self, home: Path, run: str) -> None:
+        self._path = (home / f"scratch-{run}").absolute()
+        for left in home.glob("scratch-*"):
+            shutil.rmtree(left, ignore_errors=True)
+
+    @property
+    def location(self) -> str:
+        return self._path.as_uri()
+
+    def remove(self) -> None:
+        shutil.rmtree(self._path, ignore_errors=True)
 
 
 def start_query(
@@ -83,12 +106,14 @@ def start_query(
     spark: SparkSession,
     settings: RunSettings,
     spec: LaneSpec,
-    scratch: Path,
+    starts: Mapping[int, int],
+    scratch: Scratch,
 ) -> StreamingQuery:
-    wanted = {**pipeline.options, **settings.options}
+    wanted = {**_SETTINGS, **pipeline.options, **settings.options}
     with configured(spark, wanted), own_workers(spark) as keep:
-        writer = through_slots(pipeline, spark, settings, spec).writeStream.format("noop")
-        writer = writer.queryName(pipeline.name).option("checkpointLocation", str(scratch))
+        judged = _judged(pipeline, spark, settings, spec, starts)
+        writer = judged.writeStream.format("noop").queryName(pipeline.name)
+        writer = writer.option("checkpointLocation", scratch.location)
         if settings.trigger:
             writer = writer.trigger(**settings.trigger)
         else:
@@ -96,31 +121,48 @@ def start_query(
         return keep(writer.start())
 
 
-def through_slots(
-    pipeline: KeyedPipeline, spark: SparkSession, settings: RunSettings, spec: LaneSpec
+def _judged(
+    pipeline: KeyedPipeline,
+    spark: SparkSession,
+    settings: RunSettings,
+    spec: LaneSpec,
+    starts: Mapping[int, int],
 ) -> DataFrame:
-    """One task and one worker process for each slot, which keeps its lanes from task to task."""
-    schema = ", ".join([*(f"`{name}` long" for name in figures(spec)), f"{POSITIONS} string"])
-    tables = {name: source.open(settings) for name, source in pipeline.tables.items()}
-    parts = []
-    for slot in range(spec.slots):
-        with worker_slot(spark, slot):
-            parts.append(_clock(spark).mapInArrow(task(spec, tables, slot), schema))
-    return reduce(_union, parts).observe(OBSERVATION, *_sums(spec))
+    tables: dict[str, Table] = {
+        name: source.open(settings) for name, source in pipeline.tables.items()
+    }
+    count = min(spec.partitions, spark.sparkContext.defaultParallelism)
+    branches = []
+    for number in range(count):
+        own = range(number, spec.partitions, count)
+        options = _source_options(pipeline, settings, {each: starts[each] for each in own}, count)
+        rows = _rows(spark, options).coalesce(1)
+        with worker_slot(spark, number):
+            branches.append(rows.mapInArrow(task(spec, tables, own), SCHEMA))
+    return reduce(_union, branches)
 
 
-def _clock(spark: SparkSession) -> DataFrame:
-    """One row in each batch, to wake one task."""
-    reader = spark.readStream.format("rate-micro-batch").option("rowsPerBatch", "1")
-    return reader.option("numPartitions", "1").load()
+def _source_options(
+    pipeline: KeyedPipeline, settings: RunSettings, starts: Mapping[int, int], branches: int
+) -> dict[str, str]:
+    options = pipeline.source.reading(settings)
+    del options["subscribe"]
+    for name in _OF_ALL_BRANCHES:
+        if name in options:
+            options[name] = str(max(1, int(options[name]) // branches))
+    return {
+        **options,
+        "assign": json.dumps({pipeline.topic: list(starts)}),
+        "startingOffsets": json.dumps({pipeline.topic: starts}),
+        "failOnDataLoss": "true",
+    }
+
+
+def _rows(spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
+    loaded = spark.readStream.format("kafka").options(**options).load()
+    stamp = "unix_millis(timestamp) AS timestamp_ms"
+    return loaded.selectExpr("key", "value", "partition", "offset", stamp, "headers")
 
 
 def _union(one: DataFrame, other: DataFrame) -> DataFrame:
     return one.union(other)
-
-
-def _sums(spec: LaneSpec) -> list[Column]:
-    from pyspark.sql import functions as F
-
-    sums = [(F.max(name) if name in LONGEST else F.sum(name)).alias(name) for name in figures(spec)]
-    return [*sums, F.collect_list(POSITIONS).alias(POSITIONS)]

@@ -42,7 +42,7 @@ def redistribute(
     settings: RunSettings,
     known: Mapping[int, Position],
     count: int,
-    run_ms: int,
+    run: str,
 ) -> dict[int, Position]:
     """Move states to where their keys go among `count` partitions; the positions after that."""
     before = distributed_over(known)
@@ -64,8 +64,7 @@ def redistribute(
                 f" delete {pipeline.state} to begin anew"
             )
         after = {
-            each: position._replace(partitions=count, run_ms=run_ms)
-            for each, position in known.items()
+            each: position._replace(partitions=count, run=run) for each, position in known.items()
         }
         moved = _move(pipeline, settings, states, place, after, count)
     except KafkaException as error:
@@ -81,7 +80,7 @@ def redistribute(
 
 def _read(
     pipeline: KeyedPipeline, settings: RunSettings, before: int
-) -> dict[int, dict[bytes, Any]]:
+) -> dict[int, dict[bytes, bytes]]:
     found = {}
     for partition in range(before):
         state = PartitionState(pipeline.state, partition)
@@ -94,7 +93,7 @@ def _read(
 def _move(
     pipeline: KeyedPipeline,
     settings: RunSettings,
-    states: Mapping[int, Mapping[bytes, Any]],
+    states: Mapping[int, Mapping[bytes, bytes]],
     place: Partitioner,
     positions: Mapping[int, Position],
     count: int,
@@ -106,7 +105,7 @@ def _move(
         for key, value in held.items():
             target = place(key, count)
             if target != partition:
-                records[target].append({"key": key, "value": bytes(value)})
+                records[target].append({"key": key, "value": value})
                 records[partition].append({"key": key, "value": None})
                 moved += 1
     for partition, position in positions.items():

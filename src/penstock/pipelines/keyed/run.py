@@ -7,19 +7,19 @@ middle of a batch needs no more care than a start.
 from __future__ import annotations
 
 import json
-import shutil
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from penstock.pipelines.error import DeclarationError, PipelineError, RunError
+from penstock.pipelines.error import PipelineError, RunError
 from penstock.pipelines.keyed import preparation
+from penstock.pipelines.keyed.claim import Claim, end_transactions
 from penstock.pipelines.keyed.figure import Figures
-from penstock.pipelines.keyed.query import HALT, lane_spec, scratch_directory, start_query
+from penstock.pipelines.keyed.place import require_states_here
+from penstock.pipelines.keyed.query import Scratch, lane_spec, require_possible, start_query
 from penstock.pipelines.keyed.redistribution import distributed_over, redistribute
+from penstock.pipelines.keyed.report import ReportReader
 from penstock.pipelines.run.failure import LACKING, one_line
 from penstock.pipelines.run.group_member import GroupMember
 from penstock.pipelines.run.lag import EndWatch
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from penstock.pipelines.keyed.declare import KeyedPipeline
+    from penstock.pipelines.keyed.state import Position
     from penstock.pipelines.run.progress import Progress
     from penstock.pipelines.run_settings import RunSettings
 
@@ -39,15 +40,13 @@ _WATCH_S = 1
 _GROWTH_S = 5.0
 _BOUNDARY_S = 20.0
 _BACKOFF_MAX_S = 10.0
+_DATA_LOSS = "KAFKA_DATA_LOSS"
 _HOPELESS = ("DeclarationError", "has taken over partition", "(data loss)", *LACKING)
 
 
 def start_keyed(pipeline: KeyedPipeline, spark: SparkSession, settings: RunSettings) -> KeyedRun:
-    if pipeline.source.options:
-        raise DeclarationError(
-            f"{pipeline.name}: a keyed pipeline reads its topic itself, and takes no option of"
-            f" Spark's source: leave out {', '.join(pipeline.source.options)}"
-        )
+    require_possible(pipeline)
+    require_states_here(pipeline, spark, settings)
     run = KeyedRun(pipeline, spark, settings)
     run.start()
     return run
@@ -61,14 +60,16 @@ class KeyedRun:
         self._lock = RunLock(settings.home(pipeline.name), pipeline.name)
         self._member = GroupMember(pipeline.name, [pipeline.topic], settings)
         self._ends = EndWatch(settings)
-        self._figures = Figures(pipeline.topic, tuple(pipeline.outputs))
+        self._reports = ReportReader(settings.client(), pipeline.name, pipeline.topic)
+        counted = lane_spec(pipeline, settings, "", 0).counted
+        self._figures = Figures(pipeline.topic, counted, tuple(pipeline.outputs))
         self._partitions = 0
-        self._starting: Mapping[int, int] = {}
+        self._names: list[str] = []
+        """Under which it has claimed the partitions, the last one being in force."""
         self._next_look = time.monotonic() + _GROWTH_S
         self._drain: Mapping[int, int] | None = None
-        self._run_ms = int(time.time() * 1000)
         self._query: StreamingQuery | None = None
-        self._scratch: Path | None = None
+        self._scratch: Scratch | None = None
         self._restarts = 0
         self._failures = 0
         self._failure: PipelineError | None = None
@@ -113,28 +114,34 @@ class KeyedRun:
 
     def _begin(self, *, first: bool = False) -> None:
         pipeline, settings = self._pipeline, self._settings
-        run_ms = self._run_ms
-        self._partitions = preparation.ensure_topics(pipeline, settings)
-        found = preparation.positions(pipeline, settings, self._partitions)
-        if distributed_over(found) not in (None, self._partitions):
-            preparation.end_transactions(pipeline, settings.client(), self._partitions)
-            found = redistribute(pipeline, settings, found, self._partitions, run_ms)
+        self._partitions = count = preparation.ensure_topics(pipeline, settings)
+        if not first:
+            self._require_own(preparation.positions(pipeline, settings, count))
+        claim = Claim(pipeline, settings.client(), count)
+        found = preparation.positions(pipeline, settings, count)
+        if not first:
+            self._require_own(found)
+        self._names.append(claim.run)
+        if distributed_over(found) not in (None, count):
+            found = redistribute(pipeline, settings, found, count, claim.run)
         known = {partition: each.offset for partition, each in found.items()}
-        if first:
-            group = self._member.committed()
-            known = preparation.follow_group(
-                pipeline, settings, known, group, run_ms, self._partitions
-            )
-            # A partition that came up since the last run is read from its beginning.
-            if not known:
-                self._starting = preparation.starting_offsets(pipeline, settings, self._partitions)
-        begun = {each: self._starting.get(each, 0) for each in range(self._partitions)}
-        self._figures.new_query({**begun, **known})
-        self._scratch = scratch_directory(pipeline)
-        spec = lane_spec(pipeline, settings, run_ms, self._partitions, self._starting)
-        cores = self._spark.sparkContext.defaultParallelism
-        spec = replace(spec, slots=min(self._partitions, cores), halt=str(self._scratch / HALT))
-        self._query = start_query(pipeline, self._spark, settings, spec, self._scratch)
+        group = self._member.committed() if first else {}
+        moved = preparation.moved_group(pipeline, settings, known, group)
+        starts = preparation.starts(pipeline, settings, {**known, **moved}, count)
+        claim.write(starts, forget=bool(moved))
+        self._figures.new_query(starts)
+        self._scratch = Scratch(settings.home(pipeline.name), claim.run)
+        spec = lane_spec(pipeline, settings, claim.run, count)
+        self._query = start_query(pipeline, self._spark, settings, spec, starts, self._scratch)
+
+    def _require_own(self, found: Mapping[int, Position]) -> None:
+        """A run that begins again must not take back what a newer one has taken from it."""
+        for partition, position in found.items():
+            if position.run not in self._names:
+                raise RunError(
+                    f"a newer run of {self._pipeline.name} has taken over partition {partition}:"
+                    " stop one of the two"
+                )
 
     def _watch(self) -> None:
         try:
@@ -159,7 +166,7 @@ class KeyedRun:
                 self._begin_anew()
             return not ended
         except StreamingQueryException as error:
-            self._collect()
+            self._collect(last=True)
             self._again(error)
             return True
 
@@ -168,11 +175,12 @@ class KeyedRun:
         while not self._stopping.is_set():
             self._failures += 1
             line = one_line(reason)
-            hopeless = any(word in str(reason) for word in _HOPELESS)
+            if _DATA_LOSS in str(reason):
+                line = preparation.data_loss(self._pipeline, line)
+            hopeless = any(word in f"{reason} {line}" for word in _HOPELESS)
             if hopeless or self._failures > self._settings.retries_max:
                 raise RunError(f"{self._pipeline.name} has stopped: {line}") from reason
             _log.warning("starting again", pipeline=self._pipeline.name, after=line)
-            self._halt()
             wait_s = self._settings.retry_backoff_s * 2 ** (self._failures - 1)
             self._stopping.wait(min(wait_s, _BACKOFF_MAX_S))
             self._sweep()
@@ -184,11 +192,14 @@ class KeyedRun:
                 self._restarts += 1
                 return
 
-    def _collect(self) -> None:
+    def _collect(self, *, last: bool = False) -> None:
         assert self._query is not None
-        for document in _documents(self._query):
-            if self._figures.add(document):
-                self._failures = 0
+        said = self._query.lastProgress
+        if said is not None:
+            self._figures.add(json.loads(said.json))
+        read = self._reports.read_last if last else self._reports.read
+        if self._figures.take(read(self._names[-1], self._partitions)):
+            self._failures = 0
         places = [(self._pipeline.topic, each) for each in range(self._partitions)]
         self._figures.ends(self._ends.look(places))
 
@@ -211,39 +222,37 @@ class KeyedRun:
     def _end(self) -> None:
         self._end_query()
         self._sweep()
+        self._reports.close()
         self._member.leave()
         self._lock.release()
         self._ended.set()
 
     def _end_query(self) -> None:
         query = self._query
-        if query is not None and query.isActive:
-            self._halt()
+        if query is None:
+            return
+        if query.isActive:
             self._to_boundary(query)
             query.stop()
-            self._collect()
-            preparation.end_transactions(self._pipeline, self._settings.client(), self._partitions)
-
-    def _halt(self) -> None:
-        """Have tasks end after the transaction under way, also one that Spark has given up."""
-        if self._scratch is not None:
-            (self._scratch / HALT).touch()
+            end_transactions(self._pipeline, self._settings.client(), self._partitions)
+        self._collect(last=True)
 
     def _to_boundary(self, query: StreamingQuery) -> None:
-        """Let the tasks under way end; what one on another machine does by then is taken back."""
-        before = (query.lastProgress or {"batchId": -1})["batchId"]
+        """Let the batch under way end; of one that takes too long, what is not committed yet is
+        done again by the next run."""
+        before = _last_batch(query)
         deadline = time.monotonic() + _BOUNDARY_S
         while time.monotonic() < deadline and query.status["isTriggerActive"]:
-            if (query.lastProgress or {"batchId": -1})["batchId"] != before:
+            if _last_batch(query) != before:
                 return
             time.sleep(0.01)
 
     def _sweep(self) -> None:
         if self._scratch is not None:
-            shutil.rmtree(self._scratch, ignore_errors=True)
+            self._scratch.remove()
             self._scratch = None
 
 
-def _documents(query: StreamingQuery) -> list[dict[str, Any]]:
-    """Progress of the last batches as plain JSON, oldest first."""
-    return [json.loads(each.json) for each in query.recentProgress]
+def _last_batch(query: StreamingQuery) -> int:
+    said = query.lastProgress
+    return -1 if said is None else int(said["batchId"])

@@ -23,24 +23,23 @@ POSITION_KEY = b"\xff\xffposition"
 _RESTORE_SILENCE_S = 30.0
 
 
-class Stored(bytes):
-    """A state as it stands in the topic: most keys never come up again, so none is decoded yet."""
-
-
 class Position(NamedTuple):
     offset: int
     """Of the next event."""
-    run_ms: int
-    """When the run began that wrote it."""
+    run: str
+    """The run that holds the partition."""
     partitions: int
     """How many the source had: states stand where keys of so many go."""
+    counts: tuple[int, ...] = ()
+    """What that run has come to in this partition, in the order of `LaneSpec.counted`."""
 
 
 class PartitionState:
     def __init__(self, topic: str, partition: int) -> None:
         self.topic = topic
         self.partition = partition
-        self.states: dict[bytes, Any] = {}
+        self.states: dict[bytes, bytes] = {}
+        """Committed ones, encoded."""
         self.position: Position | None = None
         self._next_offset = OFFSET_BEGINNING
 
@@ -52,6 +51,12 @@ class PartitionState:
             return self._read_to_end(consumer)
         finally:
             consumer.close()
+
+    def keep(self, changed: Mapping[bytes, bytes | None], position: Position) -> None:
+        """Take over what a transaction has committed."""
+        for key, state in changed.items():
+            self._take(key, state)
+        self.position = position
 
     def _read_to_end(self, consumer: Consumer) -> int:
         count = 0
@@ -77,19 +82,31 @@ class PartitionState:
         elif value is None:
             self.states.pop(key, None)
         else:
-            self.states[key] = Stored(value)
+            self.states[key] = value
 
 
 def encode_position(position: Position) -> bytes:
-    offset, run_ms, partitions = position
-    return orjson.dumps({"position": offset, "run": run_ms, "partitions": partitions})
+    return orjson.dumps(
+        {
+            "position": position.offset,
+            "run": position.run,
+            "partitions": position.partitions,
+            "counts": position.counts,
+        }
+    )
 
 
 def decode_position(value: bytes | None) -> Position | None:
     if value is None:
         return None
     fields = orjson.loads(value)
-    return Position(int(fields["position"]), int(fields["run"]), int(fields["partitions"]))
+    # Earlier versions named a run by the time of its start, as a number, and counted nothing.
+    return Position(
+        int(fields["position"]),
+        str(fields["run"]),
+        int(fields["partitions"]),
+        tuple(fields.get("counts", ())),
+    )
 
 
 def read_position(

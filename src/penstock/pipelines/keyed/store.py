@@ -10,11 +10,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.declare import Pipeline
-from penstock.pipelines.keyed.judging import DEAD_LETTERS, StepSpec
-from penstock.pipelines.keyed.preparation import ensure_topics
+from penstock.pipelines.keyed.judging import DEAD_LETTERS
+from penstock.pipelines.keyed.place import CHECKPOINT, require_states_here
+from penstock.pipelines.keyed.preparation import ensure_topics, step_spec
 from penstock.pipelines.keyed.store_sink import PARTITIONS, StoreSink
 from penstock.pipelines.run.pipeline import PipelineRun, start_pipeline
-from penstock.pipelines.sources.table import portable
 from penstock.pipelines.transforms.dead_letter import late_topic
 from penstock.pipelines.transforms.decode import raw
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from penstock.pipelines.keyed.declare import KeyedPipeline
     from penstock.pipelines.run_settings import RunSettings
 
-OUTPUT = "state"
-"""The one output that Spark knows of, which names the checkpoint."""
 _ROCKSDB = "spark.sql.streaming.stateStore.rocksdb"
 SETTINGS = {
     "spark.sql.streaming.stateStore.providerClass": (
@@ -48,6 +46,7 @@ def start_in_store(
     if pipeline.prepare is not None:
         pipeline.prepare(settings)
     ensure_topics(pipeline, settings)
+    require_states_here(pipeline, spark, settings)
     return start_pipeline(as_frames(pipeline, settings), spark, settings)
 
 
@@ -64,7 +63,7 @@ def as_frames(pipeline: KeyedPipeline, settings: RunSettings) -> Pipeline:
         name=pipeline.name,
         function=_events,
         inputs={"events": source},
-        outputs={OUTPUT: sink},
+        outputs={CHECKPOINT: sink},
         dead_letters=pipeline.dead_letters,
         late=late_topic(pipeline.name),
         options={**SETTINGS, **pipeline.options},
@@ -73,18 +72,3 @@ def as_frames(pipeline: KeyedPipeline, settings: RunSettings) -> Pipeline:
 
 def _events(events: Any) -> Any:
     return events
-
-
-def step_spec(pipeline: KeyedPipeline) -> StepSpec:
-    return StepSpec(
-        pipeline=pipeline.name,
-        topic=pipeline.topic,
-        step=pipeline.step,
-        decode=pipeline.decode or portable(pipeline.source.decode).load,
-        tombstones=pipeline.source.decode.tombstones,
-        outputs=tuple(pipeline.outputs),
-        counters=pipeline.counters,
-        encode_state=pipeline.encode_state,
-        decode_state=pipeline.decode_state,
-        retry=pipeline.retry,
-    )

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from penstock.pipelines.error import DeclarationError
+from penstock.pipelines.error import DeclarationError, RunError
+from penstock.pipelines.folder import Document, Folder
 from penstock.pipelines.keyed.judging import StepSpec
 from penstock.pipelines.run.spark_setting import configured
 from penstock.pipelines.sinks.contract import ROWS_METRIC, Trigger, triggered
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
     from penstock.pipelines.run_settings import RunSettings
     from penstock.pipelines.sources.table import TableSource
 
+_PIN = "penstock-state"
 PARTITIONS = "spark.sql.shuffle.partitions"
 # Of a partition's hash, the bits that choose one of so few partitions are as good as random.
 _CANDIDATES_PER_BUCKET = 64
@@ -61,7 +63,7 @@ class StoreSink:
         spark = frame.sparkSession
         fenced = next(iter(self.topics.values()))
         target = Target(pipeline, output, fenced, settings.client())
-        tasks = fenced_tasks(spark, checkpoint, target, self.tasks)
+        tasks = self._pinned(spark, checkpoint, target)
         with configured(spark, {PARTITIONS: str(tasks)}), own_workers(spark) as keep:
             with worker_slot(spark, 0):
                 judged = self._judged(_incoming(frame, tasks), settings)
@@ -70,6 +72,22 @@ class StoreSink:
             writer = written.writeStream.format("noop").outputMode("append")
             writer = writer.queryName(pipeline).option("checkpointLocation", checkpoint)
             return keep(triggered(writer, trigger).start())
+
+    def _pinned(self, spark: SparkSession, checkpoint: str, target: Target) -> int:
+        """Buckets, state partitions and writing tasks in one: states stand where they began."""
+        pin = Document(Folder(spark, checkpoint), _PIN)
+        pinned = pin.read()
+        asked = self.tasks if pinned is None else int(pinned["buckets"])
+        tasks = fenced_tasks(spark, checkpoint, target, asked)
+        if pinned is None:
+            pin.write({"buckets": tasks})
+        elif tasks != asked:
+            raise RunError(
+                f"{target.pipeline}: its states are in {asked} buckets, each with a partition of"
+                f" {target.topic} for its fence, and that has fewer now: begin with an empty"
+                " checkpoint directory"
+            )
+        return tasks
 
     def _judged(self, rows: DataFrame, settings: RunSettings) -> DataFrame:
         from penstock.pipelines.keyed.store_processor import PACKED, BucketProcessor, figures

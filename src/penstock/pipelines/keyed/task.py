@@ -1,95 +1,145 @@
-"""What runs in a Spark worker: it polls the slot of its process, and returns a row of figures."""
+"""What a Spark task does with the rows that Spark has read, in a Python worker.
+
+It sorts them by partition, hands them to the lanes, and has these commit before it ends: so Spark
+takes a batch as done only when all of it is written. Lanes stay in the worker process for the next
+batch. That is for speed alone: a lane that did not work for the batch before opens anew, wherever
+its partition was meanwhile.
+"""
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-import orjson
-import pyarrow
+import numpy as np
 
-from penstock.pipelines.keyed.lane import DEAD_LETTERS, EVENTS, SKIPPED, STATES, LaneSpec
-from penstock.pipelines.keyed.slot import COMMIT, COMMITS, LONGEST, READ, STEP, Slot
+from penstock.pipelines.keyed.event import Headers
+from penstock.pipelines.keyed.judging import Rows
+from penstock.pipelines.keyed.lane import Lane, LaneSpec
 
 if TYPE_CHECKING:
+    import pyarrow
+
     from penstock.pipelines.sources.table import Table
 
-CPU = "cpu_ms"
-# Where a slot's time goes: waiting for rows, working on them, committing; and processor time.
-TIMES = (READ, STEP, COMMIT, CPU, *LONGEST)
-POSITIONS = "positions"
+COLUMNS = ("key", "value", "partition", "offset", "timestamp_ms", "headers")
+SCHEMA = "partition int, position long"
+"""What a task gives back: where each of its partitions stands."""
+_BATCH_ID = "streaming.sql.batchId"
+# A long catch-up is committed as it goes: a transaction is to end well before its time-out.
+ROWS_PER_COMMIT = 20_000
+SECONDS_PER_COMMIT = 5.0
 
-_slots: dict[tuple[str, str, int], Slot] = {}
-_lock = threading.Lock()
-_cpu_s = 0.0
-
-
-def figures(spec: LaneSpec) -> list[str]:
-    """The counted columns of the rows that a task returns."""
-    counted = [EVENTS, SKIPPED, DEAD_LETTERS, STATES, COMMITS]
-    return [*counted, *spec.outputs, *spec.counters, *TIMES]
+Batches = Iterator["pyarrow.RecordBatch"]
+_lanes: dict[tuple[str, int], Lane] = {}
 
 
 def task(
-    spec: LaneSpec, tables: Mapping[str, Table], slot: int
-) -> Callable[[Iterable[pyarrow.RecordBatch]], Iterator[pyarrow.RecordBatch]]:
-    """The function that `mapInArrow` calls."""
-    return partial(run_task, spec, tables, slot)
+    spec: LaneSpec, tables: Mapping[str, Table], partitions: Collection[int]
+) -> Callable[[Batches], Batches]:
+    """The function that `mapInArrow` calls, for the rows of these partitions."""
+    return partial(_in_context, spec, tables, partitions)
+
+
+def _in_context(
+    spec: LaneSpec, tables: Mapping[str, Table], partitions: Collection[int], batches: Batches
+) -> Batches:
+    from pyspark import TaskContext
+
+    context = TaskContext.get()
+    said = None if context is None else context.getLocalProperty(_BATCH_ID)
+    return run_task(spec, tables, partitions, batches, None if said is None else int(said))
 
 
 def run_task(
-    spec: LaneSpec, tables: Mapping[str, Table], number: int, clock: Iterable[pyarrow.RecordBatch]
+    spec: LaneSpec,
+    tables: Mapping[str, Table],
+    partitions: Collection[int],
+    batches: Batches,
+    batch: int | None = None,
 ) -> Iterator[pyarrow.RecordBatch]:
-    for _ in clock:
-        pass  # it says that it is time, and nothing else
-    slot = slot_of(spec, number)
+    lanes = {each: lane_of(spec, each, batch) for each in partitions}
     try:
-        totals = slot.attend(spec, tables)
+        for each in batches:
+            views = {name: table.follower().view() for name, table in tables.items()}
+            for partition, rows in rows_by_partition(each):
+                lanes[partition].feed(rows, views)
+            commit([lane for lane in lanes.values() if _is_due(lane)])
+        commit([lane for lane in lanes.values() if lane.began_s is not None])
     except BaseException:
-        drop(slot)
+        drop(spec)
         raise
-    totals[CPU] = _cpu_ms()
-    yield summary(spec, totals, slot.positions())
+    for lane in lanes.values():
+        lane.batch = batch
+    yield _positions(lanes)
 
 
-def slot_of(spec: LaneSpec, number: int) -> Slot:
-    """This process's slot of that number; one of an earlier run makes room."""
-    key = _key(spec, number)
-    with _lock:
-        slot = _slots.get(key)
-        if slot is None or not slot.is_of(spec):
-            if slot is not None:
-                slot.close()
-            slot = _slots[key] = Slot(spec, number)
-        return slot
+def lane_of(spec: LaneSpec, partition: int, batch: int | None) -> Lane:
+    """This process's lane for the partition, in the state that the last batch has left."""
+    lane = _lanes.get((spec.run, partition))
+    if lane is None:
+        # A worker works for one query at a time: what others have left here is of no more use.
+        for key in [key for key in _lanes if key[0] != spec.run]:
+            _lanes.pop(key).close()
+        lane = _lanes[spec.run, partition] = Lane(spec, partition)
+    elif batch is None or lane.batch != batch - 1:
+        lane.close()
+    return lane
 
 
-def drop(slot: Slot) -> None:
+def commit(lanes: list[Lane]) -> None:
+    """All side by side."""
+    if len(lanes) == 1:
+        lanes[0].commit()
+    elif lanes:
+        with ThreadPoolExecutor(max_workers=min(len(lanes), 16)) as threads:
+            list(threads.map(Lane.commit, lanes))
+
+
+def drop(spec: LaneSpec) -> None:
     """The next task begins anew, from what was committed."""
-    with _lock:
-        _slots.pop(_key(slot.spec, slot.number), None)
-    slot.close()
+    for key in [key for key in _lanes if key[0] == spec.run]:
+        _lanes.pop(key).close()
 
 
-def _key(spec: LaneSpec, number: int) -> tuple[str, str, int]:
-    return str(spec.client.get("bootstrap.servers")), spec.pipeline, number
+def _is_due(lane: Lane) -> bool:
+    if lane.began_s is None:
+        return False
+    long = time.monotonic() - lane.began_s > SECONDS_PER_COMMIT
+    return long or lane.rows_pending >= ROWS_PER_COMMIT
 
 
-def _cpu_ms() -> int:
-    """Processor time of this worker since the last call."""
-    global _cpu_s
-    before, _cpu_s = _cpu_s, time.process_time()
-    return round((_cpu_s - before) * 1000)
+def rows_by_partition(batch: pyarrow.RecordBatch) -> Iterator[tuple[int, Rows]]:
+    """Spark reads one partition after the other; a batch may hold the end of one and the next."""
+    numbers: Any = batch.column("partition").to_numpy()
+    bounds = [0, *(np.flatnonzero(np.diff(numbers)) + 1).tolist(), len(numbers)]
+    for start, end in pairwise(bounds):
+        if start < end:
+            yield int(numbers[start]), _rows(batch.slice(start, end - start))
 
 
-def summary(
-    spec: LaneSpec, totals: Mapping[str, int], positions: Mapping[int, int]
-) -> pyarrow.RecordBatch:
-    names = figures(spec)
-    columns: list[Any] = [pyarrow.array([totals.get(name, 0)], pyarrow.int64()) for name in names]
-    said = orjson.dumps({str(each): offset for each, offset in positions.items()}).decode()
-    columns.append(pyarrow.array([said], pyarrow.string()))
-    return pyarrow.RecordBatch.from_arrays(columns, [*names, POSITIONS])
+def _rows(batch: pyarrow.RecordBatch) -> Rows:
+    headers = batch.column("headers")
+
+    def headers_of(index: int) -> Headers:
+        return [(each["key"], each["value"]) for each in headers[index].as_py() or ()]
+
+    return Rows(
+        batch.column("key").to_pylist(),
+        batch.column("value").to_pylist(),
+        batch.column("offset").to_pylist(),
+        batch.column("timestamp_ms").to_pylist(),
+        headers_of,
+    )
+
+
+def _positions(lanes: Mapping[int, Lane]) -> pyarrow.RecordBatch:
+    import pyarrow
+
+    numbers = pyarrow.array(list(lanes), pyarrow.int32())
+    positions = pyarrow.array([lane.position for lane in lanes.values()], pyarrow.int64())
+    return pyarrow.RecordBatch.from_arrays([numbers, positions], ["partition", "position"])

@@ -8,8 +8,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from penstock.pipelines.error import RunError
+from penstock.pipelines.folder import Folder
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 Positions = dict[str, dict[str, int]]
 """Offsets as Spark writes them: topic, then partition as text."""
@@ -26,15 +31,19 @@ class Batch:
 
 
 class BatchLog:
-    def __init__(self, checkpoint: Path) -> None:
-        self.checkpoint = checkpoint
+    def __init__(self, spark: SparkSession, checkpoint: str) -> None:
+        self.folder = Folder(spark, checkpoint)
 
     def last_committed(self) -> int:
         """The number of the last batch that ended, or -1."""
-        return max(_numbers(self.checkpoint / "commits"), default=-1)
+        return max(self.folder.numbers("commits"), default=-1)
+
+    def is_committed(self, number: int) -> bool:
+        # Spark deletes old entries: one below the last has ended as well.
+        return self.folder.exists(f"commits/{number}") or number <= self.last_committed()
 
     def first_known(self) -> int:
-        return min(_numbers(self.checkpoint / "offsets"), default=0)
+        return min(self.folder.numbers("offsets"), default=0)
 
     def batch(self, number: int) -> Batch:
         _, ends = self._entry(number)
@@ -60,15 +69,19 @@ class BatchLog:
         }
 
     def _entry(self, number: int) -> tuple[dict[str, Any], tuple[Positions | None, ...]]:
-        lines = (self.checkpoint / "offsets" / str(number)).read_text().splitlines()
-        sources = [None if line == "-" else json.loads(line) for line in lines[2:]]
-        return json.loads(lines[1]), tuple(sources)
+        name = f"offsets/{number}"
+        lines = self.folder.read(name).decode(errors="replace").splitlines()
+        try:
+            sources = [None if line == "-" else json.loads(line) for line in lines[2:]]
+            return json.loads(lines[1]), tuple(sources)
+        except (IndexError, ValueError) as error:
+            raise RunError(f"{self.folder.path(name)} is not what Spark writes: {error}") from error
 
     def _initial(self, source: int) -> Positions | None:
-        path = self.checkpoint / "sources" / str(source) / "0"
-        if not path.exists():
+        name = f"sources/{source}/0"
+        if not self.folder.exists(name):
             return None
-        text = path.read_text(errors="replace")
+        text = self.folder.read(name).decode(errors="replace")
         found: Positions = json.loads(text[text.index("{") :])
         return found
 
@@ -79,15 +92,9 @@ def as_positions(told: Any) -> Positions | None:
     return found
 
 
-def _numbers(folder: Path) -> list[int]:
-    if not folder.is_dir():
-        return []
-    return [int(each.name) for each in folder.iterdir() if each.name.isdecimal()]
-
-
-def current_checkpoint(home: Path, output: str) -> tuple[Path, int]:
-    """The directory in use for an output, and how many were set aside before it."""
+def current_checkpoint(home: Folder, output: str) -> tuple[str, int]:
+    """The name of the folder in use for an output, and how many were set aside before it."""
     number = 0
-    while (home / f"{output}.{number + 1}").exists():
+    while home.exists(f"{output}.{number + 1}"):
         number += 1
-    return (home / f"{output}.{number}" if number else home / output), number
+    return (f"{output}.{number}" if number else output), number

@@ -6,7 +6,6 @@ the pipeline's group; so what the group has committed is entirely done with.
 
 from __future__ import annotations
 
-import json
 import queue
 import threading
 import time
@@ -15,13 +14,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import PipelineError, RunError
+from penstock.pipelines.folder import Document, Folder
 from penstock.pipelines.run.batch_log import (
     BatchLog,
     Positions,
     as_positions,
     current_checkpoint,
 )
-from penstock.pipelines.run.failure import is_transient, one_line
+from penstock.pipelines.run.failure import backoff_s, is_transient, one_line
 from penstock.pipelines.run.group_member import GroupMember, partitions_of
 from penstock.pipelines.run.lag import EndWatch
 from penstock.pipelines.run.lock import RunLock
@@ -45,7 +45,6 @@ _log = get_logger("pipelines.run")
 _WATCH_S = 0.05
 _PATIENCE_S = 60.0
 _REPORTS_S = 20.0
-_BACKOFF_MAX_S = 15.0
 
 
 def start_pipeline(pipeline: Pipeline, spark: SparkSession, settings: RunSettings) -> PipelineRun:
@@ -59,8 +58,9 @@ class PipelineRun:
         self._pipeline = pipeline
         self._spark = spark
         self._settings = settings
-        self._home = settings.home(pipeline.name)
-        self._lock = RunLock(self._home, pipeline.name)
+        self._home = Folder(spark, settings.checkpoint_home(pipeline.name))
+        self._owners = Document(self._home, "owners")
+        self._lock = RunLock(settings.home(pipeline.name), pipeline.name)
         self._member = GroupMember(pipeline.name, _group_topics(pipeline), settings)
         self._count = ProgressCount()
         self._ends = EndWatch(settings)
@@ -140,29 +140,31 @@ class PipelineRun:
 
     def _own_positions(self) -> dict[tuple[str, int], int]:
         """The least of what the outputs have read, as it is committed for the group."""
-        paths = [current_checkpoint(self._home, each)[0] for each in self._pipeline.outputs]
-        return _least(BatchLog(path).positions() for path in paths)
+        names = [current_checkpoint(self._home, each)[0] for each in self._pipeline.outputs]
+        logs = [BatchLog(self._spark, self._home.path(each)) for each in names]
+        return _least(log.positions() for log in logs)
 
     def _set_checkpoints_aside(self) -> None:
         """Begin new ones: state and positions of the old ones do not fit the group's offsets."""
         for output in self._pipeline.outputs:
-            path, number = current_checkpoint(self._home, output)
-            if path.exists():
-                (self._home / f"{output}.{number + 1}").mkdir(parents=True)
+            name, number = current_checkpoint(self._home, output)
+            if self._home.exists(name):
+                self._home.make(f"{output}.{number + 1}")
 
     def _output_query(self, output: str, frame: DataFrame) -> OutputQuery:
-        path, _ = current_checkpoint(self._home, output)
-        path.mkdir(parents=True, exist_ok=True)
+        name, _ = current_checkpoint(self._home, output)
+        self._home.make(name)
+        checkpoint = self._home.path(name)
         begin = partial(
             self._pipeline.outputs[output].start,
             frame,
             pipeline=self._pipeline.name,
             output=output,
-            checkpoint=str(path.absolute()),
+            checkpoint=checkpoint,
             settings=self._settings,
             trigger=self._settings.trigger,
         )
-        log = BatchLog(path)
+        log = BatchLog(self._spark, checkpoint)
         rejected = RejectedRows(self._spark, self._pipeline, output, self._settings, log)
         return OutputQuery(output, self._pipeline, begin, rejected, positions=log.positions())
 
@@ -234,8 +236,7 @@ class PipelineRun:
         _log.warning("starting again", pipeline=name, output=output.output, after=line)
 
     def _again(self, output: OutputQuery) -> None:
-        backoff = self._settings.retry_backoff_s * 2 ** max(0, output.failures - 1)
-        if self._stopping.wait(min(backoff, _BACKOFF_MAX_S)):
+        if self._stopping.wait(backoff_s(self._settings.retry_backoff_s, output.failures)):
             return
         try:
             with configured(self._spark, {**self._pipeline.options, **self._settings.options}):
@@ -272,7 +273,7 @@ class PipelineRun:
             self._ended_runs.add(report.run_id)
             return
         progress, number = report.progress, int(report.progress["batchId"])
-        if number <= output.seen_batch or number > output.rejected.log.last_committed():
+        if number <= output.seen_batch or not output.rejected.log.is_committed(number):
             return  # reported again while the query had nothing to do
         self._own_inputs(output, [as_positions(each["endOffset"]) for each in progress["sources"]])
         self._catch_up(output, number)
@@ -288,14 +289,11 @@ class PipelineRun:
         if output.rejected.inputs or any(each is None for each in sources):
             return
         output.rejected.inputs = source_names(self._pipeline, [each or {} for each in sources])
-        path = self._home / "owners.json"
-        owners = json.loads(path.read_text()) if path.exists() else {}
+        owners = self._owners.read() or {}
         new = [n for n in output.rejected.inputs if owners.get(n) not in self._pipeline.outputs]
         if new:
             owners |= dict.fromkeys(new, output.output)
-            fresh = path.with_suffix(".new")
-            fresh.write_text(json.dumps(owners))
-            fresh.replace(path)
+            self._owners.write(owners)
         own = (name for name in output.rejected.inputs if owners[name] == output.output)
         output.owns_poison = frozenset(own)
 
@@ -324,8 +322,7 @@ class PipelineRun:
                 output.rejected.close()
                 if attempt == self._settings.retries_max or not is_transient(error):
                     raise
-                backoff = self._settings.retry_backoff_s * 2**attempt
-                time.sleep(min(backoff, _BACKOFF_MAX_S))
+                time.sleep(backoff_s(self._settings.retry_backoff_s, attempt + 1))
 
     def _commit(self) -> None:
         if not all(output.positions for output in self._outputs):

@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from confluent_kafka import (
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
     from penstock.pipelines.sources.topic import TopicSource
 
 _TIMEOUT_S = 60.0
+_MARK = "penstock-aside.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,25 +69,19 @@ class RejectedRows:
     _made: set[str] = field(default_factory=set)
 
     @property
-    def _mark(self) -> Path:
-        return self.log.checkpoint / "penstock-aside.json"
-
-    @property
     def _name(self) -> str:
         return f"penstock.aside.{self.pipeline.name}.{self.output}"
 
     def first_open(self) -> int:
         """The first batch that is not known to be handled."""
         marked = -1
-        if self._mark.exists():
-            marked = int(json.loads(self._mark.read_text())["batch"])
+        if self.log.folder.exists(_MARK):
+            marked = int(json.loads(self.log.folder.read(_MARK))["batch"])
         return max(marked + 1, self._fence(), self.log.first_known())
 
     def done(self, batch: int) -> None:
-        """Kept beside the checkpoint; when it is lost with the machine, the fence still holds."""
-        fresh = self._mark.with_suffix(".new")
-        fresh.write_text(json.dumps({"batch": batch}))
-        fresh.replace(self._mark)
+        """Kept beside the checkpoint; when it is lost, the fence still holds."""
+        self.log.folder.write(_MARK, json.dumps({"batch": batch}).encode())
 
     def see_to(self, number: int, search: Search) -> Found:
         found = Found()

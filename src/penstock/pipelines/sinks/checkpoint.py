@@ -1,4 +1,4 @@
-"""What a sink reads of, and pins in, a query's checkpoint directory, on whatever file system.
+"""What is read of, and pinned in, a query's checkpoint directory, on whatever file system.
 
 Spark owns everything else in that directory; nothing of it is changed here.
 """
@@ -6,41 +6,55 @@ Spark owns everything else in that directory; nothing of it is changed here.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
-from penstock.pipelines.sinks.folder import Folder
+from penstock.pipelines.folder import Document, Folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_PIN = "penstock-sink.json"
+_PIN = "penstock-sink"
 
 
 class Checkpoint:
     def __init__(self, spark: SparkSession, location: str) -> None:
-        self._folder = Folder(spark, location)
+        self.folder = Folder(spark, location)
+        self._pin = Document(self.folder, _PIN)
         self._query_id: str | None = None
 
+    def pinned(self) -> dict[str, Any] | None:
+        return self._pin.read()
+
     def pin(self, found: dict[str, Any]) -> dict[str, Any]:
-        """What was found at the first start is what holds at every later one."""
-        if self._folder.exists(_PIN):
-            return cast(dict[str, Any], json.loads(self._folder.read(_PIN)))
-        self._folder.write(_PIN, json.dumps(found).encode())
+        """What holds for this start: what is found now, unless a batch was begun with other values.
+
+        That batch is finished as it was begun; the start after it takes what is found then.
+        """
+        pinned = self._pin.read()
+        if pinned == found:
+            return found
+        if pinned is not None and self.is_under_way():
+            return pinned
+        self._pin.write(found)
         return found
+
+    def is_under_way(self) -> bool:
+        """Whether the newest batch was planned, and has not ended."""
+        last = self.last_batch()
+        return last >= 0 and not self.folder.exists(f"commits/{last}")
 
     def query_id(self) -> str | None:
         """Spark's name for this checkpoint; none before the first start."""
-        if self._query_id is None and self._folder.exists("metadata"):
-            self._query_id = str(json.loads(self._folder.read("metadata"))["id"])
+        if self._query_id is None and self.folder.exists("metadata"):
+            self._query_id = str(json.loads(self.folder.read("metadata"))["id"])
         return self._query_id
 
     def last_batch(self) -> int:
         """The newest batch whose offsets were planned; -1 before the first."""
-        numbers = (int(name) for name in self._folder.names("offsets") if name.isdigit())
-        return max(numbers, default=-1)
+        return max(self.folder.numbers("offsets"), default=-1)
 
     def offsets(self, batch: int) -> str:
         """What Spark planned for a batch: its sources' offsets, as JSON values in a JSON list."""
-        text = self._folder.read(f"offsets/{batch}").decode()
+        text = self.folder.read(f"offsets/{batch}").decode()
         # A version, a line of metadata, then a line per source.
         return json.dumps([json.loads(line) for line in text.splitlines()[2:] if line != "-"])

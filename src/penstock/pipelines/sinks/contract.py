@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -16,6 +16,9 @@ Trigger = Mapping[str, Any]
 """The arguments of Spark's own `trigger(...)`, such as {"availableNow": True}; empty: as it comes.
 
 Only the topic sink with at-least-once delivery takes {"realTime": "…"}."""
+
+OutputMode = Literal["append", "update", "complete"]
+"""Spark's own: which rows of an aggregate a batch hands over."""
 
 ROWS_METRIC = "penstock.sink"
 """The observed metric of every sink's query: its field `rows` counts what a batch hands over."""

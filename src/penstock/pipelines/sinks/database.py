@@ -1,4 +1,4 @@
-"""A relational table as an output: rows upserted by key, each batch in one transaction.
+"""A relational table as an output: rows upserted and deleted by key, a batch in one transaction.
 
 The same transaction says in the table `penstock_progress` which batch was written, for which
 checkpoint, and up to which offsets of the sources: rows and position cannot part. The rows of a
@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import DeclarationError, RunError
 from penstock.pipelines.sinks.checkpoint import Checkpoint
-from penstock.pipelines.sinks.contract import Trigger, counted, triggered
+from penstock.pipelines.sinks.contract import OutputMode, Trigger, counted, triggered
 from penstock.pipelines.sinks.dialect import Dialect, dialect_of, quoted
+from penstock.pipelines.sinks.evolution import TableColumn, new_columns
+from penstock.pipelines.sinks.upsert import as_key, last_rows, parted, require_rows, stored
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,7 +46,8 @@ class DatabaseSink:
     key: tuple[str, ...]
     url: str | None = None
     """sqlite:///path or postgresql://…; None: `<pipeline>.db` in the directory of the run."""
-    mode: str = "append"
+    order: str | None = None
+    mode: OutputMode = "append"
 
     def start(
         self,
@@ -56,15 +59,10 @@ class DatabaseSink:
         settings: RunSettings,
         trigger: Trigger,
     ) -> StreamingQuery:
-        missing = [name for name in self.key if name not in frame.columns]
-        if missing:
-            raise DeclarationError(
-                f"output {output}: the key of {self.table} is {', '.join(self.key)}, and the rows"
-                f" have {', '.join(frame.columns)}"
-            )
+        require_rows(frame, output, self.table, self.key, self.order)
         url = self.url or f"sqlite:///{Path(settings.directory).absolute() / pipeline}.db"
-        table = DatabaseTable(dialect_of(url), self.table, self.key, pipeline, output)
-        table.create([(each.name, each.dataType.simpleString()) for each in frame.schema])
+        table = DatabaseTable(dialect_of(url), self.table, self.key, pipeline, output, self.order)
+        table.evolve([(each.name, each.dataType.simpleString()) for each in stored(frame.schema)])
         place = Checkpoint(frame.sparkSession, checkpoint)
         table.require_checkpoint_at_progress(place.query_id(), place.last_batch())
 
@@ -78,16 +76,22 @@ class DatabaseSink:
 
 
 def database(
-    table: str, *, key: str | Sequence[str], url: str | None = None, mode: str = "append"
+    table: str,
+    *,
+    key: str | Sequence[str],
+    url: str | None = None,
+    order: str | None = None,
+    mode: OutputMode = "append",
 ) -> DatabaseSink:
-    keys = (key,) if isinstance(key, str) else tuple(key)
+    """A row replaces the one of the same key, and one with `_deleted` deletes it."""
+    keys = as_key(key)
     if not keys:
         raise DeclarationError(f"table {table}: name the columns that tell its rows apart (key=)")
     for name in (table, *keys):
         quoted(name)
     if url is not None:
         dialect_of(url)
-    return DatabaseSink(table, keys, url, mode)
+    return DatabaseSink(table, keys, url, order, mode)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,17 +103,38 @@ class DatabaseTable:
     key: tuple[str, ...]
     pipeline: str
     output: str
+    order: str | None = None
 
-    def create(self, columns: Sequence[tuple[str, str]]) -> None:
-        typed = ", ".join(
-            f"{quoted(name)} {self.dialect.column_type(_type_name(kind))}" for name, kind in columns
-        )
-        keys = ", ".join(map(quoted, self.key))
+    def evolve(self, rows: Sequence[tuple[str, str]]) -> None:
+        """Make the table, or add the columns that it lacks, before anything is written."""
+        wanted = [
+            TableColumn(name, self.dialect.column_type(_type_name(kind))) for name, kind in rows
+        ]
         with self.dialect.open() as cursor:
-            cursor.execute(
-                f"create table if not exists {quoted(self.name)} ({typed}, primary key ({keys}))"
-            )
             cursor.execute(_CREATE_PROGRESS)
+            have = self.dialect.columns(cursor, self.name)
+            if not have:
+                self._create(cursor, wanted)
+                return
+            self._require_key(self.dialect.unique_keys(cursor, self.name))
+            for column in new_columns(self.name, have, wanted, self.dialect.holds):
+                cursor.execute(
+                    f"alter table {quoted(self.name)}"
+                    f" add column {quoted(column.name)} {column.type}"
+                )
+
+    def _create(self, cursor: Any, columns: Sequence[TableColumn]) -> None:
+        typed = ", ".join(f"{quoted(each.name)} {each.type}" for each in columns)
+        keys = ", ".join(map(quoted, self.key))
+        cursor.execute(f"create table {quoted(self.name)} ({typed}, primary key ({keys}))")
+
+    def _require_key(self, found: Sequence[Sequence[str]]) -> None:
+        if not any(set(each) == set(self.key) for each in found):
+            kept = " or ".join(f"({', '.join(each)})" for each in found) or "nothing"
+            raise RunError(
+                f"table {self.name}: its rows are told apart by {kept}, and the output's key is"
+                f" ({', '.join(self.key)}): the table needs it as its primary key, or unique"
+            )
 
     def has(self, query_id: str, batch_id: int) -> bool:
         with self.dialect.open() as cursor:
@@ -121,14 +146,18 @@ class DatabaseTable:
             # Asked again under a lock: a driver thought dead may just have written it.
             if self._progress(cursor, query_id, self.dialect.lock) >= batch_id:
                 return False
-            statement = self.dialect.upsert(self.name, rows.column_names, self.key)
-            for chunk in rows.to_batches(_CHUNK_ROWS):
-                columns = (map(self.dialect.adapt, each.to_pylist()) for each in chunk.columns)
-                cursor.executemany(statement, list(zip(*columns, strict=True)))
+            new, gone = parted(last_rows(rows, self.key, self.order))
+            self._execute(cursor, self.dialect.delete(self.name, self.key), gone.select(self.key))
+            self._execute(cursor, self.dialect.upsert(self.name, new.column_names, self.key), new)
             position = (self.pipeline, self.output, query_id, batch_id, offsets)
             own = self.dialect.upsert(_PROGRESS, _PROGRESS_COLUMNS, _PROGRESS_COLUMNS[:2])
             cursor.execute(own, position)
             return True
+
+    def _execute(self, cursor: Any, statement: str, rows: pa.Table) -> None:
+        for chunk in rows.to_batches(_CHUNK_ROWS):
+            columns = (map(self.dialect.adapt, each.to_pylist()) for each in chunk.columns)
+            cursor.executemany(statement, list(zip(*columns, strict=True)))
 
     def require_checkpoint_at_progress(self, query_id: str | None, last_batch: int) -> None:
         if query_id is None:

@@ -1,7 +1,7 @@
 """What differs between SQLite and PostgreSQL: connecting, column types, values, locking.
 
-Both know `insert … on conflict`, so the statements are written once. Nothing here knows Spark
-beyond the names of its types.
+Both know `insert … on conflict`, so the statements are written once. What each says of a table that
+exists is in `catalog`. Nothing here knows Spark beyond the names of its types.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import DeclarationError, SetupError
+from penstock.pipelines.sinks import catalog
+from penstock.pipelines.sinks.evolution import TableColumn
 from penstock.pipelines.version import INSTALL
 
 if TYPE_CHECKING:
@@ -61,6 +63,27 @@ class Dialect:
             raise DeclarationError(
                 f"a database column cannot hold {spark_type}: flatten it, or use to_json"
             ) from None
+
+    def columns(self, cursor: Any, table: str) -> list[TableColumn]:
+        """Of a table that is there; nothing if it is not."""
+        if self.name == "postgresql":
+            return catalog.postgres_columns(cursor, quoted(table))
+        return catalog.sqlite_columns(cursor, table)
+
+    def unique_keys(self, cursor: Any, table: str) -> list[tuple[str, ...]]:
+        """By what its rows are told apart: the primary key, and unique indexes over all rows."""
+        if self.name == "postgresql":
+            return catalog.postgres_keys(cursor, quoted(table))
+        return catalog.sqlite_keys(cursor, table)
+
+    def holds(self, have: str, new: str) -> bool:
+        if self.name == "postgresql":
+            return catalog.postgres_holds(have, new)
+        return catalog.sqlite_holds(have, new)
+
+    def delete(self, table: str, key: Sequence[str]) -> str:
+        same = " and ".join(f"{quoted(name)} = {self.mark}" for name in key)
+        return f"delete from {quoted(table)} where {same}"
 
     def upsert(self, table: str, columns: Sequence[str], key: Sequence[str]) -> str:
         marks = ", ".join([self.mark] * len(columns))

@@ -2,19 +2,36 @@
 
 Iceberg's own Spark runtime does not load in the pinned Spark, so pyiceberg makes the commits, in a
 SQLite catalog unless told otherwise. The commit that adds a batch's files also says, as a property
-of the table, which batch of which checkpoint that was.
+of the table, which batch of which checkpoint that was. With a key, what a batch replaces is found
+and written anew by `iceberg_merge`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import uuid
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from penstock.pipelines.sinks.contract import Trigger
-from penstock.pipelines.sinks.folder import Folder
-from penstock.pipelines.sinks.lake import TARGET_FILE_BYTES, require_checkpoint_at, start_batches
+from penstock.pipelines.error import TransientError
+from penstock.pipelines.folder import Folder
+from penstock.pipelines.sinks.contract import OutputMode, Trigger
+from penstock.pipelines.sinks.evolution import (
+    TableColumn,
+    fitted,
+    new_columns,
+    require_same_key,
+    spark_columns,
+)
+from penstock.pipelines.sinks.iceberg_merge import for_spark, merged_rows
+from penstock.pipelines.sinks.lake import (
+    TARGET_FILE_BYTES,
+    require_append,
+    require_checkpoint_at,
+    start_batches,
+)
+from penstock.pipelines.sinks.upsert import as_key, last_of_key, require_rows, stored
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
@@ -25,6 +42,7 @@ if TYPE_CHECKING:
     from penstock.pipelines.run_settings import RunSettings
 
 _PROGRESS = "penstock.progress"
+_KEY = "penstock.key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +51,10 @@ class IcebergSink:
     """namespace.name"""
     catalog: Mapping[str, str] = field(default_factory=dict)
     """pyiceberg's properties; empty: `iceberg.db` and `iceberg/` in the directory of the run."""
+    key: tuple[str, ...] = ()
+    """Empty: rows are appended."""
+    order: str | None = None
+    mode: OutputMode = "append"
     compact_after_files: int | None = 32
 
     def start(
@@ -46,8 +68,11 @@ class IcebergSink:
         trigger: Trigger,
     ) -> StreamingQuery:
         catalog = open_catalog(self.catalog, Path(settings.directory).absolute())
-        table = IcebergTable(catalog, self.table, f"{_PROGRESS}.{pipeline}.{output}")
-        table.create(frame.schema)
+        require_rows(frame, output, self.table, self.key, self.order)
+        progress = f"{_PROGRESS}.{pipeline}.{output}"
+        table = IcebergTable(catalog, self.table, progress, self.key, self.order)
+        table.evolve(frame.schema)
+        frame = fitted(frame, table.columns())
         require_checkpoint_at(frame, checkpoint, output, table.last_batch)
 
         def write(batch: DataFrame, query_id: str, number: int) -> None:
@@ -55,17 +80,22 @@ class IcebergSink:
             if self.compact_after_files:
                 table.compact(self.compact_after_files)
 
-        return start_batches(frame, checkpoint, trigger, write)
+        return start_batches(frame, checkpoint, trigger, write, self.mode)
 
 
 def iceberg(
     table: str,
     *,
     catalog: Mapping[str, str] | None = None,
+    key: str | Sequence[str] | None = None,
+    order: str | None = None,
+    mode: OutputMode = "append",
     compact_after_files: int | None = 32,
 ) -> IcebergSink:
+    """With a key, a row replaces the one of the same key, and one with `_deleted` deletes it."""
+    require_append(table, as_key(key), order, mode)
     name = table if "." in table else f"default.{table}"
-    return IcebergSink(name, dict(catalog or {}), compact_after_files)
+    return IcebergSink(name, dict(catalog or {}), as_key(key), order, mode, compact_after_files)
 
 
 def open_catalog(properties: Mapping[str, str], directory: Path) -> Catalog:
@@ -82,42 +112,88 @@ def open_catalog(properties: Mapping[str, str], directory: Path) -> Catalog:
 
 
 class IcebergTable:
-    def __init__(self, catalog: Catalog, name: str, progress: str) -> None:
+    def __init__(
+        self,
+        catalog: Catalog,
+        name: str,
+        progress: str,
+        key: tuple[str, ...] = (),
+        order: str | None = None,
+    ) -> None:
         self._catalog, self._name, self._progress = catalog, name, progress
+        self._key, self._order = key, order
 
-    def create(self, schema: StructType) -> None:
+    def evolve(self, rows: StructType) -> None:
+        """Make the table, or add the columns that it lacks, before anything is written."""
         from pyspark.sql.pandas.types import to_arrow_schema
 
         self._catalog.create_namespace_if_not_exists(self._name.rpartition(".")[0])
-        fields = to_arrow_schema(schema, timezone="UTC")
-        self._catalog.create_table_if_not_exists(self._name, fields)
+        wanted = stored(rows)
+        fields = to_arrow_schema(wanted, timezone="UTC")
+        table = self._catalog.create_table_if_not_exists(self._name, fields)
+        kept = table.properties.get(_KEY)
+        require_same_key(self._name, kept.split(",") if kept else None, self._key)
+        added = new_columns(self._name, _columns(table), spark_columns(wanted))
+        with table.transaction() as change:
+            if added:
+                with change.update_schema() as update:
+                    update.union_by_name(fields)
+            if self._key and kept is None:
+                change.set_properties({_KEY: ",".join(self._key)})
+
+    def columns(self) -> list[TableColumn]:
+        return _columns(self._load())
 
     def last_batch(self, query_id: str) -> int:
-        checkpoint, _, number = self._load().properties.get(self._progress, "").partition(" ")
+        return self._last_batch(self._load(), query_id)
+
+    def _last_batch(self, table: Any, query_id: str) -> int:
+        checkpoint, _, number = table.properties.get(self._progress, "").partition(" ")
         return int(number) if checkpoint == query_id else -1
 
     def write(self, rows: DataFrame, query_id: str, number: int) -> bool:
-        """False: it was written before."""
-        if self.last_batch(query_id) >= number:
+        """False: it was written before, or holds nothing."""
+        # Loaded once: the commit is refused if another one came between.
+        table = self._load()
+        if self._last_batch(table, query_id) >= number:
             return False
-        paths = self._write_files(rows, f"data/{query_id}-{number}")
-        if not paths:
+        if not self._key:
+            return self._commit(table, rows, [], query_id, number)
+        # Kept: it is read several times, and must say the same each time.
+        last = last_of_key(rows, self._key, self._order).persist()
+        try:
+            made, replaced = merged_rows(table, _spark_schema(table), last, self._key)
+            return self._commit(table, made, replaced, query_id, number)
+        finally:
+            last.unpersist()
+
+    def _commit(
+        self, table: Any, rows: DataFrame, replaced: list[Any], query_id: str, number: int
+    ) -> bool:
+        from pyiceberg.exceptions import CommitFailedException
+
+        paths = self._write_files(table, rows, f"data/{query_id}-{number}")
+        if not paths and not replaced:
             return False
-        with self._load().transaction() as change:
-            properties = {"penstock.query": query_id, "penstock.batch": str(number)}
-            change.add_files(paths, snapshot_properties=properties, check_duplicate_files=False)
-            change.set_properties({self._progress: f"{query_id} {number}"})
+        said = {"penstock.query": query_id, "penstock.batch": str(number)}
+        try:
+            with table.transaction() as change:
+                _replace(table, change, replaced, paths, said)
+                change.set_properties({self._progress: f"{query_id} {number}"})
+        except CommitFailedException as error:
+            raise TransientError(f"table {self._name} was changed by another: {error}") from error
         return True
 
-    def _write_files(self, rows: DataFrame, name: str) -> list[str]:
+    def _write_files(self, table: Any, rows: DataFrame, name: str) -> list[str]:
         spark = rows.sparkSession
         # Iceberg knows no INT96, which is what Spark writes by itself; this session is the batch's.
         spark.conf.set("spark.sql.parquet.outputTimestampType", "TIMESTAMP_MICROS")
-        folder = Folder(spark, self._load().location())
-        # A replay replaces what an earlier try left there, which no snapshot refers to.
-        rows.write.mode("overwrite").parquet(folder.path(name))
+        folder = Folder(spark, for_spark(table.location()))
+        # A name for this try alone: a driver thought dead must not touch what is committed.
+        name = f"{name}-{uuid.uuid4().hex[:8]}"
+        rows.write.parquet(folder.path(name))
         files = [each for each in folder.names(name) if each.endswith(".parquet")]
-        return [folder.path(f"{name}/{each}") for each in files]
+        return [f"{table.location().rstrip('/')}/{name}/{each}" for each in files]
 
     def compact(self, after: int) -> bool:
         """Write the small files anew as one, and replace them, in one commit."""
@@ -142,6 +218,38 @@ class IcebergTable:
 
     def _load(self) -> Any:
         return self._catalog.load_table(self._name)
+
+
+def _replace(
+    table: Any, change: Any, replaced: list[Any], paths: list[str], said: dict[str, str]
+) -> None:
+    """Files in, and files that they replace out, in one snapshot."""
+    from pyiceberg.io.pyarrow import parquet_files_to_data_files
+
+    if not replaced:
+        change.add_files(paths, snapshot_properties=said, check_duplicate_files=False)
+        return
+    made = parquet_files_to_data_files(table.io, change.table_metadata, iter(paths))
+    with change.update_snapshot(snapshot_properties=said).overwrite() as files:
+        for each in made:
+            files.append_data_file(each)
+        for each in replaced:
+            files.delete_data_file(each)
+
+
+def _spark_schema(table: Any) -> StructType:
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    # Iceberg's strings and lists come as Arrow's large ones, which Spark reads as the same types.
+    return from_arrow_schema(table.schema().as_arrow(), prefer_timestamp_ntz=True)
+
+
+def _columns(table: Any) -> list[TableColumn]:
+    required = {each.name for each in table.schema().fields if each.required}
+    return [
+        TableColumn(each.name, each.type, each.name in required)
+        for each in spark_columns(_spark_schema(table))
+    ]
 
 
 def _small_files(table: Any) -> list[Any]:

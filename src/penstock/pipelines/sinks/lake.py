@@ -5,12 +5,12 @@ How a batch becomes part of a table, once, is each format's own business.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from penstock.pipelines.error import RunError
+from penstock.pipelines.error import DeclarationError, RunError
 from penstock.pipelines.sinks.checkpoint import Checkpoint
-from penstock.pipelines.sinks.contract import Trigger, counted, triggered
+from penstock.pipelines.sinks.contract import OutputMode, Trigger, counted, triggered
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -24,15 +24,28 @@ Write = Callable[["DataFrame", str, int], None]
 
 
 def start_batches(
-    frame: DataFrame, checkpoint: str, trigger: Trigger, write: Write
+    frame: DataFrame,
+    checkpoint: str,
+    trigger: Trigger,
+    write: Write,
+    mode: OutputMode = "append",
 ) -> StreamingQuery:
     place = Checkpoint(frame.sparkSession, checkpoint)
 
     def write_one(batch: DataFrame, number: int) -> None:
         write(batch, place.query_id() or "", number)
 
-    writer = counted(frame).writeStream.foreachBatch(write_one)
+    writer = counted(frame).writeStream.foreachBatch(write_one).outputMode(mode)
     return triggered(writer.option("checkpointLocation", checkpoint), trigger).start()
+
+
+def require_append(table: str, key: Sequence[str], order: str | None, mode: OutputMode) -> None:
+    """Without a key there is nothing that a row could replace."""
+    if not key and (order is not None or mode != "append"):
+        raise DeclarationError(
+            f"{table}: rows are only appended without a key: name the columns that tell them"
+            " apart (key=)"
+        )
 
 
 def require_checkpoint_at(

@@ -7,6 +7,9 @@ is there already says that the batch was written. Compaction merges folders of o
 of the next. It has a moment when what it merges is out and the merged folder is not yet in: tables
 that are read while they are written are better kept in Delta or Iceberg. A file system without
 atomic rename of folders, such as an object store, will not do.
+
+`_schema.json` says which columns the table has. Files from before a column was added lack it, so
+whoever reads the folder by itself asks Spark for `mergeSchema`.
 """
 
 from __future__ import annotations
@@ -14,21 +17,24 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from penstock.pipelines.folder import Folder
 from penstock.pipelines.sinks.contract import Trigger
-from penstock.pipelines.sinks.folder import Folder
+from penstock.pipelines.sinks.evolution import fitted, new_columns, spark_columns
 from penstock.pipelines.sinks.lake import TARGET_FILE_BYTES, require_checkpoint_at, start_batches
+from penstock.pipelines.sinks.upsert import require_rows, stored
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.types import StructType
 
     from penstock.pipelines.run_settings import RunSettings
 
 _STAGING = "_staging"
 _PLAN = f"{_STAGING}/plan.json"
+_SCHEMA = "_schema.json"
 _NAME = re.compile(r"batch=([0-9a-f]+)-(\d+)-(\d+)-(\d+)")
 
 
@@ -48,7 +54,7 @@ class Part(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class ParquetSink:
     path: str | None = None
-    """None: a folder named after the output, in the directory of the run."""
+    """None: a folder named after the output, beside the checkpoints."""
     compact_after_files: int | None = 32
 
     def start(
@@ -61,9 +67,11 @@ class ParquetSink:
         settings: RunSettings,
         trigger: Trigger,
     ) -> StreamingQuery:
-        path = self.path or str(Path(settings.directory).absolute() / "tables" / output)
+        path = self.path or f"{settings.store()}/tables/{output}"
         table = ParquetTable(frame.sparkSession, path)
         table.recover()
+        require_rows(frame, output, path, (), None)
+        frame = fitted(frame, spark_columns(table.evolve(frame.schema)))
         require_checkpoint_at(frame, checkpoint, output, table.last_batch)
 
         def write(batch: DataFrame, query_id: str, number: int) -> None:
@@ -81,7 +89,35 @@ def parquet(path: str | None = None, *, compact_after_files: int | None = 32) ->
 class ParquetTable:
     def __init__(self, spark: SparkSession, path: str) -> None:
         self._spark = spark
+        self._where = path
         self._folder = Folder(spark, path)
+
+    def evolve(self, rows: StructType) -> StructType:
+        """The table's columns, with those that are new in the rows."""
+        from pyspark.sql.types import StructType
+
+        wanted, have = stored(rows), self._schema()
+        added = {
+            each.name
+            for each in new_columns(self._where, spark_columns(have), spark_columns(wanted))
+        }
+        if added:
+            have = StructType([*have, *(each for each in wanted if each.name in added)])
+            self._folder.write(_SCHEMA, have.json().encode())
+        return have
+
+    def _schema(self) -> StructType:
+        from pyspark.sql.types import StructType
+
+        if self._folder.exists(_SCHEMA):
+            return StructType.fromJson(json.loads(self._folder.read(_SCHEMA)))
+        # Written before this file was kept, or a crash while it was replaced: ask the data.
+        names = [each for each in self._folder.names() if _NAME.fullmatch(each)]
+        return self._read(names).schema if names else StructType()
+
+    def _read(self, names: list[str]) -> DataFrame:
+        paths = [self._folder.path(each) for each in names]
+        return self._spark.read.option("mergeSchema", "true").parquet(*paths)
 
     def parts(self, query_id: str) -> list[Part]:
         found = (_NAME.fullmatch(name) for name in self._folder.names())
@@ -120,7 +156,7 @@ class ParquetTable:
         first, last = min(part.first for part in parts), max(part.last for part in parts)
         merged = Part(parts[0].checkpoint, parts[0].level + 1, first, last)
         staged = f"{_STAGING}/{merged.name}"
-        rows = self._spark.read.parquet(*(self._folder.path(part.name) for part in parts))
+        rows = self._read([part.name for part in parts])
         rows.coalesce(files).write.mode("overwrite").parquet(self._folder.path(staged))
         plan = {"merged": merged.name, "replaced": [part.name for part in parts]}
         # From here on the merge is decided, and a process that dies leaves it to the next.

@@ -123,9 +123,7 @@ def portable(decoder: Any) -> Any:
     """The decoder with its schema parsed: a worker has no JVM to parse it with."""
     from penstock.pipelines.transforms.json_form import JsonDecoder
 
-    return (
-        replace(decoder, declared=decoder.schema) if isinstance(decoder, JsonDecoder) else decoder
-    )
+    return decoder.portable() if isinstance(decoder, JsonDecoder) else decoder
 
 
 def _schema(source: TableSource) -> Any:

@@ -8,17 +8,19 @@ one field is null only where decoding failed.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from penstock.pipelines.transforms.confluent_framing import PREFIX_BYTES, behind_prefix
+from penstock.pipelines.transforms.undecodable import NotAvro
 from penstock.pipelines.transforms.verdict import Fault, with_verdict
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-    from penstock.pipelines.transforms.decode import Tombstones
+    from penstock.pipelines.transforms.decode import Framing, Tombstones
 
 _LENGTH_LIMIT = str(64 * 1024 * 1024)
 _LIMITS = tuple(
@@ -29,7 +31,7 @@ _LIMITS = tuple(
 @dataclass(frozen=True, slots=True)
 class AvroDecoder:
     declared: str | Mapping[str, Any]
-    prefix_bytes: int = 0
+    framing: Framing = "none"
     tombstones: Tombstones = "dead-letter"
 
     @property
@@ -62,7 +64,8 @@ class AvroDecoder:
         decoded = from_avro(self._payload(), self._wrapped(), {"mode": "PERMISSIVE"})
         record = F.col("_parsed.record")
         name = self._document().get("name", "record")
-        faults = [Fault(record.isNull(), "NotAvro", f"the bytes are not a {name} in Avro")]
+        faults = [*self._framing_faults()]
+        faults.append(Fault(record.isNull(), "NotAvro", f"the bytes are not a {name} in Avro"))
         if _one_encoding(self._document()):
             faults.append(
                 Fault(self._excess(), "NotAvro", f"bytes are left after the {name} in Avro")
@@ -74,9 +77,18 @@ class AvroDecoder:
         from pyspark.sql import functions as F
 
         value = F.col("value")
-        if self.prefix_bytes == 0:
+        if self.framing == "none":
             return value
-        return F.substring(value, self.prefix_bytes + 1, 2**31 - 1)
+        return F.substring(value, PREFIX_BYTES + 1, 2**31 - 1)
+
+    def _framing_faults(self) -> Iterator[Fault]:
+        from pyspark.sql import functions as F
+
+        if self.framing == "confluent":
+            value = F.col("value")
+            magic = F.substring(value, 1, 1) == F.lit(b"\x00")
+            framed = magic & (F.length(value) >= PREFIX_BYTES)
+            yield Fault(~framed, "NotAvro", "there is no magic byte and schema id before it")
 
     def _excess(self) -> Column:
         from pyspark.sql import functions as F
@@ -90,15 +102,17 @@ class AvroDecoder:
 
         import fastavro
 
-        stream = BytesIO(value[self.prefix_bytes :])
+        if self.framing == "confluent":
+            value = behind_prefix(value, NotAvro)
+        stream = BytesIO(value)
         try:
             record = fastavro.schemaless_reader(stream, self._document(), None)
         except Exception as error:
-            raise ValueError(f"the bytes are not of the schema ({error})") from error
+            raise NotAvro(f"the bytes are not of the schema ({error})") from error
         if stream.read(1):
-            raise ValueError("bytes are left after the record")
+            raise NotAvro("bytes are left after the record")
         if not isinstance(record, dict):
-            raise ValueError("the schema is not of a record")
+            raise NotAvro("the schema is not of a record")
         return record
 
 

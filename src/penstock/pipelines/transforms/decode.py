@@ -30,6 +30,10 @@ Tombstones = Literal["dead-letter", "drop", "keep"]
 """What becomes of a record without a value: a dead letter, nothing, or a row of nulls."""
 
 
+Framing = Literal["none", "confluent"]
+"""What stands before the encoded value: nothing, or what Confluent's serializers write."""
+
+
 class Decoder(Protocol):
     @property
     def tombstones(self) -> Tombstones: ...
@@ -87,33 +91,35 @@ def json(
 def avro(
     schema: str | Mapping[str, Any],
     *,
-    prefix_bytes: int = 0,
+    framing: Framing = "none",
     tombstones: Tombstones = "dead-letter",
 ) -> Decoder:
     """Avro's binary encoding without a header, as `fastavro.schemaless_writer` writes it.
 
-    `prefix_bytes` are skipped: 5 for the framing that schema registries use.
+    With `framing="confluent"` a magic byte and a schema id stand before it. The id is not looked
+    up: every record is to be of the schema that is given.
     """
     from penstock.pipelines.transforms.avro_form import AvroDecoder
 
-    return AvroDecoder(schema, prefix_bytes=prefix_bytes, tombstones=tombstones)
+    return AvroDecoder(schema, framing=framing, tombstones=tombstones)
 
 
 def protobuf(
     message: Any,
     *,
     descriptors: bytes | None = None,
-    prefix_bytes: int = 0,
+    framing: Framing = "none",
     tombstones: Tombstones = "dead-letter",
 ) -> Decoder:
     """Protobuf messages: a generated class, or a full name and a serialized FileDescriptorSet.
 
-    Decodes in Python workers.
+    With `framing="confluent"` a magic byte, a schema id and the place of the message in its file
+    stand before it; a record of another message of that file is refused. Decodes in Python workers.
     """
     from penstock.pipelines.transforms.protobuf_form import ProtobufDecoder
 
     return ProtobufDecoder.of(
-        message, descriptors=descriptors, prefix_bytes=prefix_bytes, tombstones=tombstones
+        message, descriptors=descriptors, framing=framing, tombstones=tombstones
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from penstock.pipelines.transforms.undecodable import NotText
 from penstock.pipelines.transforms.verdict import Fault, with_verdict
 
 if TYPE_CHECKING:
@@ -54,4 +55,7 @@ class TextDecoder:
         return with_verdict(rows, F.struct(text.alias(self.column)), faults, self.tombstones)
 
     def load(self, value: bytes) -> dict[str, Any]:
-        return {self.column: value.decode()}
+        try:
+            return {self.column: value.decode()}
+        except UnicodeDecodeError:
+            raise NotText("the value is not UTF-8 text") from None

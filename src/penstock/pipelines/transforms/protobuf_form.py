@@ -12,13 +12,19 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import DeclarationError
+from penstock.pipelines.transforms.confluent_framing import (
+    behind_prefix,
+    indexes_of,
+    message_indexes,
+)
 from penstock.pipelines.transforms.decode import ERROR, MESSAGE, RECORD
+from penstock.pipelines.transforms.undecodable import NotProtobuf
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
-    from penstock.pipelines.transforms.decode import Tombstones
+    from penstock.pipelines.transforms.decode import Framing, Tombstones
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +32,12 @@ class ProtobufDecoder:
     full_name: str
     descriptors: bytes
     """A serialized FileDescriptorSet, in an order in which each file follows its imports."""
-    prefix_bytes: int = 0
+    framing: Framing = "none"
     tombstones: Tombstones = "dead-letter"
 
     @classmethod
     def of(
-        cls, message: Any, *, descriptors: bytes | None, prefix_bytes: int, tombstones: Tombstones
+        cls, message: Any, *, descriptors: bytes | None, framing: Framing, tombstones: Tombstones
     ) -> ProtobufDecoder:
         if isinstance(message, str):
             if descriptors is None:
@@ -39,11 +45,11 @@ class ProtobufDecoder:
                     f"give the descriptors of {message}: descriptors=Path(…).read_bytes(), a file"
                     " made with `protoc --include_imports --descriptor_set_out`"
                 )
-            return cls(message, descriptors, prefix_bytes, tombstones)
+            return cls(message, descriptors, framing, tombstones)
         own = getattr(message, "DESCRIPTOR", None)
         if own is None:
             raise DeclarationError(f"{message!r} is no Protobuf message: give a generated class")
-        return cls(own.full_name, _descriptor_set(own.file), prefix_bytes, tombstones)
+        return cls(own.full_name, _descriptor_set(own.file), framing, tombstones)
 
     @property
     def schema(self) -> StructType:
@@ -89,12 +95,24 @@ class ProtobufDecoder:
 
         from penstock.pipelines.transforms.protobuf_schema import plain
 
-        message = _message_class(self.full_name, self.descriptors)()
+        made = _message_class(self.full_name, self.descriptors)
+        if self.framing == "confluent":
+            value = self._unframed(value, made.DESCRIPTOR)
+        message = made()
         try:
-            message.ParseFromString(bytes(value[self.prefix_bytes :]))
+            message.ParseFromString(bytes(value))
         except DecodeError as error:
-            raise ValueError(f"the bytes are not a {self.full_name} ({error})") from error
+            raise NotProtobuf(f"the bytes are not a {self.full_name} ({error})") from error
         return plain(message)
+
+    def _unframed(self, value: bytes, descriptor: Any) -> bytes:
+        indexes, content = message_indexes(behind_prefix(value, NotProtobuf))
+        if indexes != indexes_of(descriptor):
+            raise NotProtobuf(
+                f"it is message {list(indexes)} of its file, and {self.full_name} is"
+                f" {list(indexes_of(descriptor))}"
+            )
+        return content
 
 
 def _descriptor_set(file: Any) -> bytes:

@@ -1,0 +1,51 @@
+"""Delta: replays, compaction, columns that come and change, upserts; seen in one process."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+pytestmark = pytest.mark.timeout(600)
+
+
+@pytest.fixture(scope="module")
+def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+    folder = tmp_path_factory.mktemp("delta")
+    done = subprocess.run(
+        [sys.executable, "-m", "tests.pipelines.delta_program", str(folder)],
+        capture_output=True,
+        text=True,
+        cwd=Path(__file__).parents[2],
+        timeout=560,
+    )
+    line = next((each for each in done.stdout.splitlines() if each.startswith("seen ")), None)
+    assert line is not None, done.stdout[-2000:] + done.stderr[-4000:]
+    found: dict[str, Any] = json.loads(line.removeprefix("seen "))
+    return found
+
+
+def test_delta_replays_and_compacts(seen: dict[str, Any]) -> None:
+    before, compacted, after, rows = seen["replays_and_compacts"]
+    assert (before, compacted, after) == (2, [False, True], 1)
+    assert rows == [["1", 1], ["2", 2], ["3", 3]]
+
+
+def test_delta_takes_a_new_column(seen: dict[str, Any]) -> None:
+    assert seen["evolves"] == [["1", 1, None], ["2", 2, "x"], ["3", 3, None]]
+
+
+def test_delta_refuses_any_other_change_before_it_writes(seen: dict[str, Any]) -> None:
+    (type_changed, key_changed, key_gone), versions = seen["refuses"]
+    assert "column amount is bigint there and string in the rows" in type_changed
+    assert "kept by the key id, and is to be written by amount" in key_changed
+    assert "kept by the key id, and is to be written without one" in key_gone
+    assert versions == 0
+
+
+def test_delta_upserts_and_deletes_once(seen: dict[str, Any]) -> None:
+    assert seen["upserts"] == [["a", 1], ["b", 9], ["d", 77]]
