@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import orjson
 
@@ -124,10 +124,9 @@ def keyed(
 
 
 def _place(asked: str) -> StateIn:
-    for place in get_args(StateIn):
-        if asked == place:
-            return place
-    raise DeclarationError(f"states are in a topic or in spark, not in {asked!r}")
+    if asked not in get_args(StateIn):
+        raise DeclarationError(f"states are in a topic or in spark, not in {asked!r}")
+    return cast(StateIn, asked)
 
 
 def _topic(output: str, where: str | TopicSink) -> str:

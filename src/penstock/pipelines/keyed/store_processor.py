@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy
 import pandas
@@ -29,19 +29,12 @@ from penstock.pipelines.sinks.write import QUERY_ID
 if TYPE_CHECKING:
     from penstock.pipelines.sources.table import Table
 
+T = TypeVar("T")
 PACKED = "packed"
 """The column with rows for a topic sink, as an Arrow stream."""
 WRITTEN = "rows"
 _ROWS_MAX = 20_000
 _HEADER = pyarrow.struct([("key", pyarrow.string()), ("value", pyarrow.binary())])
-_OUTGOING = pyarrow.schema(
-    [
-        ("topic", pyarrow.string()),
-        ("key", pyarrow.binary()),
-        ("value", pyarrow.binary()),
-        ("headers", pyarrow.list_(_HEADER)),
-    ]
-)
 
 _buckets = Buckets()
 
@@ -87,20 +80,21 @@ class BucketProcessor(StatefulProcessor):
 
     def _packed(self, judging: Judging) -> Iterator[bytes | None]:
         """Outputs in their order, then dead letters; something in any case, for the counts."""
-        some = False
+        empty = True
         for name, messages in judging.outputs.items():
-            for start in range(0, len(messages), _ROWS_MAX):
-                part = messages[start : start + _ROWS_MAX]
+            for part in _chunks(messages):
                 keys = [_bytes(each["key"]) for each in part]
-                values = [_bytes(each["value"]) for each in part]
-                yield pack(self._topics[name], keys, values, [None] * len(part))
-                some = True
-        letters = judging.dead_letters
-        for start in range(0, len(letters), _ROWS_MAX):
-            keys, values, headers = zip(*letters[start : start + _ROWS_MAX], strict=True)
-            yield pack(self._topics[DEAD_LETTERS], keys, values, [_pairs(each) for each in headers])
-            some = True
-        if not some:
+                yield pack(self._topics[name], keys, [_bytes(each["value"]) for each in part])
+                empty = False
+        for letters in _chunks(judging.dead_letters):
+            yield pack(
+                self._topics[DEAD_LETTERS],
+                [each.key for each in letters],
+                [each.value for each in letters],
+                [_pairs(each.headers) for each in letters],
+            )
+            empty = False
+        if empty:
             yield None
 
 
@@ -125,16 +119,22 @@ def in_order(frame: pandas.DataFrame) -> Iterator[tuple[int, Rows]]:
         )
 
 
-def pack(topic: str, keys: Any, values: Any, headers: Any) -> bytes:
-    columns = [
-        pyarrow.array([topic] * len(keys), pyarrow.string()),
-        pyarrow.array(keys, pyarrow.binary()),
-        pyarrow.array(values, pyarrow.binary()),
-        pyarrow.array(headers, pyarrow.list_(_HEADER)),
-    ]
-    batch = pyarrow.RecordBatch.from_arrays(columns, schema=_OUTGOING)
+def pack(
+    topic: str,
+    keys: list[bytes | None],
+    values: list[bytes | None],
+    headers: list[list[dict[str, Any]]] | None = None,
+) -> bytes:
+    columns = {
+        "topic": pyarrow.array([topic] * len(keys), pyarrow.string()),
+        "key": pyarrow.array(keys, pyarrow.binary()),
+        "value": pyarrow.array(values, pyarrow.binary()),
+    }
+    if headers is not None:
+        columns["headers"] = pyarrow.array(headers, pyarrow.list_(_HEADER))
+    batch = pyarrow.RecordBatch.from_pydict(columns)
     sink = pyarrow.BufferOutputStream()
-    with pyarrow.ipc.new_stream(sink, _OUTGOING) as writer:
+    with pyarrow.ipc.new_stream(sink, batch.schema) as writer:
         writer.write_batch(batch)
     return bytes(sink.getvalue())
 
@@ -144,6 +144,11 @@ def unpack(batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBat
         for packed in batch.column(PACKED):
             if packed.is_valid:
                 yield from pyarrow.ipc.open_stream(packed.as_buffer())
+
+
+def _chunks(rows: Sequence[T]) -> Iterator[Sequence[T]]:
+    for start in range(0, len(rows), _ROWS_MAX):
+        yield rows[start : start + _ROWS_MAX]
 
 
 def _bytes(content: Content) -> bytes | None:
