@@ -78,6 +78,13 @@ def run_command(
             help="Where checkpoints go, such as s3a://bucket/path. Default: the folder of --dir.",
         ),
     ] = None,
+    state: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE",
+            help="Where a keyed pipeline keeps its states: topic, or spark (its state store).",
+        ),
+    ] = None,
     master: Annotated[str, typer.Option(metavar="URL", help="Spark's master.")] = "local[*]",
     settings: Annotated[
         list[str] | None,
@@ -146,11 +153,12 @@ def run_command(
             kafka=cluster.given_settings,
             trigger=trigger,
         ),
+        state=state,
         as_json=as_json,
     )
 
 
-def _run(name: str, settings: RunSettings, *, as_json: bool) -> None:
+def _run(name: str, settings: RunSettings, *, state: str | None, as_json: bool) -> None:
     from penstock.cli.pipeline_view import watching
     from penstock.pipelines.error import PipelineError
     from penstock.pipelines.run.catalogue import find_pipeline
@@ -159,11 +167,21 @@ def _run(name: str, settings: RunSettings, *, as_json: bool) -> None:
 
     configure(level="warning")
     try:
-        pipeline: Runnable = find_pipeline(name)
+        pipeline = _with_state(find_pipeline(name), state)
         with watching(pipeline.name, settings, as_json=as_json) as (watch, end):
             end(launch(pipeline, settings, watch))
     except PipelineError as error:
         raise Failure(missing_extra(error) or str(error)) from error
+
+
+def _with_state(pipeline: Runnable, place: str | None) -> Runnable:
+    from penstock.pipelines.keyed import KeyedPipeline
+
+    if place is None:
+        return pipeline
+    if not isinstance(pipeline, KeyedPipeline):
+        raise UsageFailure(f"--state is for keyed pipelines, and {pipeline.name} is none")
+    return pipeline.with_state_in(place)
 
 
 @app.command("status", cls=PlainCommand)
