@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 
 import pyarrow as pa
@@ -93,6 +94,44 @@ def test_a_producer_comes_back_to_a_worker_that_had_it(penstock: Broker, target:
     assert write_batch(target, "query", 0, 2, rows((b"k", b"2")))
     other.close()
     assert seen(penstock) == [b"0", b"1", b"2"]
+
+
+def test_an_attempt_that_is_overtaken_leaves_the_batch_to_the_newer_one(
+    penstock: Broker, target: Target
+) -> None:
+    """As where Spark speculates: both run, and the newer takes the transactional id over."""
+    newer: list[TaskProducer] = []
+
+    def overtaken() -> Iterator[pa.RecordBatch]:
+        yield from rows((b"k", b"row"))
+        newer.append(TaskProducer(target, "query", 0))
+        newer[0].begin(0)
+        newer[0].producer.produce("out", b"row", b"k")
+        # It commits while the older one finds out.
+        threading.Timer(0.5, newer[0].commit, [0]).start()
+        yield from rows((b"k", b"another row"))
+
+    assert not write_batch(target, "query", 0, 0, overtaken())
+    newer.pop().close()
+    assert seen(penstock) == [b"row"]
+
+
+def test_an_attempt_that_is_overtaken_fails_if_the_newer_one_does(
+    penstock: Broker, target: Target, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(producers, "_NOBODY_S", 0.3)
+
+    def overtaken() -> Iterator[pa.RecordBatch]:
+        newer = TaskProducer(target, "query", 0)
+        newer.begin(0)
+        newer.close()
+        yield from rows((b"k", b"row"))
+
+    with pytest.raises(KafkaException):
+        write_batch(target, "query", 0, 0, overtaken())
+    assert seen(penstock) == []
+    assert write_batch(target, "query", 0, 0, rows((b"k", b"row")), 1)
+    assert seen(penstock) == [b"row"]
 
 
 def test_the_fence_of_another_checkpoint_skips_nothing(penstock: Broker, target: Target) -> None:

@@ -93,17 +93,29 @@ def test_sparks_own_sink_writes_it_twice(penstock: Broker, copy: Copy, tmp_path:
     assert values(penstock) == sorted([*range(10), *range(10)])
 
 
-def test_tasks_stay_when_the_topic_grows(penstock: Broker, copy: Copy, tmp_path: Path) -> None:
+def pinned_tasks(checkpoint: Path) -> int:
+    (pin,) = checkpoint.glob("penstock-sink*.json")
+    return int(json.loads(pin.read_text())["tasks"])
+
+
+def test_the_number_of_tasks_changes_between_batches_only(
+    penstock: Broker, copy: Copy, tmp_path: Path
+) -> None:
+    checkpoint = tmp_path / "checkpoint"
     feed(penstock, range(10))
     copy(sinks.topic("out", tasks=9))
-    pin = json.loads((tmp_path / "checkpoint" / "penstock-sink.json").read_text())
-    assert pin == {"topic": "out", "tasks": 3}
+    assert pinned_tasks(checkpoint) == 3
     admin = AdminClient({"bootstrap.servers": penstock.bootstrap_servers})
     admin.create_partitions([NewPartitions("out", 6)])["out"].result(10)
-    undo_commits(tmp_path / "checkpoint")
+    undo_commits(checkpoint)
     feed(penstock, range(10, 20))
     copy(sinks.topic("out", tasks=1))
-    assert values(penstock) == list(range(20))
+    assert pinned_tasks(checkpoint) == 3
+    for tasks, more in ((1, range(20, 30)), (6, range(30, 40))):
+        feed(penstock, more)
+        copy(sinks.topic("out", tasks=tasks))
+        assert pinned_tasks(checkpoint) == tasks
+    assert values(penstock) == list(range(40))
 
 
 def test_a_new_checkpoint_starts_anew_and_an_old_one_is_refused(

@@ -20,7 +20,8 @@ class RunSettings:
     """Of this machine: lock and status of every pipeline, each under its own name."""
     checkpoints: str | None = None
     """Where checkpoints go, a URI such as s3a://bucket/pipelines; None: to `directory`."""
-    master: str = "local[*]"
+    master: str | None = None
+    """What to start where no session runs yet; None: `local[*]`. A session has its own."""
     options: Mapping[str, str] = field(default_factory=dict)
     """Spark settings, over those of `session()`."""
     starting: str = "earliest"

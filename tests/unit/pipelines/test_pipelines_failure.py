@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from penstock.pipelines.run.failure import LACKING, is_transient, one_line
+from penstock.pipelines.run.failure import LACKING, backoff_s, is_transient, one_line
 
 FROM_A_WORKER = """An exception was thrown from the Python worker:
 Traceback (most recent call last):
@@ -32,3 +32,10 @@ def test_a_worker_that_lacks_something_is_told_how_to_get_it(last: str) -> None:
 def test_other_failures_get_no_advice() -> None:
     error = RuntimeError(FROM_A_WORKER.format(last="ValueError: no amount"))
     assert one_line(error) == "ValueError: no amount"
+
+
+def test_the_wait_before_a_restart_grows_and_is_partly_chance() -> None:
+    longest = [backoff_s(0.5, failures, lambda: 0.0) for failures in (0, 1, 2, 3, 9)]
+    assert longest == [0.5, 0.5, 1.0, 2.0, 15.0]
+    assert backoff_s(0.5, 3, lambda: 1.0) == 1.0
+    assert len({backoff_s(0.5, 3) for _ in range(20)}) > 1

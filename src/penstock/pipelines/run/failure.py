@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import random
 import re
+from collections.abc import Callable
 
 _TRANSIENT = (
     "penstock.pipelines.error.TransientError",
@@ -16,6 +18,7 @@ _TRANSIENT = (
     "org.apache.kafka.common.errors.NotEnoughReplicas",
     "org.apache.kafka.common.errors.UnknownLeaderEpochException",
     "Python worker exited unexpectedly",
+    "ExecutorLostFailure",
     "No resolvable bootstrap urls given",
 )
 _TRANSIENT_CODES = (
@@ -24,6 +27,7 @@ _TRANSIENT_CODES = (
     "_TIMED_OUT",
     "_MSG_TIMED_OUT",
     "_RETRY",
+    "_FENCED",
     "COORDINATOR_NOT_AVAILABLE",
     "COORDINATOR_LOAD_IN_PROGRESS",
     "NOT_COORDINATOR",
@@ -44,6 +48,7 @@ _CODE = re.compile(r"KafkaError\{code=(\w+)")
 _NOISE = re.compile(r"^\[?(STREAM_FAILED|FOREACH_BATCH_USER_FUNCTION_ERROR)")
 _SAYING = re.compile(r"^\s*(?:Caused by: )?([\w.$]*(?:Error|Exception)): (.+)$")
 _CHARACTERS_MAX = 400
+_BACKOFF_MAX_S = 15.0
 
 
 def is_transient(error: BaseException) -> bool:
@@ -51,6 +56,15 @@ def is_transient(error: BaseException) -> bool:
     return any(each in text for each in _TRANSIENT) or any(
         code in _TRANSIENT_CODES for code in _CODE.findall(text)
     )
+
+
+def backoff_s(first_s: float, failures: int, chance: Callable[[], float] = random.random) -> float:
+    """The wait after so many failures in a row: growing, and up to a half of it left to chance.
+
+    What failed together, because one broker went away, does not come back all at once.
+    """
+    wait_s: float = min(first_s * 2.0 ** max(0, failures - 1), _BACKOFF_MAX_S)
+    return wait_s * (1 - chance() / 2)
 
 
 def one_line(error: BaseException) -> str:

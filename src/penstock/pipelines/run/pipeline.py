@@ -22,7 +22,7 @@ from penstock.pipelines.run.batch_log import (
     as_positions,
     current_checkpoint,
 )
-from penstock.pipelines.run.failure import is_transient, one_line
+from penstock.pipelines.run.failure import backoff_s, is_transient, one_line
 from penstock.pipelines.run.group_member import GroupMember, partitions_of
 from penstock.pipelines.run.lag import EndWatch
 from penstock.pipelines.run.lock import RunLock
@@ -46,7 +46,6 @@ _log = get_logger("pipelines.run")
 _WATCH_S = 0.05
 _PATIENCE_S = 60.0
 _REPORTS_S = 20.0
-_BACKOFF_MAX_S = 15.0
 
 
 def start_pipeline(pipeline: Pipeline, spark: SparkSession, settings: RunSettings) -> PipelineRun:
@@ -239,8 +238,7 @@ class PipelineRun:
         _log.warning("starting again", pipeline=name, output=output.output, after=line)
 
     def _again(self, output: OutputQuery) -> None:
-        backoff = self._settings.retry_backoff_s * 2 ** max(0, output.failures - 1)
-        if self._stopping.wait(min(backoff, _BACKOFF_MAX_S)):
+        if self._stopping.wait(backoff_s(self._settings.retry_backoff_s, output.failures)):
             return
         try:
             with configured(self._spark, {**self._pipeline.options, **self._settings.options}):
@@ -341,8 +339,7 @@ class PipelineRun:
                 output.rejected.close()
                 if attempt == self._settings.retries_max or not is_transient(error):
                     raise
-                backoff = self._settings.retry_backoff_s * 2**attempt
-                time.sleep(min(backoff, _BACKOFF_MAX_S))
+                time.sleep(backoff_s(self._settings.retry_backoff_s, attempt + 1))
 
     def _commit(self) -> None:
         if not all(output.positions for output in self._outputs):

@@ -22,12 +22,26 @@ class Checkpoint:
         self._pin = Document(self.folder, _PIN)
         self._query_id: str | None = None
 
+    def pinned(self) -> dict[str, Any] | None:
+        return self._pin.read()
+
     def pin(self, found: dict[str, Any]) -> dict[str, Any]:
-        """What was found at the first start is what holds at every later one."""
+        """What holds for this start: what is found now, unless a batch was begun with other values.
+
+        That batch is finished as it was begun; the start after it takes what is found then.
+        """
         pinned = self._pin.read()
-        if pinned is None:
-            self._pin.write(found)
-        return found if pinned is None else pinned
+        if pinned == found:
+            return found
+        if pinned is not None and self.is_under_way():
+            return pinned
+        self._pin.write(found)
+        return found
+
+    def is_under_way(self) -> bool:
+        """Whether the newest batch was planned, and has not ended."""
+        last = self.last_batch()
+        return last >= 0 and not self.folder.exists(f"commits/{last}")
 
     def query_id(self) -> str | None:
         """Spark's name for this checkpoint; none before the first start."""

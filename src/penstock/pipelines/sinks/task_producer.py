@@ -4,6 +4,10 @@ Opening a producer takes the transactional id over from whoever held it: a worke
 commit nothing from then on, and what it had open is aborted. Only then is the fence read. It
 is kept by its worker process for the next batch; that another worker has taken it over in the
 meantime shows in the first call of a transaction, before any row is taken.
+
+Two attempts of one task may run at once, where Spark speculates or has given an executor up too
+early. The newer takes the id over; the older, finding itself fenced, sees whether the newer writes
+the batch: if so it has nothing left to do, otherwise it fails. It never takes the id back.
 """
 
 from __future__ import annotations
@@ -11,10 +15,9 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
-from confluent_kafka import KafkaException, Producer
+from confluent_kafka import KafkaError, KafkaException, Producer
 
 from penstock.pipelines.patience import SILENT
 from penstock.pipelines.sinks.fence import FenceReader, Target
@@ -22,6 +25,14 @@ from penstock.pipelines.sinks.fence import FenceReader, Target
 _TIMEOUT_S = 60.0
 _ABORT_TIMEOUT_S = 10.0
 _RETRY_S = 0.1
+# How long a fenced attempt watches a batch that nobody has in a transaction before it gives up.
+_NOBODY_S = 5.0
+_FENCED = (
+    KafkaError._FENCED,
+    KafkaError._FATAL,
+    KafkaError.INVALID_PRODUCER_EPOCH,
+    KafkaError.PRODUCER_FENCED,
+)
 
 QUEUE_MESSAGES_MAX = 1_000_000
 QUEUE_KBYTES_MAX = 2_000_000
@@ -48,16 +59,28 @@ class TaskProducer:
         _retrying(self.producer.commit_transaction)
         self.next_batch = batch + 1
 
-    def close(self) -> None:
-        """Ends what is open, so that readers need not wait for the transaction to time out."""
-        for step in (
-            self.producer.purge,
-            partial(self.producer.abort_transaction, _ABORT_TIMEOUT_S),
-            self.producer.close,
-        ):
+    def close(self) -> bool:
+        """Ends what is open, so that readers need not wait for the transaction to time out.
+
+        Whether it was still ours: False if another has taken the transactional id over.
+        """
+        ours = True
+        with suppress(KafkaException):
+            self.producer.purge()
+        try:
+            self.producer.abort_transaction(_ABORT_TIMEOUT_S)
+        except KafkaException as failure:
             # None open, or fenced, or the broker is away: whoever opens the producer aborts it.
-            with suppress(KafkaException):
-                step()
+            ours = not says_fenced(failure)
+        with suppress(KafkaException, SystemError):
+            # The client's way of saying that it was fenced, here.
+            self.producer.close()
+        return ours
+
+
+def says_fenced(failure: BaseException) -> bool:
+    """Whether the transactional id was taken over, as far as this failure tells."""
+    return isinstance(failure, KafkaException) and failure.args[0].code() in _FENCED
 
 
 def _retrying(call: Callable[[], Any]) -> None:
@@ -96,22 +119,49 @@ _producers: dict[tuple[str, str, str], TaskProducer] = {}
 _readers: dict[tuple[str, str], FenceReader] = {}
 
 
-def begun_producer(target: Target, query_id: str, task: int, batch: int) -> TaskProducer | None:
+def begun_producer(
+    target: Target, query_id: str, task: int, batch: int, attempt: int = 0
+) -> TaskProducer | None:
     """A task's producer in a transaction for this batch; none if the batch was written before."""
     name = _name(target, query_id, task)
     producer = _producers.get(name)
     if producer is not None:
         try:
             return _begin(producer, batch)
-        except KafkaException:
-            drop_producer(target, query_id, task)
+        except KafkaException as failure:
+            taken = not drop_producer(target, query_id, task) or says_fenced(failure)
+            # By whoever had the batch before this one; or by a newer attempt at this one.
+            if taken and attempt == 0 and _is_written(target, query_id, task, batch, 0.0):
+                return None
     return _begin(_open(target, query_id, task), batch)
 
 
-def drop_producer(target: Target, query_id: str, task: int) -> None:
+def drop_producer(target: Target, query_id: str, task: int) -> bool:
+    """Whether it was still ours."""
     producer = _producers.pop(_name(target, query_id, task), None)
-    if producer is not None:
-        producer.close()
+    return producer is None or producer.close()
+
+
+def is_written_by_another(target: Target, query_id: str, task: int, batch: int) -> bool:
+    """Asked by an attempt that was fenced: wait for what the newer one comes to."""
+    return _is_written(target, query_id, task, batch, _NOBODY_S)
+
+
+def _is_written(target: Target, query_id: str, task: int, batch: int, patience_s: float) -> bool:
+    deadline = time.monotonic() + patience_s
+    while True:
+        asked = time.monotonic()
+        try:
+            # Answered when no transaction is open that moves this fence.
+            if _shared_reader(target).read([task], query_id)[0] > batch:
+                return True
+        except KafkaException:
+            return False
+        if time.monotonic() - asked > _RETRY_S:
+            deadline = time.monotonic() + patience_s
+        if time.monotonic() >= deadline:
+            return False
+        time.sleep(_RETRY_S)
 
 
 def _begin(producer: TaskProducer, batch: int) -> TaskProducer | None:

@@ -1,7 +1,7 @@
 """A topic as an output: exactly once through fenced transactions, or as Spark itself does it.
 
-Owns the plan on the driver. Rows of one key go to one of a pinned number of tasks, in every replay
-of a batch to the same one; what a task does with them is `write.py`'s business. There is no
+Owns the plan on the driver. Rows of one key go to one of a number of tasks, in every replay of
+a batch to the same one; what a task does with them is `write.py`'s business. There is no
 foreachBatch: a batch is planned once, and whether it was written is asked of the broker.
 """
 
@@ -46,7 +46,7 @@ class TopicSink:
     kafka: Mapping[str, Any] = field(default_factory=dict)
     """Settings of the producer: librdkafka's for exactly-once, else those of the Java client."""
     tasks: int | None = None
-    """How many tasks write; None: one for every four cores. What the first start finds stays."""
+    """How many tasks write; None: one for every four cores. A batch under way keeps its number."""
     transaction_timeout_ms: int = 600_000
     """Longer than the longest write of a task; at most the broker's transaction.max.timeout.ms."""
 
@@ -136,30 +136,30 @@ def _spreading_key() -> Column:
 
 
 def _fenced_tasks(spark: SparkSession, location: str, target: Target, asked: int | None) -> int:
-    """How many tasks write this output, at this start and at every later one."""
+    """How many tasks write this output: as the cluster is now, or as a batch under way had it."""
     cores = spark.sparkContext.defaultParallelism
     partitions = _partitions(target)
     tasks = min(asked or max(1, cores // _CORES_PER_TASK), partitions)
     checkpoint = Checkpoint(spark, location)
-    found = {"topic": target.topic, "tasks": tasks}
-    pinned = checkpoint.pin(found)
-    if pinned["topic"] != target.topic:
+    before = (checkpoint.pinned() or {}).get("topic", target.topic)
+    if before != target.topic:
         raise RunError(
-            f"output {target.output} went to topic {pinned['topic']} so far, and its fence is"
+            f"output {target.output} went to topic {before} so far, and its fence is"
             f" there: give the output another name to write to {target.topic}"
         )
-    _require_checkpoint_at_fence(checkpoint, target, pinned["tasks"])
-    return int(pinned["tasks"])
+    _require_checkpoint_at_fence(checkpoint, target, partitions)
+    return int(checkpoint.pin({"topic": target.topic, "tasks": tasks})["tasks"])
 
 
-def _require_checkpoint_at_fence(checkpoint: Checkpoint, target: Target, tasks: int) -> None:
+def _require_checkpoint_at_fence(checkpoint: Checkpoint, target: Target, partitions: int) -> None:
     """A checkpoint put back from a copy plans other batches under numbers already written."""
     query_id = checkpoint.query_id()
     if query_id is None:
         return
     reader = FenceReader(target)
     try:
-        fence = max(reader.read(range(tasks), query_id))
+        # Of every task there can have been: earlier starts may have had more of them.
+        fence = max(reader.read(range(partitions), query_id))
     finally:
         reader.close()
     if fence > checkpoint.last_batch() + 1:

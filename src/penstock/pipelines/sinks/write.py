@@ -12,7 +12,13 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.sinks.fence import Target
-from penstock.pipelines.sinks.task_producer import QUEUE_MESSAGES_MAX, begun_producer, drop_producer
+from penstock.pipelines.sinks.task_producer import (
+    QUEUE_MESSAGES_MAX,
+    begun_producer,
+    drop_producer,
+    is_written_by_another,
+    says_fenced,
+)
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -38,27 +44,40 @@ def write_task(
     filled = (batch for batch in batches if batch.num_rows)
     first = next(filled, None)
     if first is not None:
-        write_batch(target, query_id, context.partitionId(), int(batch_id), chain([first], filled))
+        task, attempt = context.partitionId(), context.attemptNumber()
+        write_batch(target, query_id, task, int(batch_id), chain([first], filled), attempt)
     return iter(())
 
 
 def write_batch(
-    target: Target, query_id: str, task: int, batch: int, rows: Iterable[pa.RecordBatch]
+    target: Target,
+    query_id: str,
+    task: int,
+    batch: int,
+    rows: Iterable[pa.RecordBatch],
+    attempt: int = 0,
 ) -> bool:
-    """Whether it was written now; False: it had been before."""
-    producer = begun_producer(target, query_id, task, batch)
+    """Whether it was written now, by this attempt; False: another has written it."""
+    producer = begun_producer(target, query_id, task, batch, attempt)
     if producer is None:
-        # Read to the end all the same: the JVM at the other end expects it.
-        for _ in rows:
-            pass
+        _read_to_the_end(rows)
         return False
     try:
         send_rows(producer.producer, target.topic, rows)
         producer.commit(batch)
-    except BaseException:
-        drop_producer(target, query_id, task)
-        raise
+    except BaseException as failure:
+        fenced = not drop_producer(target, query_id, task) or says_fenced(failure)
+        if not fenced or not is_written_by_another(target, query_id, task, batch):
+            raise
+        _read_to_the_end(rows)
+        return False
     return True
+
+
+def _read_to_the_end(rows: Iterable[pa.RecordBatch]) -> None:
+    """The JVM at the other end expects it."""
+    for _ in rows:
+        pass
 
 
 def send_rows(producer: Any, topic: str, rows: Iterable[pa.RecordBatch]) -> None:
