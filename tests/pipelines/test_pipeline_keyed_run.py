@@ -280,7 +280,7 @@ def test_a_state_topic_that_would_lose_states_is_refused(
 ) -> None:
     penstock.create_topic("numbers")
     penstock.create_topic("adder.state", config={"cleanup.policy": "compact,delete"})
-    with pytest.raises(RunError, match="penstock topics alter adder.state --set cleanup.policy"):
+    with pytest.raises(RunError, match=r"penstock topics alter adder\.state --set cleanup\.policy"):
         pipeline_run(adder())
 
 

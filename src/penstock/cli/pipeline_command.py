@@ -115,6 +115,16 @@ def run_command(
             " (spark.sql.streaming.realTimeMode.allowlistCheck): Python is not on its list.",
         ),
     ] = False,
+    breaker: Annotated[
+        float | None,
+        typer.Option(
+            metavar="SHARE",
+            min=0.0,
+            max=1.0,
+            show_default=False,
+            help="Stop when more than this share goes to the dead letters; 1: never.",
+        ),
+    ] = None,
     metrics_port: Annotated[
         int | None,
         typer.Option(
@@ -149,6 +159,7 @@ def run_command(
             options=key_values(settings or (), "--set"),
             starting=starting,
             from_group=from_group,
+            breaker_share=breaker,
             metrics_port=metrics_port,
             kafka=cluster.given_settings,
             trigger=trigger,

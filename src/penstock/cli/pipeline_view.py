@@ -110,8 +110,21 @@ def figure_rows(progress: dict[str, Any]) -> list[tuple[str, str]]:
     if progress["latency_ms_p99"]:
         said = f"p50 {progress['latency_ms_p50']:,.0f} ms, p99 {progress['latency_ms_p99']:,.0f} ms"
         rows.insert(3, ("latency", said))
-    rows += [(key.replace("_", " "), str(value)) for key, value in progress["extra"].items()]
+    for key, value in progress["extra"].items():
+        rows += _expectations(value) if key == "expectations" else [(_label(key), str(value))]
     return rows
+
+
+def _label(key: str) -> str:
+    return key.replace("_", " ")
+
+
+def _expectations(found: dict[str, Any]) -> list[tuple[str, str]]:
+    return [
+        (f"{of}: {rule}", f"{outcome['passed']:,} passed, {outcome['failed']:,} failed")
+        for of, rules in found.items()
+        for rule, outcome in rules.items()
+    ]
 
 
 def status_lines(said: dict[str, Any]) -> list[str]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from penstock.pipelines.breaker import Breaker
 from penstock.pipelines.error import RunError
 from penstock.pipelines.folder import as_uri, has_scheme
 from penstock.pipelines.security import java_settings
@@ -32,6 +33,8 @@ class RunSettings:
     """Client settings for every connection, as librdkafka names them, such as for TLS and SASL."""
     trigger: Mapping[str, Any] = field(default_factory=dict)
     """As for Spark's `trigger()`: {} runs batch after batch, {"availableNow": True} ends."""
+    breaker_share: float | None = None
+    """Instead of the share of the pipeline's own breaker; 1 never stops it."""
     retries_max: int = 8
     """Restarts in a row after transient failures before giving up."""
     retry_backoff_s: float = 0.5
@@ -53,6 +56,11 @@ class RunSettings:
 
     def checkpoint_home(self, pipeline: str) -> str:
         return f"{self.store()}/{pipeline}"
+
+    def breaker(self, declared: Breaker) -> Breaker:
+        if self.breaker_share is None:
+            return declared
+        return replace(declared, share=self.breaker_share)
 
     def spark_kafka(self) -> dict[str, str]:
         """Options of Spark's Kafka source and sink."""

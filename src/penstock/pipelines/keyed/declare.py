@@ -98,6 +98,8 @@ def keyed(
         raise DeclarationError("a keyed pipeline has one source topic: name just one")
     if source.each is not None:
         raise DeclarationError("a keyed pipeline calls its step for each event: leave out each=")
+    if source.expect:
+        raise DeclarationError("a keyed pipeline has no expectations yet: leave out expect=")
     if source.event_time is not None:
         raise DeclarationError(
             "in a keyed pipeline time is the step's own, which sees every event, late or not:"

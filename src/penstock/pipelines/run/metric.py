@@ -54,6 +54,7 @@ class RunMetrics:
             yield gauge
         yield from self._quantiles(now)
         yield self._lag(now)
+        yield self._expectations(now)
 
     def _quantiles(self, now: Progress) -> Iterator[Metric]:
         from prometheus_client.core import GaugeMetricFamily
@@ -79,3 +80,17 @@ class RunMetrics:
         for each in now.partitions:
             lag.add_metric([*self._labels, each.topic, str(each.partition)], each.lag)
         return lag
+
+    def _expectations(self, now: Progress) -> Metric:
+        from prometheus_client.core import CounterMetricFamily
+
+        rows = CounterMetricFamily(
+            "penstock_pipeline_expectation_rows",
+            "Rows that an expectation held for, and that it failed for",
+            labels=["pipeline", "dataset", "rule", "outcome"],
+        )
+        for place, rules in now.extra.get("expectations", {}).items():
+            for rule, outcomes in rules.items():
+                for outcome, count in outcomes.items():
+                    rows.add_metric([*self._labels, place, rule, outcome], count)
+        return rows

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from penstock.pipelines.breaker import BreakerWindow
 from penstock.pipelines.error import PipelineError, RunError
 from penstock.pipelines.folder import Document, Folder
 from penstock.pipelines.run.batch_log import (
@@ -62,7 +63,8 @@ class PipelineRun:
         self._owners = Document(self._home, "owners")
         self._lock = RunLock(settings.home(pipeline.name), pipeline.name)
         self._member = GroupMember(pipeline.name, _group_topics(pipeline), settings)
-        self._count = ProgressCount()
+        self._count = ProgressCount(rules=_rules(pipeline))
+        self._breaker = BreakerWindow(settings.breaker(pipeline.breaker))
         self._ends = EndWatch(settings)
         self._outputs: list[OutputQuery] = []
         self._by_run: dict[str, OutputQuery] = {}
@@ -276,13 +278,28 @@ class PipelineRun:
         if number <= output.seen_batch or not output.rejected.log.is_committed(number):
             return  # reported again while the query had nothing to do
         self._own_inputs(output, [as_positions(each["endOffset"]) for each in progress["sources"]])
+        self._watch_share(*output.rows_and_poison(progress))
         self._catch_up(output, number)
         self._see_to(output, number, output.search(progress))
+        self._count.judged(output.judged(progress))
         output.read_up_to(progress)
         output.failures = 0
         self._count.batch(progress, counts_input=output is self._outputs[0])
         output.batch_ended(number)
         self._commit()
+
+    def _watch_share(self, rows: int, poison: int) -> None:
+        """Stop where too much goes to the dead letters; what has ended is still followed up."""
+        tripped = self._breaker.add(time.monotonic(), rows, poison)
+        if tripped is None or self._failure is not None:
+            return
+        name, topic = self._pipeline.name, self._pipeline.dead_letters
+        self._failure = RunError(
+            f"{name} has stopped: {tripped.share:.0%} of the last {tripped.rows:,} records went to"
+            f" {topic}, and its breaker allows {self._breaker.breaker.share:.0%}: see why with"
+            f" `penstock dlq list {topic}`; started again it goes on where it stopped"
+            " (--breaker 1: in any case)"
+        )
 
     def _own_inputs(self, output: OutputQuery, sources: Sequence[Positions | None]) -> None:
         """The first query to read an input tells its dead letters, in this run and all others."""
@@ -362,6 +379,13 @@ class PipelineRun:
         self._reports.put(QueryReport(""))
         self._follower.join()
         self._spark.streams.removeListener(self._listener)
+
+
+def _rules(pipeline: Pipeline) -> list[tuple[str, str]]:
+    """Every expectation: the input or output it is of, and its name."""
+    by_place = {name: source.expect for name, source in pipeline.inputs.items()}
+    places = [*by_place.items(), *pipeline.expect.items()]
+    return [(place, each.name) for place, rules in places for each in rules]
 
 
 def _group_topics(pipeline: Pipeline) -> list[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.pipelines.error import DeclarationError
 from penstock.pipelines.transforms import decode
 from penstock.pipelines.transforms.each import failed_column
+from penstock.pipelines.transforms.expectation import input_metrics, judged_output
 from penstock.pipelines.transforms.late import event_time_of
 
 if TYPE_CHECKING:
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
     from penstock.pipelines.sources.topic import TopicSource
 
 INPUT_METRIC = "penstock.input."
-"""Before an input's name: an observed metric with `poison`, a count, `failed`, and `oldest_ms`."""
+"""Before an input's name: an observed metric with the counts `rows` and `poison`, `failed`,
+`oldest_ms`, and those of its expectations."""
+OUTPUT_METRIC = "penstock.output."
+"""Before an output's name: an observed metric with the counts of its expectations."""
 
 
 def output_frames(
@@ -34,8 +38,11 @@ def output_frames(
     }
     for name, table in pipeline.tables.items():
         arguments[name] = table.open(settings)
-    made = pipeline.function(**_accepted(pipeline, arguments))
-    return _by_output(pipeline, made)
+    made = _by_output(pipeline, pipeline.function(**_accepted(pipeline, arguments)))
+    for output, rules in pipeline.expect.items():
+        metric = None if "realTime" in settings.trigger else OUTPUT_METRIC + output
+        made[output] = judged_output(made[output], rules, metric=metric, output=output)
+    return made
 
 
 def input_frame(
@@ -44,10 +51,11 @@ def input_frame(
     rows = source.decode.apply(source.stream(spark, settings, starting=starting))
     if source.each is not None:
         rows = source.each.apply(rows)
+    rows = source.judged(rows, stops=True)
     if "realTime" not in settings.trigger:
         # Real-time mode takes no observed metrics; there every batch is looked through.
         rows = _observed(rows, name, source)
-    frame = decode.good(rows, source.decode, source.each.schema if source.each else None)
+    frame = decode.good(rows, source.decode, source.schema)
     if source.event_time is not None:
         _require_time(name, source.event_time, frame)
         frame = frame.withWatermark(source.event_time, source.lateness)
@@ -58,12 +66,14 @@ def _observed(rows: DataFrame, name: str, source: TopicSource) -> DataFrame:
     """Also keeps Spark from decoding twice: it would push the filter that follows below it."""
     from pyspark.sql import functions as F
 
-    told = [F.count(F.col(decode.ERROR)).alias("poison")]
+    told = [F.count(F.lit(1)).alias("rows"), F.count(F.col(decode.ERROR)).alias("poison")]
     if source.each is not None:
         told.append(failed_column())
     if source.event_time is not None:
         oldest = F.min(F.unix_millis(event_time_of(source.event_time)))
         told.append(oldest.alias("oldest_ms"))
+    if source.expect:
+        told += input_metrics(source.expect)
     return rows.observe(INPUT_METRIC + name, *told)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
 from typing import Any
 
 from penstock.pipelines.run.progress import PartitionProgress, Progress
@@ -16,8 +17,16 @@ _SINK_METRIC = "penstock.sink"
 
 
 class ProgressCount:
-    def __init__(self, monotonic: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self,
+        monotonic: Callable[[], float] = time.monotonic,
+        rules: Iterable[tuple[str, str]] = (),
+    ) -> None:
+        """`rules`: the expectations there are, by input or output and name."""
         self._monotonic = monotonic
+        self._rules: dict[str, dict[str, dict[str, int]]] = {}
+        for place, rule in rules:
+            self._rules.setdefault(place, {})[rule] = {"passed": 0, "failed": 0}
         self._lock = threading.Lock()
         self._recent: deque[tuple[float, int, int]] = deque()
         self._durations_ms: deque[float] = deque(maxlen=_BATCHES_KEPT)
@@ -51,6 +60,12 @@ class ProgressCount:
             self._late += late
             self._restarts += restarts
 
+    def judged(self, told: Iterable[tuple[str, str, int, int]]) -> None:
+        with self._lock:
+            for place, rule, passed, failed in told:
+                self._rules[place][rule]["passed"] += passed
+                self._rules[place][rule]["failed"] += failed
+
     def stand(self, positions: Mapping[tuple[str, int], int]) -> None:
         with self._lock:
             self._positions.update(positions)
@@ -79,8 +94,12 @@ class ProgressCount:
                 late=self._late,
                 restarts=self._restarts,
                 partitions=self._partitions(),
-                extra=dict(self._named),
+                extra=self._extra(),
             )
+
+    def _extra(self) -> dict[str, Any]:
+        rules = {"expectations": deepcopy(self._rules)} if self._rules else {}
+        return {**self._named, **rules}
 
     def _rates(self) -> tuple[float, float]:
         now = self._monotonic()

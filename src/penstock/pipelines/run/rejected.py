@@ -105,7 +105,7 @@ class RejectedRows:
                     yield self.pipeline.dead_letters, row
             if name in search.late and batch.watermark_ms > 0:
                 made = rows if source.each is None else source.each.apply(rows)
-                for row in _rows(self._late(made, source, batch)):
+                for row in _rows(self._late(source.judged(made), source, batch)):
                     found.late += 1
                     yield self.pipeline.late, row
 
@@ -193,8 +193,9 @@ def _failed(
 ) -> DataFrame:
     """Decoded rows with what went wrong after that, too."""
     if source.each is None:
-        return rows
-    return source.each.apply(rows) if told is None else source.each.known(rows, told)
+        return source.judged(rows)
+    # What was told has the expectations in it that its results failed.
+    return source.judged(source.each.apply(rows)) if told is None else source.each.known(rows, told)
 
 
 def _rows(frame: DataFrame) -> Iterator[Any]:
