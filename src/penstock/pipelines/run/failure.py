@@ -63,7 +63,7 @@ def backoff_s(first_s: float, failures: int, chance: Callable[[], float] = rando
 
     What failed together, because one broker went away, does not come back all at once.
     """
-    wait_s = min(first_s * 2 ** max(0, failures - 1), _BACKOFF_MAX_S)
+    wait_s = min(first_s * 2.0 ** max(0, failures - 1), _BACKOFF_MAX_S)
     return wait_s * (1 - chance() / 2)
 
 

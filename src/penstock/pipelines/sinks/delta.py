@@ -7,7 +7,7 @@ readers see the same rows in fewer files; the old files stay until VACUUM takes 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from penstock.pipelines.error import SessionError
 from penstock.pipelines.sinks.contract import Trigger
@@ -26,6 +26,7 @@ class DeltaSink:
     """None: a folder named after the output, beside the checkpoints."""
     compact_after_files: int | None = 32
     partition_by: tuple[str, ...] = ()
+    lake: ClassVar[bool] = True
 
     def start(
         self,
