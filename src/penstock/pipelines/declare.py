@@ -45,6 +45,11 @@ class Pipeline:
         """The function itself, for tests with plain frames."""
         return self.function(*arguments, **named)
 
+    @property
+    def lake(self) -> bool:
+        """Whether the session must know Delta."""
+        return any(getattr(each, "lake", False) for each in self.outputs.values())
+
     def start(self, spark: SparkSession, settings: RunSettings) -> Running:
         from penstock.pipelines.run.pipeline import start_pipeline
 
