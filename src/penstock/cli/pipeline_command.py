@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -84,9 +85,32 @@ def run_command(
     starting: Annotated[
         str,
         typer.Option(
-            metavar="PLACE", help="Where a first run starts: earliest, latest or offsets as JSON."
+            "--from",
+            metavar="PLACE",
+            help="Where a first run starts: earliest, latest, a time, -2h, or offsets as JSON.",
         ),
     ] = "earliest",
+    ending: Annotated[
+        str | None,
+        typer.Option("--to", metavar="PLACE", help="End the run at this place."),
+    ] = None,
+    after: Annotated[
+        str | None,
+        typer.Option(metavar="RUN", help="Start where this run, one with --to, ends."),
+    ] = None,
+    before: Annotated[
+        str | None, typer.Option(metavar="RUN", help="End where this run has begun.")
+    ] = None,
+    run_as: Annotated[
+        str | None,
+        typer.Option("--as", metavar="RUN", help="Another name, with checkpoints of its own."),
+    ] = None,
+    outputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--output", metavar="NAME=WHERE", help="Another topic, table or folder of an output."
+        ),
+    ] = None,
     from_group: Annotated[
         bool, typer.Option("--from-group", help="Start at the consumer group's committed offsets.")
     ] = False,
@@ -125,6 +149,10 @@ def run_command(
 
     if once and every is not None:
         raise UsageFailure("--once and --every do not go together")
+    if ending is not None and before is not None:
+        raise UsageFailure("--to and --before both say where the run ends")
+    if after is not None and starting != "earliest":
+        raise UsageFailure("--from and --after both say where the run starts")
     cluster = cluster_of(ctx)
     trigger: dict[str, Any] = {"availableNow": True} if once else {}
     if every is not None:
@@ -138,26 +166,38 @@ def run_command(
             master=master,
             options=key_values(settings or (), "--set"),
             starting=starting,
+            ending=ending,
+            after=after,
+            before=before,
             from_group=from_group,
             breaker_share=breaker,
             metrics_port=metrics_port,
             kafka=cluster.given_settings,
             trigger=trigger,
         ),
+        run_as,
+        key_values(outputs or (), "--output"),
         as_json=as_json,
     )
 
 
-def _run(name: str, settings: RunSettings, *, as_json: bool) -> None:
+def _run(
+    name: str,
+    settings: RunSettings,
+    run_as: str | None,
+    outputs: Mapping[str, str],
+    *,
+    as_json: bool,
+) -> None:
     from penstock.cli.pipeline_view import watching
     from penstock.pipelines.error import PipelineError
-    from penstock.pipelines.run.catalogue import find_pipeline
+    from penstock.pipelines.run.catalogue import beside, find_pipeline
     from penstock.pipelines.run.launch import launch
     from penstock.telemetry.log import configure
 
     configure(level="warning")
     try:
-        pipeline: Runnable = find_pipeline(name)
+        pipeline: Runnable = beside(find_pipeline(name), settings, run_as, outputs)
         with watching(pipeline.name, settings, as_json=as_json) as (watch, end):
             end(launch(pipeline, settings, watch))
     except PipelineError as error:
