@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -16,6 +17,7 @@ from penstock.cli.help import PlainCommand
 from penstock.cli.output import print_json, print_line, print_table
 
 if TYPE_CHECKING:
+    from penstock.pipelines.run.runner import Runnable
     from penstock.pipelines.run_settings import RunSettings
 
 
@@ -110,9 +112,32 @@ def run_command(
     starting: Annotated[
         str,
         typer.Option(
-            metavar="PLACE", help="Where a first run starts: earliest, latest or offsets as JSON."
+            "--from",
+            metavar="PLACE",
+            help="Where a first run starts: earliest, latest, a time, -2h, or offsets as JSON.",
         ),
     ] = "earliest",
+    ending: Annotated[
+        str | None,
+        typer.Option("--to", metavar="PLACE", help="End the run at this place."),
+    ] = None,
+    after: Annotated[
+        str | None,
+        typer.Option(metavar="RUN", help="Start where this run, one with --to, ends."),
+    ] = None,
+    before: Annotated[
+        str | None, typer.Option(metavar="RUN", help="End where this run has begun.")
+    ] = None,
+    run_as: Annotated[
+        str | None,
+        typer.Option("--as", metavar="RUN", help="Another name, with checkpoints of its own."),
+    ] = None,
+    outputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--output", metavar="NAME=WHERE", help="Another topic, table or folder of an output."
+        ),
+    ] = None,
     from_group: Annotated[
         bool, typer.Option("--from-group", help="Start at the consumer group's committed offsets.")
     ] = False,
@@ -176,6 +201,12 @@ def run_command(
 
     if once + (every is not None) + real_time > 1:
         raise UsageFailure("--once, --every and --real-time do not go together")
+    if ending is not None and before is not None:
+        raise UsageFailure("--to and --before both say where the run ends")
+    if after is not None and starting != "earliest":
+        raise UsageFailure("--from and --after both say where the run starts")
+    if len(names) > 1 and (run_as is not None or outputs):
+        raise UsageFailure("--as and --output are for one pipeline at a time")
     cluster = cluster_of(ctx)
     trigger: dict[str, Any] = {"availableNow": True} if once else {}
     if every is not None:
@@ -193,6 +224,9 @@ def run_command(
             master=master,
             options=options,
             starting=starting,
+            ending=ending,
+            after=after,
+            before=before,
             from_group=from_group,
             breaker_share=breaker,
             metrics_port=metrics_port,
@@ -202,19 +236,32 @@ def run_command(
             kafka=cluster.given_settings,
             trigger=trigger,
         )
-        _run(names, told, state=state, as_json=as_json)
+
+        def made_for_this_run(found: Runnable) -> Runnable:
+            from penstock.pipelines.run.catalogue import beside
+
+            moved = key_values(outputs or (), "--output")
+            return _with_state(beside(found, told, run_as, moved), state)
+
+        _run(names, told, made_for_this_run, as_json=as_json)
     except PipelineError as error:
         raise Failure(missing_extra(error) or str(error)) from error
 
 
-def _run(names: list[str], settings: RunSettings, *, state: str | None, as_json: bool) -> None:
+def _run(
+    names: list[str],
+    settings: RunSettings,
+    changed: Callable[[Runnable], Runnable],
+    *,
+    as_json: bool,
+) -> None:
     from penstock.cli.pipeline_view import watching
     from penstock.pipelines.run.catalogue import find_pipelines
     from penstock.pipelines.run.launch import launch
     from penstock.telemetry.log import configure
 
     configure(level="warning")
-    pipelines = [_with_state(each, state) for each in find_pipelines(names)]
+    pipelines = [changed(each) for each in find_pipelines(names)]
     with watching([each.name for each in pipelines], settings, as_json=as_json) as watch:
         ended = launch(pipelines, settings, watch)
     failed = [each for each in ended if each.error is not None]

@@ -25,7 +25,14 @@ class RunSettings:
     options: Mapping[str, str] = field(default_factory=dict)
     """Spark settings, over those of `session()`."""
     starting: str = "earliest"
-    """Where a first run begins: earliest, latest, or offsets as JSON in Spark's form."""
+    """Where a first run begins: earliest, latest, offsets as JSON in Spark's form, a time such as
+    2026-01-31T12:00:00 (UTC unless it says otherwise), or how long ago, such as -2h."""
+    ending: str | None = None
+    """Where the run ends, said in the same ways; None: it goes on."""
+    after: str | None = None
+    """A bounded run: this one begins where that ends."""
+    before: str | None = None
+    """A run beside this one, which ends where that began."""
     from_group: bool = False
     """Begin where the consumer group stands, rather than where the pipeline's own position is."""
     metrics_port: int | None = None
