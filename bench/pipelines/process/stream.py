@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -25,6 +25,11 @@ from penstock.pipelines.keyed import KeyedPipeline
 
 # Verdicts stall at the boundary between two real-time batches.
 REAL_TIME_BATCH = "60 seconds"
+PIPELINES: Mapping[str, Pipeline | KeyedPipeline] = {
+    "stateless": fraud_stateless,
+    "detector": fraud,
+    "store": replace(fraud, state_in="spark"),
+}
 
 
 class Watch:
@@ -75,8 +80,8 @@ def stream(spec: Spec) -> Iterator[Handler]:
         bootstrap_servers=spec["bootstrap"], directory=Path(spec["folder"]) / "pipelines"
     )
     kind = spec["kind"]
-    pipeline = fraud if kind == "detector" else fraud_stateless
-    if kind != "detector":
+    pipeline = PIPELINES[kind]
+    if kind == "stateless":
         settings = replace(settings, trigger={"realTime": REAL_TIME_BATCH})
     with _running(pipeline, settings) as watch:
         yield watch.handle

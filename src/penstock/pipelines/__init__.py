@@ -13,18 +13,28 @@ from penstock.pipelines.named import NamedPackage
 
 if TYPE_CHECKING:
     from penstock.pipelines import sinks, sources, transforms
+    from penstock.pipelines.breaker import Breaker
     from penstock.pipelines.declare import Pipeline, pipeline
     from penstock.pipelines.keyed import keyed
     from penstock.pipelines.run_settings import RunSettings
     from penstock.pipelines.session import session
     from penstock.pipelines.transforms import decode
     from penstock.pipelines.transforms.each import each
+    from penstock.pipelines.transforms.expectation import (
+        expect,
+        expect_or_dead_letter,
+        expect_or_stop,
+    )
 
 __all__ = [
+    "Breaker",
     "Pipeline",
     "RunSettings",
     "decode",
     "each",
+    "expect",
+    "expect_or_dead_letter",
+    "expect_or_stop",
     "keyed",
     "pipeline",
     "session",
@@ -34,10 +44,14 @@ __all__ = [
 ]
 
 _HOMES = {
+    "Breaker": "breaker",
     "Pipeline": "declare",
     "RunSettings": "run_settings",
     "decode": "transforms.decode",
     "each": "transforms.each",
+    "expect": "transforms.expectation",
+    "expect_or_dead_letter": "transforms.expectation",
+    "expect_or_stop": "transforms.expectation",
     "keyed": "keyed",
     "pipeline": "declare",
     "session": "session",

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from penstock.pipelines.breaker import Breaker
 from penstock.pipelines.error import RunError
 from penstock.pipelines.folder import as_uri, has_scheme
 from penstock.pipelines.security import java_settings
@@ -24,14 +25,28 @@ class RunSettings:
     options: Mapping[str, str] = field(default_factory=dict)
     """Spark settings, over those of `session()`."""
     starting: str = "earliest"
-    """Where a first run begins: earliest, latest, or offsets as JSON in Spark's form."""
+    """Where a first run begins: earliest, latest, offsets as JSON in Spark's form, a time such as
+    2026-01-31T12:00:00 (UTC unless it says otherwise), or how long ago, such as -2h."""
+    ending: str | None = None
+    """Where the run ends, said in the same ways; None: it goes on."""
+    after: str | None = None
+    """A bounded run: this one begins where that ends."""
+    before: str | None = None
+    """A run beside this one, which ends where that began."""
     from_group: bool = False
     """Begin where the consumer group stands, rather than where the pipeline's own position is."""
     metrics_port: int | None = None
+    metrics_host: str = "127.0.0.1"
+    spark_log: str | None = None
+    """The level of Spark's log on standard error, as Spark names it; None: nothing."""
+    py_files: Sequence[str] = ()
+    """Python code that executors need besides what was loaded here: .py, .zip, .egg."""
     kafka: Mapping[str, str] = field(default_factory=dict)
     """Client settings for every connection, as librdkafka names them, such as for TLS and SASL."""
     trigger: Mapping[str, Any] = field(default_factory=dict)
     """As for Spark's `trigger()`: {} runs batch after batch, {"availableNow": True} ends."""
+    breaker_share: float | None = None
+    """Instead of the share of the pipeline's own breaker; 1 never stops it."""
     retries_max: int = 8
     """Restarts in a row after transient failures before giving up."""
     retry_backoff_s: float = 0.5
@@ -53,6 +68,11 @@ class RunSettings:
 
     def checkpoint_home(self, pipeline: str) -> str:
         return f"{self.store()}/{pipeline}"
+
+    def breaker(self, declared: Breaker) -> Breaker:
+        if self.breaker_share is None:
+            return declared
+        return replace(declared, share=self.breaker_share)
 
     def spark_kafka(self) -> dict[str, str]:
         """Options of Spark's Kafka source and sink."""

@@ -16,12 +16,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock.pipelines.error import DeclarationError, RunError
-from penstock.pipelines.keyed.judging import StepSpec
 from penstock.pipelines.keyed.lane import LaneSpec
+from penstock.pipelines.keyed.preparation import step_spec
 from penstock.pipelines.keyed.task import FOLLOWS, SCHEMA, task
 from penstock.pipelines.run.spark_setting import configured
 from penstock.pipelines.sinks.worker import own_workers, worker_slot
-from penstock.pipelines.sources.table import Table, portable
+from penstock.pipelines.sources.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -87,20 +87,8 @@ def is_real_time(settings: RunSettings) -> bool:
 def lane_spec(
     pipeline: KeyedPipeline, settings: RunSettings, run: str, partitions: int
 ) -> LaneSpec:
-    step = StepSpec(
-        pipeline=pipeline.name,
-        topic=pipeline.topic,
-        step=pipeline.step,
-        decode=pipeline.decode or portable(pipeline.source.decode).load,
-        tombstones=pipeline.tombstones,
-        outputs=tuple(pipeline.outputs),
-        counters=pipeline.counters,
-        encode_state=pipeline.encode_state,
-        decode_state=pipeline.decode_state,
-        retry=pipeline.retry,
-    )
     return LaneSpec(
-        step=step,
+        step=step_spec(pipeline),
         run=run,
         topics=pipeline.outputs,
         dead_letters=pipeline.dead_letters,

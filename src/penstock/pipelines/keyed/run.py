@@ -16,6 +16,7 @@ from penstock.pipelines.error import PipelineError, RunError
 from penstock.pipelines.keyed import preparation
 from penstock.pipelines.keyed.claim import Claim, end_transactions
 from penstock.pipelines.keyed.figure import Figures
+from penstock.pipelines.keyed.place import require_states_here
 from penstock.pipelines.keyed.query import (
     Scratch,
     is_real_time,
@@ -50,6 +51,7 @@ _HOPELESS = ("DeclarationError", "has taken over partition", "(data loss)", *LAC
 
 def start_keyed(pipeline: KeyedPipeline, spark: SparkSession, settings: RunSettings) -> KeyedRun:
     require_possible(pipeline)
+    require_states_here(pipeline, spark, settings)
     run = KeyedRun(pipeline, spark, settings)
     run.start()
     return run

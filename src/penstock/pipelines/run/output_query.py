@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.run.batch_log import as_positions
-from penstock.pipelines.run.plan import INPUT_METRIC
+from penstock.pipelines.run.plan import INPUT_METRIC, OUTPUT_METRIC
 from penstock.pipelines.run.rejected import RejectedRows, Search
 from penstock.pipelines.transforms.each import FAILED
+from penstock.pipelines.transforms.expectation import outcomes
 
 if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
@@ -63,6 +64,26 @@ class OutputQuery:
     def everything(self) -> Search:
         timed = {n for n, each in self.pipeline.inputs.items() if each.event_time is not None}
         return Search(self.owns_poison, frozenset(timed))
+
+    def judged(self, progress: Mapping[str, Any]) -> Iterator[tuple[str, str, int, int]]:
+        """What came of expectations: the input or output, the rule, rows passed and failed."""
+        observed = progress.get("observedMetrics") or {}
+        for name in sorted(self.owns_poison):
+            told = observed.get(INPUT_METRIC + name) or {}
+            for rule, passed, failed in outcomes(self.pipeline.inputs[name].expect, told):
+                yield name, rule, passed, failed
+        told = observed.get(OUTPUT_METRIC + self.output) or {}
+        for rule, passed, failed in outcomes(self.pipeline.expect.get(self.output, ()), told):
+            yield self.output, rule, passed, failed
+
+    def rows_and_poison(self, progress: Mapping[str, Any]) -> tuple[int, int]:
+        """Of the inputs whose dead letters this query tells, as the batch reported them."""
+        observed = progress.get("observedMetrics") or {}
+        told = [observed.get(INPUT_METRIC + name) or {} for name in self.owns_poison]
+        return (
+            sum(int(each.get("rows") or 0) for each in told),
+            sum(int(each.get("poison") or 0) for each in told),
+        )
 
     def read_up_to(self, progress: Mapping[str, Any]) -> None:
         for source in progress["sources"]:

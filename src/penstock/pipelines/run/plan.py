@@ -9,8 +9,10 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import DeclarationError
+from penstock.pipelines.sources.topic import until
 from penstock.pipelines.transforms import decode
 from penstock.pipelines.transforms.each import failed_column
+from penstock.pipelines.transforms.expectation import input_metrics, judged_output
 from penstock.pipelines.transforms.late import event_time_of
 
 if TYPE_CHECKING:
@@ -21,33 +23,51 @@ if TYPE_CHECKING:
     from penstock.pipelines.sources.topic import TopicSource
 
 INPUT_METRIC = "penstock.input."
-"""Before an input's name: an observed metric with `poison`, a count, `failed`, and `oldest_ms`."""
+"""Before an input's name: an observed metric with the counts `rows` and `poison`, `failed`,
+`oldest_ms`, and those of its expectations."""
+OUTPUT_METRIC = "penstock.output."
+"""Before an output's name: an observed metric with the counts of its expectations."""
 
 
 def output_frames(
-    pipeline: Pipeline, spark: SparkSession, settings: RunSettings, starting: Mapping[str, str]
+    pipeline: Pipeline,
+    spark: SparkSession,
+    settings: RunSettings,
+    starting: Mapping[str, str],
+    ends: Mapping[tuple[str, int], int],
 ) -> dict[str, DataFrame]:
-    """What the function makes of its inputs, by output; `starting` offsets by input."""
+    """What the function makes of its inputs, by output; `starting` offsets by input, and `ends`
+    by partition, where there are any."""
     arguments: dict[str, Any] = {
-        name: input_frame(name, source, spark, settings, starting.get(name))
+        name: input_frame(name, source, spark, settings, starting.get(name), ends)
         for name, source in pipeline.inputs.items()
     }
     for name, table in pipeline.tables.items():
         arguments[name] = table.open(settings)
-    made = pipeline.function(**_accepted(pipeline, arguments))
-    return _by_output(pipeline, made)
+    made = _by_output(pipeline, pipeline.function(**_accepted(pipeline, arguments)))
+    for output, rules in pipeline.expect.items():
+        metric = None if "realTime" in settings.trigger else OUTPUT_METRIC + output
+        made[output] = judged_output(made[output], rules, metric=metric, output=output)
+    return made
 
 
 def input_frame(
-    name: str, source: TopicSource, spark: SparkSession, settings: RunSettings, starting: str | None
+    name: str,
+    source: TopicSource,
+    spark: SparkSession,
+    settings: RunSettings,
+    starting: str | None,
+    ends: Mapping[tuple[str, int], int],
 ) -> DataFrame:
-    rows = source.decode.apply(source.stream(spark, settings, starting=starting))
+    raw = source.stream(spark, settings, starting=starting)
+    rows = source.decode.apply(until(raw, ends) if ends else raw)
     if source.each is not None:
         rows = source.each.apply(rows)
+    rows = source.judged(rows, stops=True)
     if "realTime" not in settings.trigger:
         # Real-time mode takes no observed metrics; there every batch is looked through.
         rows = _observed(rows, name, source)
-    frame = decode.good(rows, source.decode, source.each.schema if source.each else None)
+    frame = decode.good(rows, source.decode, source.schema)
     if source.event_time is not None:
         _require_time(name, source.event_time, frame)
         frame = frame.withWatermark(source.event_time, source.lateness)
@@ -58,12 +78,14 @@ def _observed(rows: DataFrame, name: str, source: TopicSource) -> DataFrame:
     """Also keeps Spark from decoding twice: it would push the filter that follows below it."""
     from pyspark.sql import functions as F
 
-    told = [F.count(F.col(decode.ERROR)).alias("poison")]
+    told = [F.count(F.lit(1)).alias("rows"), F.count(F.col(decode.ERROR)).alias("poison")]
     if source.each is not None:
         told.append(failed_column())
     if source.event_time is not None:
         oldest = F.min(F.unix_millis(event_time_of(source.event_time)))
         told.append(oldest.alias("oldest_ms"))
+    if source.expect:
+        told += input_metrics(source.expect)
     return rows.observe(INPUT_METRIC + name, *told)
 
 

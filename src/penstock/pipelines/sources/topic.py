@@ -5,19 +5,28 @@ Owns the declaration and the raw frame; decoding is `transforms.decode`'s.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from penstock.pipelines.transforms.decode import Decoder, raw
+from penstock.pipelines.transforms.expectation import (
+    Expectation,
+    judged_input,
+    require_different,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
     from penstock.pipelines.run_settings import RunSettings
     from penstock.pipelines.transforms.each import Each
 
 RAW_COLUMNS = ("key", "value", "headers", "topic", "partition", "offset", "timestamp")
+
+BATCH_ROWS_MAX = 1_000_000
+"""Of a batch, where the options do not limit it: a long backlog is worked off in pieces."""
 
 _READING = {
     "includeHeaders": "true",
@@ -33,6 +42,8 @@ class TopicSource:
     decode: Decoder = field(default_factory=raw)
     each: Each | None = None
     """A Python function for each decoded record; what it returns takes the record's place."""
+    expect: tuple[Expectation, ...] = ()
+    """What the rows are to satisfy that the pipeline's function gets."""
     event_time: str | None = None
     """A timestamp column of the decoded rows, or `_timestamp` for the record's own."""
     lateness: str = "0 seconds"
@@ -40,16 +51,26 @@ class TopicSource:
     options: Mapping[str, str] = field(default_factory=dict)
     """Options of Spark's Kafka source."""
 
+    @property
+    def schema(self) -> StructType:
+        """The fields of a row."""
+        return self.decode.schema if self.each is None else self.each.schema
+
+    def judged(self, rows: DataFrame, *, stops: bool = False) -> DataFrame:
+        """Decoded rows, and what the function made of them, with the expectations they break."""
+        if not self.expect:
+            return rows
+        return judged_input(rows, self.expect, self.schema, stops=stops)
+
     def stream(
         self, spark: SparkSession, settings: RunSettings, *, starting: str | None = None
     ) -> DataFrame:
         """Raw rows, of the columns in RAW_COLUMNS."""
-        reader = spark.readStream.format("kafka").options(**self.reading(settings))
-        return (
-            reader.option("startingOffsets", starting or settings.starting)
-            .load()
-            .select(*RAW_COLUMNS)
-        )
+        own = self.reading(settings)
+        own["startingOffsets"] = starting or settings.starting
+        if "realTime" not in settings.trigger:
+            own.setdefault("maxOffsetsPerTrigger", str(BATCH_ROWS_MAX))
+        return spark.readStream.format("kafka").options(**own).load().select(*RAW_COLUMNS)
 
     def range(
         self, spark: SparkSession, settings: RunSettings, starting: str, ending: str
@@ -68,22 +89,34 @@ class TopicSource:
         return {**_READING, **settings.spark_kafka(), **which, **self.options}
 
 
+def until(rows: DataFrame, ends: Mapping[tuple[str, int], int]) -> DataFrame:
+    """Of raw rows those before the end of their partition; none of partitions without one."""
+    from pyspark.sql import functions as F
+
+    said = [F.lit(each) for (t, p), end in ends.items() for each in (f"{t}/{p}", end)]
+    end = F.try_element_at(F.create_map(*said), F.concat_ws("/", "topic", "partition"))
+    return rows.where(F.col("offset") < end)
+
+
 def topic(
     *names: str,
     pattern: str | None = None,
     decode: Decoder | None = None,
     each: Each | None = None,
+    expect: Sequence[Expectation] = (),
     event_time: str | None = None,
     lateness: str = "0 seconds",
     options: Mapping[str, str] | None = None,
 ) -> TopicSource:
     if bool(names) == bool(pattern):
         raise ValueError('name topics, or give a pattern: topic("a", "b") or topic(pattern="a.*")')
+    require_different(", ".join(names) or str(pattern), expect)
     return TopicSource(
         topics=names,
         pattern=pattern,
         decode=decode or raw(),
         each=each,
+        expect=tuple(expect),
         event_time=event_time,
         lateness=lateness,
         options=dict(options or {}),

@@ -24,6 +24,8 @@ ATTEMPT: Final = "penstock.dlq.attempt"
 """1-based: how many times this record has failed here, redrives included."""
 PIPELINE: Final = "penstock.dlq.pipeline"
 CLASS: Final = "penstock.dlq.class"
+RULE: Final = "penstock.dlq.rule"
+"""The expectation that it failed; only where it was one."""
 REDRIVEN: Final = "penstock.dlq.redriven"
 """How many times it was sent back."""
 HISTORY: Final = "penstock.dlq.history"
@@ -32,6 +34,7 @@ HISTORY: Final = "penstock.dlq.history"
 
 OF_THIS_FAILURE: Final = (
     TOPIC, PARTITION, OFFSET, TIMESTAMP, ERROR, MESSAGE, ATTEMPT, PIPELINE, CLASS,
+    RULE,
 )  # fmt: skip
 """What a failure writes, replacing what an earlier one wrote; REDRIVEN and HISTORY stay."""
 
@@ -62,6 +65,7 @@ def dead_letters(rows: DataFrame, pipeline: str) -> DataFrame:
         ATTEMPT: _sent_back() + tries,
         PIPELINE: F.lit(pipeline),
         CLASS: kind,
+        RULE: F.col(each.RULE) if each.RULE in rows.columns else F.lit(None),
     }
     return failed.select("key", "value", with_headers(said).alias("headers"))
 
@@ -78,7 +82,8 @@ def origin_headers() -> dict[str, Column]:
 
 
 def with_headers(said: dict[str, Column]) -> Column:
-    """The record's own headers, and these instead of any of the same names."""
+    """The record's own headers, and these, as far as they are not null, instead of any of the
+    same names."""
     from pyspark.sql import functions as F
 
     own = F.coalesce(F.col("headers"), F.array().cast("array<struct<key:string,value:binary>>"))
@@ -87,7 +92,8 @@ def with_headers(said: dict[str, Column]) -> Column:
         F.struct(F.lit(name).alias("key"), what.cast("string").cast("binary").alias("value"))
         for name, what in said.items()
     ]
-    return F.concat(kept, F.array(*added))
+    known = F.filter(F.array(*added), lambda header: header["value"].isNotNull())
+    return F.concat(kept, known)
 
 
 def _sent_back() -> Column:

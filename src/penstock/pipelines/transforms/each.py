@@ -28,11 +28,14 @@ if TYPE_CHECKING:
 
 CLASS = "_class"
 TRIES = "_tries"
+RULE = "_rule"
+"""The expectation that the record has failed, if that is what was wrong."""
 FAILED = "failed"
-"""An observed metric of a batch: the records that the function failed for, and why."""
+"""An observed metric of a batch: the records that the function failed for, or that it made
+something of that an expectation failed for, and why."""
 
 _PLACE = ("topic", "partition", "offset")
-_WHY = "error string, message string, class string, tries int"
+_WHY = "error string, message string, class string, tries int, rule string"
 _MESSAGE_MAX = 1_000
 
 Function = Callable[[dict[str, Any]], Mapping[str, Any]]
@@ -94,7 +97,7 @@ def failed_column() -> Column:
     """The metric: of the rows of a batch, those that the function failed for."""
     from pyspark.sql import functions as F
 
-    own = {"error": ERROR, "message": MESSAGE, "class": CLASS, "tries": TRIES}
+    own = {"error": ERROR, "message": MESSAGE, "class": CLASS, "tries": TRIES, "rule": RULE}
     what = F.struct(*_PLACE, *(F.col(name).alias(alias) for alias, name in own.items()))
     return F.collect_list(F.when(F.col(CLASS).isNotNull(), what)).alias(FAILED)
 
@@ -109,6 +112,7 @@ def _with_outcome(rows: DataFrame, record: Column) -> DataFrame:
         .withColumn(MESSAGE, F.coalesce(F.col(MESSAGE), outcome["message"]))
         .withColumn(CLASS, outcome["class"])
         .withColumn(TRIES, outcome["tries"])
+        .withColumn(RULE, outcome["rule"])
     )
 
 
