@@ -41,6 +41,7 @@ def main() -> int:
         plan = Plan(
             seed=options.seed, kills=kills, seconds=options.seconds, rate=options.rate,
             accounts=options.accounts, longest_peace_s=options.peace, calm=options.calm,
+            state_in=options.state,
         )  # fmt: skip
         result = run(broker, Path(folder), plan, lambda line: _say(began, line))
     for violation in result.violations():
@@ -60,6 +61,7 @@ def _write(result: Result, options: argparse.Namespace) -> None:
         write_section(PAGE, "# Reliability", ACCURACY_HEADING, section)
         print(f"wrote {PAGE.name}")
     long = options.seconds >= LONG_SECONDS and result.kills >= LONG_KILLS
+    long = long and options.state == "topic"
     if long and not options.calm and options.target == "penstock":
         write_section(PAGE, "# Reliability", HEADING, render(result))
         print(f"wrote {PAGE.name}")
@@ -75,6 +77,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--accounts", type=int, default=10_000)
     parser.add_argument("--peace", type=float, default=25.0, help="longest time between kills")
     parser.add_argument("--calm", action="store_true", help="kill nothing, measure accuracy")
+    parser.add_argument("--state", choices=["topic", "spark"], default="topic")
     parser.add_argument("--no-page", action="store_true", help="do not write docs/reliability.md")
     parser.add_argument("--scratch", type=Path, help="where to put the data meanwhile")
     return parser.parse_args()

@@ -63,7 +63,7 @@ class Child:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
-                env=os.environ | {"PYTHONPATH": str(ROOT)},
+                env=os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT}/src"},
                 start_new_session=True,
             )
         self._answers: queue.Queue[Spec | None] = queue.Queue()

@@ -30,6 +30,14 @@ METRICS: Final = (
     Metric("detector.high.p99", "full detector, {high:,}/s, p99", "ms", _most(500)),
     Metric("detector.high.lag", "the same, growth of the lag while measured", "s", _most(0.5)),
     Metric("detector.held", "largest rate held: p99 under 500 ms, lag steady", "payments/s"),
+    Metric("store.low.p50", "the detector, states in Spark's store, {low:,}/s, p50", "ms"),
+    Metric(
+        "store.low.p99", "the detector, states in Spark's store, {low:,}/s, p99", "ms", _most(1500)
+    ),
+    Metric("store.low.lag", "the same, growth of the lag while measured", "s", _most(0.5)),
+    Metric("store.high.p50", "the detector, states in Spark's store, {high:,}/s, p50", "ms"),
+    Metric("store.high.p99", "the detector, states in Spark's store, {high:,}/s, p99", "ms"),
+    Metric("store.held", "largest rate held: p99 under 1,500 ms, lag steady", "payments/s"),
     Metric("copy.at_least_once", "copy, Spark's at-least-once topic sink", "rows/s"),
     Metric("copy.exactly_once", "copy, exactly-once topic sink", "rows/s"),
     Metric("copy.ratio", "the second over the first", "×", _least(0.5)),

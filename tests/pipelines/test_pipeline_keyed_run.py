@@ -8,11 +8,13 @@ import os
 import signal
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
+from penstock.pipelines import sinks
 from penstock.pipelines.error import AlreadyRunningError, DeclarationError, RunError
 from penstock.pipelines.kafka import admin, ensure_partitions
 from penstock.pipelines.keyed import Event, KeyedPipeline, keyed
@@ -182,6 +184,27 @@ def test_workers_and_broker_killed_mid_stream_change_no_total(
     assert len({(each.value or b"").split()[1] for each in written}) > 1  # several workers
 
 
+@pytest.mark.penstock_only("a killed Kafka 4.3.0 may forget a transaction's markers")
+def test_in_real_time_mode_each_event_is_judged_once_whatever_is_killed(
+    penstock: Broker, pipeline_start: Callable[..., Any]
+) -> None:
+    penstock.create_topic("numbers", partitions=2)
+    running = pipeline_start(adder(), trigger={"realTime": "5 minutes"}, retry_backoff_s=0.1)
+    expected = {b"k%d" % key: list(range(1, 61)) for key in range(5)}
+    for number in range(60):
+        penstock.produce("numbers", [(f"k{key}", "1") for key in range(5)])
+        if number == 20:
+            _kill_worker(penstock)
+        if number == 40:
+            penstock.kill()
+            penstock.start()
+    assert totals(penstock, 300) == expected  # the last ones too, long before Spark's batch ends
+    running.stop()
+    assert totals(penstock, 300) == expected
+    progress = running.progress()
+    assert (progress.input_rows, progress.lag) == (300, 0)
+
+
 def _kill_worker(broker: Broker) -> None:
     """The process that has written last."""
     broker.read("totals", count=5, timeout_s=PATIENCE_S, settings=COMMITTED)
@@ -231,6 +254,9 @@ def test_a_table_that_changes_takes_effect_while_it_runs(
     with pytest.raises(AlreadyRunningError):
         pipeline_start(times)
     running.stop()
+    told = running.progress().extra
+    assert told["commits"] >= 3
+    assert told["opens"] == 1  # the lane was kept from batch to batch
 
 
 def test_what_cannot_run_is_told_in_one_line(penstock: Broker, spark: Any, tmp_path: Any) -> None:
@@ -243,6 +269,22 @@ def test_what_cannot_run_is_told_in_one_line(penstock: Broker, spark: Any, tmp_p
         pipeline.start(spark, settings)
     with pytest.raises(DeclarationError, match="one source topic"):
         keyed(source=topic("a", "b"), outputs={})
+    with pytest.raises(DeclarationError, match="leave out event_time="):
+        keyed(source=topic("a", event_time="_timestamp"), outputs={})
+    with pytest.raises(DeclarationError, match=r"say sinks.topic\('t'\) and no more"):
+        keyed(source=topic("a"), outputs={"o": sinks.topic("t", mode="update")})(lambda *_: (1, []))
+    penstock.create_topic("numbers", partitions=3)
+    with pytest.raises(RunError, match="3 partitions of numbers takes a core"):
+        adder().start(spark, replace(settings, trigger={"realTime": "5 minutes"}))
+
+
+def test_a_state_topic_that_would_lose_states_is_refused(
+    penstock: Broker, pipeline_run: Callable[..., Any]
+) -> None:
+    penstock.create_topic("numbers")
+    penstock.create_topic("adder.state", config={"cleanup.policy": "compact,delete"})
+    with pytest.raises(RunError, match=r"penstock topics alter adder\.state --set cleanup\.policy"):
+        pipeline_run(adder())
 
 
 def test_a_table_is_looked_up_and_framed(penstock: Broker, spark: Any, tmp_path: Any) -> None:

@@ -44,6 +44,8 @@ class Plan:
     """Nothing is killed."""
     victims: tuple[str, ...] = ()
     """In this order, rather than by chance."""
+    state_in: str = "topic"
+    """Where the detector keeps its states: topic or spark."""
 
 
 class Feeder(threading.Thread):
@@ -79,7 +81,8 @@ def run(broker: Broker, scratch: Path, plan: Plan, say: Say = print) -> Result:
     client = {"bootstrap.servers": broker.bootstrap_servers, "log_level": 0}
     client["error_cb"] = lambda _: None
     feeder = Feeder(client, plan)
-    detector = Detector(broker.bootstrap_servers, scratch / "detector")
+    place = ["--state", plan.state_in]
+    detector = Detector(broker.bootstrap_servers, scratch / "detector", place)
     feeder.start()
     try:
         detector.start()

@@ -25,6 +25,11 @@ from penstock.pipelines.keyed import KeyedPipeline
 
 # Verdicts stall at the boundary between two real-time batches.
 REAL_TIME_BATCH = "60 seconds"
+PIPELINES: Mapping[str, Pipeline | KeyedPipeline] = {
+    "stateless": fraud_stateless,
+    "detector": fraud,
+    "store": replace(fraud, state_in="spark"),
+}
 
 
 class Watch:
@@ -50,32 +55,18 @@ class Watch:
         """Of the batches that Spark still remembers, which are the last hundred."""
         first = self._marks.get(str(query.id), -1)
         everything = [json.loads(one.json) for one in query.recentProgress]
-        mine = [one for one in everything if one["batchId"] > first and rows(one)]
+        mine = [one for one in everything if one["batchId"] > first and one["numInputRows"]]
         parts: dict[str, list[float]] = {}
         for progress in mine:
-            for part, took in durations(progress).items():
+            for part, took in progress["durationMs"].items():
                 parts.setdefault(part, []).append(took)
         return {
             "name": query.name or "query",
             "batches": len(mine),
-            "rows": sum(rows(one) for one in mine),
+            "rows": sum(one["numInputRows"] for one in mine),
             "median_ms": {part: median(took) for part, took in parts.items()},
             "longest_ms": max(parts.get("triggerExecution", [0])),
         }
-
-
-def rows(progress: Mapping[str, Any]) -> int:
-    """Records of a batch: a keyed pipeline reads them itself and tells; else Spark knows."""
-    told = [each.get("events") for each in (progress.get("observedMetrics") or {}).values()]
-    return int(next((each for each in told if each is not None), progress["numInputRows"]))
-
-
-def durations(progress: Mapping[str, Any]) -> dict[str, float]:
-    """Spark's own, and those among its observed figures that are times."""
-    found: dict[str, float] = dict(progress["durationMs"])
-    for figures in (progress.get("observedMetrics") or {}).values():
-        found |= {name: took or 0 for name, took in figures.items() if name.endswith("_ms")}
-    return found
 
 
 def _last_batch(query: StreamingQuery) -> int:
@@ -89,8 +80,8 @@ def stream(spec: Spec) -> Iterator[Handler]:
         bootstrap_servers=spec["bootstrap"], directory=Path(spec["folder"]) / "pipelines"
     )
     kind = spec["kind"]
-    pipeline = fraud if kind == "detector" else fraud_stateless
-    if kind != "detector":
+    pipeline = PIPELINES[kind]
+    if kind == "stateless":
         settings = replace(settings, trigger={"realTime": REAL_TIME_BATCH})
     with _running(pipeline, settings) as watch:
         yield watch.handle

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -34,6 +34,8 @@ Directory = Annotated[
     ),
 ]
 _DIRECTORY = Path("penstock-pipelines")
+# Between two of Spark's real-time batches rows stall for a moment: so they are long.
+_REAL_TIME_BATCH = "5 minutes"
 
 
 @app.command("list", cls=PlainCommand)
@@ -75,6 +77,13 @@ def run_command(
             metavar="URI",
             envvar="PENSTOCK_PIPELINES_CHECKPOINTS",
             help="Where checkpoints go, such as s3a://bucket/path. Default: the folder of --dir.",
+        ),
+    ] = None,
+    state: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PLACE",
+            help="Where a keyed pipeline keeps its states: topic, or spark (its state store).",
         ),
     ] = None,
     master: Annotated[str, typer.Option(metavar="URL", help="Spark's master.")] = "local[*]",
@@ -121,6 +130,15 @@ def run_command(
         str | None,
         typer.Option(metavar="INTERVAL", help='Time between batches, such as "2 seconds".'),
     ] = None,
+    real_time: Annotated[
+        bool,
+        typer.Option(
+            "--real-time",
+            help="Spark's real-time mode, for keyed pipelines: rows are judged as they come, and"
+            " each partition takes a core. Turns off Spark's check of what it supports there"
+            " (spark.sql.streaming.realTimeMode.allowlistCheck): Python is not on its list.",
+        ),
+    ] = False,
     breaker: Annotated[
         float | None,
         typer.Option(
@@ -147,8 +165,8 @@ def run_command(
     """
     from penstock.pipelines.run_settings import RunSettings
 
-    if once and every is not None:
-        raise UsageFailure("--once and --every do not go together")
+    if once + (every is not None) + real_time > 1:
+        raise UsageFailure("--once, --every and --real-time do not go together")
     if ending is not None and before is not None:
         raise UsageFailure("--to and --before both say where the run ends")
     if after is not None and starting != "earliest":
@@ -157,6 +175,8 @@ def run_command(
     trigger: dict[str, Any] = {"availableNow": True} if once else {}
     if every is not None:
         trigger = {"processingTime": every}
+    if real_time:
+        trigger = {"realTime": _REAL_TIME_BATCH}
     _run(
         name,
         RunSettings(
@@ -175,33 +195,43 @@ def run_command(
             kafka=cluster.given_settings,
             trigger=trigger,
         ),
-        run_as,
-        key_values(outputs or (), "--output"),
+        _Choice(state, run_as, key_values(outputs or (), "--output")),
         as_json=as_json,
     )
 
 
-def _run(
-    name: str,
-    settings: RunSettings,
-    run_as: str | None,
-    outputs: Mapping[str, str],
-    *,
-    as_json: bool,
-) -> None:
+def _run(name: str, settings: RunSettings, choice: _Choice, *, as_json: bool) -> None:
     from penstock.cli.pipeline_view import watching
     from penstock.pipelines.error import PipelineError
-    from penstock.pipelines.run.catalogue import beside, find_pipeline
+    from penstock.pipelines.run.catalogue import find_pipeline
     from penstock.pipelines.run.launch import launch
     from penstock.telemetry.log import configure
 
     configure(level="warning")
     try:
-        pipeline: Runnable = beside(find_pipeline(name), settings, run_as, outputs)
+        pipeline = choice.of(find_pipeline(name), settings)
         with watching(pipeline.name, settings, as_json=as_json) as (watch, end):
             end(launch(pipeline, settings, watch))
     except PipelineError as error:
         raise Failure(missing_extra(error) or str(error)) from error
+
+
+class _Choice(NamedTuple):
+    """What is asked for beside the pipeline's name."""
+
+    state: str | None
+    run_as: str | None
+    outputs: Mapping[str, str]
+
+    def of(self, found: Runnable, settings: RunSettings) -> Runnable:
+        from penstock.pipelines.keyed import KeyedPipeline
+        from penstock.pipelines.run.catalogue import beside
+
+        if self.state is not None:
+            if not isinstance(found, KeyedPipeline):
+                raise UsageFailure(f"--state is for keyed pipelines, and {found.name} is none")
+            found = found.with_state_in(self.state)
+        return beside(found, settings, self.run_as, self.outputs)
 
 
 @app.command("status", cls=PlainCommand)

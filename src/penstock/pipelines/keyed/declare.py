@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import orjson
 
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from penstock.pipelines.sources.table import TableSource
     from penstock.pipelines.sources.topic import TopicSource
 
+StateIn = Literal["topic", "spark"]
+"""Where the states are: a compacted topic, or Spark's own state store in the checkpoint."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyedPipeline:
@@ -40,8 +43,9 @@ class KeyedPipeline:
     """What becomes of a record without a value: a dead letter, nothing, or an event without one."""
     tables: Mapping[str, TableSource] = field(default_factory=dict)
     dead_letters: str
+    state_in: StateIn = "topic"
     state: str
-    """The compacted topic that holds the states and the positions."""
+    """The compacted topic that holds the states and the positions, where a topic does."""
     encode_state: Callable[[Any], bytes] = orjson.dumps
     decode_state: Callable[[bytes], Any] = orjson.loads
     counters: tuple[str, ...] = ("late",)
@@ -62,7 +66,15 @@ class KeyedPipeline:
         """The step itself, for tests."""
         return self.step(state, event, tables)
 
+    def with_state_in(self, place: str) -> KeyedPipeline:
+        """The same with its states elsewhere."""
+        return replace(self, state_in=_place(place))
+
     def start(self, spark: SparkSession, settings: RunSettings) -> Running:
+        if self.state_in == "spark":
+            from penstock.pipelines.keyed.store import start_in_store
+
+            return start_in_store(self, spark, settings)
         from penstock.pipelines.keyed.run import start_keyed
 
         return start_keyed(self, spark, settings)
@@ -77,6 +89,7 @@ def keyed(
     decode: Callable[[bytes], Any] | None = None,
     tombstones: Tombstones | None = None,
     dead_letters: str | None = None,
+    state_in: StateIn = "topic",
     state: str | None = None,
     **more: Any,
 ) -> Callable[[Step], KeyedPipeline]:
@@ -104,11 +117,18 @@ def keyed(
             decode=decode,
             tombstones=tombstones or ("dead-letter" if decode else source.decode.tombstones),
             dead_letters=dead_letters or dead_letter_topic(own),
+            state_in=_place(state_in),
             state=state or f"{own}.state",
             **more,
         )
 
     return declare
+
+
+def _place(asked: str) -> StateIn:
+    if asked not in get_args(StateIn):
+        raise DeclarationError(f"states are in a topic or in spark, not in {asked!r}")
+    return cast(StateIn, asked)
 
 
 def _topic(output: str, where: str | TopicSink) -> str:

@@ -23,7 +23,9 @@ from penstock.pipelines.kafka import (
     first_offsets,
     partition_count,
 )
+from penstock.pipelines.keyed.judging import StepSpec
 from penstock.pipelines.keyed.state import Position, read_position
+from penstock.pipelines.sources.table import portable
 from penstock.pipelines.topic_making import ensure_topic
 from penstock.telemetry.log import get_logger
 
@@ -34,6 +36,22 @@ if TYPE_CHECKING:
 _log = get_logger("pipelines.keyed")
 # As Spark names the beginning and the end in offsets as JSON.
 _BEGINNING, _END = -2, -1
+
+
+def step_spec(pipeline: KeyedPipeline) -> StepSpec:
+    """What judging takes of the pipeline, wherever its states are."""
+    return StepSpec(
+        pipeline=pipeline.name,
+        topic=pipeline.topic,
+        step=pipeline.step,
+        decode=pipeline.decode or portable(pipeline.source.decode).load,
+        tombstones=pipeline.tombstones,
+        outputs=tuple(pipeline.outputs),
+        counters=pipeline.counters,
+        encode_state=pipeline.encode_state,
+        decode_state=pipeline.decode_state,
+        retry=pipeline.retry,
+    )
 
 
 def ensure_topics(pipeline: KeyedPipeline, settings: RunSettings) -> int:
@@ -50,15 +68,20 @@ def ensure_topics(pipeline: KeyedPipeline, settings: RunSettings) -> int:
             ensure_topic(client, topic, count)
         for table in pipeline.tables.values():
             ensure_topic(client, table.topic, 1, compacted=True)
-        if not ensure_topic(client, pipeline.state, count, compacted=True):
-            _require_compacted(client, pipeline.state)
-            ensure_partitions(client, pipeline.state, count)
+        if pipeline.state_in == "topic":
+            _ensure_state_topic(client, pipeline.state, count)
     except KafkaException as error:
         raise RunError(
             f"the topics of {pipeline.name} cannot be made ready at {settings.bootstrap_servers}:"
             f" {error.args[0].str()}"
         ) from error
     return count
+
+
+def _ensure_state_topic(client: AdminClient, topic: str, count: int) -> None:
+    if not ensure_topic(client, topic, count, compacted=True):
+        _require_compacted(client, topic)
+        ensure_partitions(client, topic, count)
 
 
 def _require_compacted(client: AdminClient, topic: str) -> None:

@@ -15,13 +15,13 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from penstock.pipelines.error import DeclarationError
-from penstock.pipelines.keyed.judging import StepSpec
+from penstock.pipelines.error import DeclarationError, RunError
 from penstock.pipelines.keyed.lane import LaneSpec
+from penstock.pipelines.keyed.preparation import step_spec
 from penstock.pipelines.keyed.task import SCHEMA, task
 from penstock.pipelines.run.spark_setting import configured
 from penstock.pipelines.sinks.worker import own_workers, worker_slot
-from penstock.pipelines.sources.table import Table, portable
+from penstock.pipelines.sources.table import Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -36,6 +36,14 @@ _SETTINGS = {
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.streaming.pollingDelay": "1ms",
 }
+# Real-time mode: Spark holds rows back until there are so many, for as long as its batch lasts. So
+# it is one, and none waits in a buffer for the next; who has thousands a second may say more.
+_REAL_TIME = {
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "1",
+    "spark.sql.execution.pandas.udf.buffer.size": "16",
+}
+# Spark's own list of what real-time mode is supported for; Python is not on it in 4.2.
+_ALLOWLIST_CHECK = "spark.sql.streaming.realTimeMode.allowlistCheck"
 # A batch's end need not wait for Spark's own log of it: the positions are in the state topic.
 _ASYNCHRONOUS = {
     "asyncProgressTrackingEnabled": "true",
@@ -71,23 +79,15 @@ def require_possible(pipeline: KeyedPipeline) -> None:
             )
 
 
+def is_real_time(settings: RunSettings) -> bool:
+    return "realTime" in settings.trigger
+
+
 def lane_spec(
     pipeline: KeyedPipeline, settings: RunSettings, run: str, partitions: int
 ) -> LaneSpec:
-    step = StepSpec(
-        pipeline=pipeline.name,
-        topic=pipeline.topic,
-        step=pipeline.step,
-        decode=pipeline.decode or portable(pipeline.source.decode).load,
-        tombstones=pipeline.tombstones,
-        outputs=tuple(pipeline.outputs),
-        counters=pipeline.counters,
-        encode_state=pipeline.encode_state,
-        decode_state=pipeline.decode_state,
-        retry=pipeline.retry,
-    )
     return LaneSpec(
-        step=step,
+        step=step_spec(pipeline),
         run=run,
         topics=pipeline.outputs,
         dead_letters=pipeline.dead_letters,
@@ -121,13 +121,19 @@ def start_query(
     starts: Mapping[int, int],
     scratch: Scratch,
 ) -> StreamingQuery:
-    wanted = {**_SETTINGS, **pipeline.options, **settings.options}
+    real_time = is_real_time(settings)
+    own = {**_SETTINGS, **_REAL_TIME} if real_time else _SETTINGS
+    wanted = {**own, **pipeline.options, **settings.options}
+    if real_time:
+        # Of the session, and for good: Spark looks at it there before every batch.
+        spark.conf.set(_ALLOWLIST_CHECK, "false")
     with configured(spark, wanted), own_workers(spark) as keep:
         judged = _judged(pipeline, spark, settings, spec, starts)
         writer = judged.writeStream.format("noop").queryName(pipeline.name)
         writer = writer.option("checkpointLocation", scratch.location)
         if settings.trigger:
             writer = writer.trigger(**settings.trigger)
+            writer = writer.outputMode("update") if real_time else writer
         else:
             writer = writer.options(**_ASYNCHRONOUS)
         return keep(writer.start())
@@ -143,14 +149,23 @@ def _judged(
     tables: dict[str, Table] = {
         name: source.open(settings) for name, source in pipeline.tables.items()
     }
-    count = min(spec.partitions, spark.sparkContext.defaultParallelism)
+    real_time = is_real_time(settings)
+    cores = spark.sparkContext.defaultParallelism
+    if real_time and spec.partitions > cores:
+        raise RunError(
+            f"in real-time mode each of the {spec.partitions} partitions of {pipeline.topic} takes"
+            f" a core for itself, and Spark has {cores}: give it more, or run without"
+        )
+    count = min(spec.partitions, cores)
     branches = []
     for number in range(count):
         own = range(number, spec.partitions, count)
         options = _source_options(pipeline, settings, {each: starts[each] for each in own}, count)
-        rows = _rows(spark, options).coalesce(1)
+        rows = _rows(spark, options)
+        rows = rows if real_time else rows.coalesce(1)
         with worker_slot(spark, number):
-            branches.append(rows.mapInArrow(task(spec, tables, own), SCHEMA))
+            judge = task(spec, tables, own, real_time=real_time)
+            branches.append(rows.mapInArrow(judge, SCHEMA))
     return reduce(_union, branches)
 
 

@@ -16,7 +16,14 @@ from penstock.pipelines.error import PipelineError, RunError
 from penstock.pipelines.keyed import preparation
 from penstock.pipelines.keyed.claim import Claim, end_transactions
 from penstock.pipelines.keyed.figure import Figures
-from penstock.pipelines.keyed.query import Scratch, lane_spec, require_possible, start_query
+from penstock.pipelines.keyed.place import require_states_here
+from penstock.pipelines.keyed.query import (
+    Scratch,
+    is_real_time,
+    lane_spec,
+    require_possible,
+    start_query,
+)
 from penstock.pipelines.keyed.redistribution import distributed_over, redistribute
 from penstock.pipelines.keyed.report import ReportReader
 from penstock.pipelines.run.failure import LACKING, one_line
@@ -39,12 +46,12 @@ _WATCH_S = 1
 _GROWTH_S = 5.0
 _BOUNDARY_S = 20.0
 _BACKOFF_MAX_S = 10.0
-_DATA_LOSS = "KAFKA_DATA_LOSS"
 _HOPELESS = ("DeclarationError", "has taken over partition", "(data loss)", *LACKING)
 
 
 def start_keyed(pipeline: KeyedPipeline, spark: SparkSession, settings: RunSettings) -> KeyedRun:
     require_possible(pipeline)
+    require_states_here(pipeline, spark, settings)
     run = KeyedRun(pipeline, spark, settings)
     run.start()
     return run
@@ -173,9 +180,7 @@ class KeyedRun:
         while not self._stopping.is_set():
             self._failures += 1
             line = one_line(reason)
-            if _DATA_LOSS in str(reason):
-                line = preparation.data_loss(self._pipeline, line)
-            hopeless = any(word in f"{reason} {line}" for word in _HOPELESS)
+            hopeless = any(word in str(reason) for word in _HOPELESS)
             if hopeless or self._failures > self._settings.retries_max:
                 raise RunError(f"{self._pipeline.name} has stopped: {line}") from reason
             _log.warning("starting again", pipeline=self._pipeline.name, after=line)
@@ -218,7 +223,11 @@ class KeyedRun:
         self._begin()
 
     def _end(self) -> None:
-        self._end_query()
+        try:
+            self._end_query()
+        except Exception as error:
+            # Java may be gone; whoever waits for the end must hear of it all the same.
+            _log.debug("not ended in order", pipeline=self._pipeline.name, error=str(error))
         self._sweep()
         self._reports.close()
         self._member.leave()
@@ -230,7 +239,8 @@ class KeyedRun:
         if query is None:
             return
         if query.isActive:
-            self._to_boundary(query)
+            if not is_real_time(self._settings):
+                self._to_boundary(query)
             query.stop()
             end_transactions(self._pipeline, self._settings.client(), self._partitions)
         self._collect(last=True)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from penstock.pipelines.keyed.ahead import taken_together
 from penstock.pipelines.keyed.event import Headers
 from penstock.pipelines.keyed.judging import Rows
 from penstock.pipelines.keyed.lane import Lane, LaneSpec
@@ -39,20 +40,25 @@ _lanes: dict[tuple[str, int], Lane] = {}
 
 
 def task(
-    spec: LaneSpec, tables: Mapping[str, Table], partitions: Collection[int]
+    spec: LaneSpec, tables: Mapping[str, Table], partitions: Collection[int], *, real_time: bool
 ) -> Callable[[Batches], Batches]:
     """The function that `mapInArrow` calls, for the rows of these partitions."""
-    return partial(_in_context, spec, tables, partitions)
+    return partial(_in_context, spec, tables, partitions, real_time)
 
 
 def _in_context(
-    spec: LaneSpec, tables: Mapping[str, Table], partitions: Collection[int], batches: Batches
+    spec: LaneSpec,
+    tables: Mapping[str, Table],
+    partitions: Collection[int],
+    real_time: bool,
+    batches: Batches,
 ) -> Batches:
     from pyspark import TaskContext
 
     context = TaskContext.get()
     said = None if context is None else context.getLocalProperty(_BATCH_ID)
-    return run_task(spec, tables, partitions, batches, None if said is None else int(said))
+    batch = None if said is None else int(said)
+    return run_task(spec, tables, partitions, batches, batch, real_time=real_time)
 
 
 def run_task(
@@ -61,14 +67,18 @@ def run_task(
     partitions: Collection[int],
     batches: Batches,
     batch: int | None = None,
+    *,
+    real_time: bool = False,
 ) -> Iterator[pyarrow.RecordBatch]:
+    """In real-time mode a task goes on for as long as Spark's long batch, and commits what came
+    at once; else at its end, or when there is much."""
     lanes = {each: lane_of(spec, each, batch) for each in partitions}
     try:
-        for each in batches:
+        for each in _joined(batches) if real_time else batches:
             views = {name: table.follower().view() for name, table in tables.items()}
             for partition, rows in rows_by_partition(each):
                 lanes[partition].feed(rows, views)
-            commit([lane for lane in lanes.values() if _is_due(lane)])
+            commit([lane for lane in lanes.values() if _is_due(lane, real_time)])
         commit([lane for lane in lanes.values() if lane.began_s is not None])
     except BaseException:
         drop(spec)
@@ -106,11 +116,19 @@ def drop(spec: LaneSpec) -> None:
         _lanes.pop(key).close()
 
 
-def _is_due(lane: Lane) -> bool:
-    if lane.began_s is None:
-        return False
+def _is_due(lane: Lane, real_time: bool) -> bool:
+    if real_time or lane.began_s is None:
+        return lane.began_s is not None
     long = time.monotonic() - lane.began_s > SECONDS_PER_COMMIT
     return long or lane.rows_pending >= ROWS_PER_COMMIT
+
+
+def _joined(batches: Batches) -> Batches:
+    """Small batches as one, as many as are there: what is done once for each costs the most."""
+    import pyarrow
+
+    for together in taken_together(batches):
+        yield from pyarrow.Table.from_batches(together).combine_chunks().to_batches()
 
 
 def rows_by_partition(batch: pyarrow.RecordBatch) -> Iterator[tuple[int, Rows]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping
 from copy import deepcopy
 from typing import Any
@@ -33,6 +33,8 @@ class ProgressCount:
         self._begun = monotonic()
         self._input_rows = self._output_rows = self._batches = 0
         self._dead_letters = self._late = self._restarts = 0
+        self._named: Counter[str] = Counter()
+        """What the sink's own metric counts beside its rows."""
         self._positions: dict[tuple[str, int], int] = {}
         self._ends: dict[tuple[str, int], int] = {}
 
@@ -41,6 +43,7 @@ class ProgressCount:
         if read is None:
             read = int(progress.get("numInputRows") or 0)
         written = _rows_written(progress)
+        named = _observed(progress)
         spent = float(progress.get("durationMs", {}).get("triggerExecution", 0))
         with self._lock:
             self._recent.append((self._monotonic(), read, written))
@@ -48,6 +51,9 @@ class ProgressCount:
             self._input_rows += read
             self._output_rows += written
             self._batches += 1
+            self._dead_letters += named.get("dead_letters", 0)
+            self._late += named.get("late", 0)
+            self._named.update({name: count for name, count in named.items() if name != "rows"})
 
     def add(self, *, dead_letters: int = 0, late: int = 0, restarts: int = 0) -> None:
         with self._lock:
@@ -89,8 +95,12 @@ class ProgressCount:
                 late=self._late,
                 restarts=self._restarts,
                 partitions=self._partitions(),
-                extra={"expectations": deepcopy(self._rules)} if self._rules else {},
+                extra=self._extra(),
             )
+
+    def _extra(self) -> dict[str, Any]:
+        rules = {"expectations": deepcopy(self._rules)} if self._rules else {}
+        return {**self._named, **rules}
 
     def _rates(self) -> tuple[float, float]:
         now = self._monotonic()
@@ -115,7 +125,12 @@ def quantile(ordered: list[float], share: float) -> float:
 
 
 def _rows_written(progress: Mapping[str, Any]) -> int:
-    observed = progress.get("observedMetrics", {}).get(_SINK_METRIC)
-    if observed is not None:
-        return int(observed.get("rows") or 0)
+    observed = _observed(progress)
+    if "rows" in observed:
+        return observed["rows"]
     return max(0, int(progress.get("sink", {}).get("numOutputRows") or 0))
+
+
+def _observed(progress: Mapping[str, Any]) -> dict[str, int]:
+    told = progress.get("observedMetrics", {}).get(_SINK_METRIC) or {}
+    return {name: int(count or 0) for name, count in told.items()}

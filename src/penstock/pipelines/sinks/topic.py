@@ -70,7 +70,7 @@ class TopicSink:
             )
         kafka = settings.client() | dict(self.kafka)
         target = Target(pipeline, output, self.topic, kafka, self.transaction_timeout_ms)
-        tasks = _fenced_tasks(rows.sparkSession, checkpoint, target, self.tasks)
+        tasks = fenced_tasks(rows.sparkSession, checkpoint, target, self.tasks)
         spread = counted(rows).repartition(tasks, _spreading_key())
         with own_workers(rows.sparkSession) as keep:
             written = spread.mapInArrow(partial(write_task, target, tasks), "written long")
@@ -135,7 +135,7 @@ def _spreading_key() -> Column:
     return sql.coalesce("key", "value")
 
 
-def _fenced_tasks(spark: SparkSession, location: str, target: Target, asked: int | None) -> int:
+def fenced_tasks(spark: SparkSession, location: str, target: Target, asked: int | None) -> int:
     """How many tasks write this output: as the cluster is now, or as a batch under way had it."""
     cores = spark.sparkContext.defaultParallelism
     partitions = _partitions(target)
