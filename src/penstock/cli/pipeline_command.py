@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,6 +19,15 @@ from penstock.cli.output import print_json, print_line, print_table
 if TYPE_CHECKING:
     from penstock.pipelines.run.runner import Runnable
     from penstock.pipelines.run_settings import RunSettings
+
+
+class SparkLog(StrEnum):
+    DEBUG = "DEBUG"
+    INFO = "INFO"
+    WARN = "WARN"
+    ERROR = "ERROR"
+    OFF = "OFF"
+
 
 app = quiet_app("Data pipelines on Spark: list, run, status, stop.")
 
@@ -64,10 +74,10 @@ def list_command(directory: Directory = _DIRECTORY, as_json: Json = False) -> No
 @app.command("run")
 def run_command(
     ctx: typer.Context,
-    name: Annotated[
-        str,
+    names: Annotated[
+        list[str],
         typer.Argument(
-            metavar="PIPELINE", show_default=False, help="A name, file.py:name, or module:name."
+            metavar="PIPELINE...", show_default=False, help="Names, file.py:name, or module:name."
         ),
     ],
     directory: Directory = _DIRECTORY,
@@ -86,7 +96,15 @@ def run_command(
             help="Where a keyed pipeline keeps its states: topic, or spark (its state store).",
         ),
     ] = None,
-    master: Annotated[str, typer.Option(metavar="URL", help="Spark's master.")] = "local[*]",
+    master: Annotated[
+        str | None, typer.Option(metavar="URL", help="Spark's master. Default: local[*].")
+    ] = None,
+    py_files: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--py-files", metavar="FILE", help="More Python code for executors: .py, .zip or .egg."
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", "-s", metavar="KEY=VALUE", help="A Spark setting."),
@@ -155,14 +173,30 @@ def run_command(
             metavar="PORT", min=0, max=65535, help="Serve metrics for Prometheus on this port."
         ),
     ] = None,
+    metrics_host: Annotated[
+        str, typer.Option(metavar="HOST", help="Address that metrics are served on.")
+    ] = "127.0.0.1",
+    ui: Annotated[
+        int | None,
+        typer.Option(
+            metavar="PORT", min=0, max=65535, help="Serve Spark's web UI on this port; 0: any."
+        ),
+    ] = None,
+    spark_log: Annotated[
+        SparkLog | None,
+        typer.Option(
+            "--spark-log", case_sensitive=False, help="Print Spark's log from this level on."
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the progress as JSON, a line a second.")
     ] = False,
 ) -> None:
-    """Run a pipeline in the foreground.
+    """Run pipelines in the foreground, in one Spark session.
 
-    Ctrl-C or SIGTERM ends it between two batches.
+    Ctrl-C or SIGTERM ends them between two batches. One that fails says why, and the others go on.
     """
+    from penstock.pipelines.error import PipelineError
     from penstock.pipelines.run_settings import RunSettings
 
     if once + (every is not None) + real_time > 1:
@@ -171,20 +205,24 @@ def run_command(
         raise UsageFailure("--to and --before both say where the run ends")
     if after is not None and starting != "earliest":
         raise UsageFailure("--from and --after both say where the run starts")
+    if len(names) > 1 and (run_as is not None or outputs):
+        raise UsageFailure("--as and --output are for one pipeline at a time")
     cluster = cluster_of(ctx)
     trigger: dict[str, Any] = {"availableNow": True} if once else {}
     if every is not None:
         trigger = {"processingTime": every}
     if real_time:
         trigger = {"realTime": _REAL_TIME_BATCH}
-    _run(
-        name,
-        RunSettings(
+    options = key_values(settings or (), "--set")
+    if ui is not None:
+        options = {"spark.ui.enabled": "true", "spark.ui.port": str(ui)} | options
+    try:
+        told = RunSettings(
             bootstrap_servers=cluster.bootstrap_servers,
             directory=directory,
             checkpoints=checkpoints,
             master=master,
-            options=key_values(settings or (), "--set"),
+            options=options,
             starting=starting,
             ending=ending,
             after=after,
@@ -192,46 +230,57 @@ def run_command(
             from_group=from_group,
             breaker_share=breaker,
             metrics_port=metrics_port,
+            metrics_host=metrics_host,
+            spark_log=None if spark_log is None else spark_log.value,
+            py_files=[each for given in py_files or () for each in given.split(",")],
             kafka=cluster.given_settings,
             trigger=trigger,
-        ),
-        _Choice(state, run_as, key_values(outputs or (), "--output")),
-        as_json=as_json,
-    )
+        )
 
+        def made_for_this_run(found: Runnable) -> Runnable:
+            from penstock.pipelines.run.catalogue import beside
 
-def _run(name: str, settings: RunSettings, choice: _Choice, *, as_json: bool) -> None:
-    from penstock.cli.pipeline_view import watching
-    from penstock.pipelines.error import PipelineError
-    from penstock.pipelines.run.catalogue import find_pipeline
-    from penstock.pipelines.run.launch import launch
-    from penstock.telemetry.log import configure
+            moved = key_values(outputs or (), "--output")
+            return _with_state(beside(found, told, run_as, moved), state)
 
-    configure(level="warning")
-    try:
-        pipeline = choice.of(find_pipeline(name), settings)
-        with watching(pipeline.name, settings, as_json=as_json) as (watch, end):
-            end(launch(pipeline, settings, watch))
+        _run(names, told, made_for_this_run, as_json=as_json)
     except PipelineError as error:
         raise Failure(missing_extra(error) or str(error)) from error
 
 
-class _Choice(NamedTuple):
-    """What is asked for beside the pipeline's name."""
+def _run(
+    names: list[str],
+    settings: RunSettings,
+    changed: Callable[[Runnable], Runnable],
+    *,
+    as_json: bool,
+) -> None:
+    from penstock.cli.pipeline_view import watching
+    from penstock.pipelines.run.catalogue import find_pipelines
+    from penstock.pipelines.run.launch import launch
+    from penstock.telemetry.log import configure
 
-    state: str | None
-    run_as: str | None
-    outputs: Mapping[str, str]
+    configure(level="warning")
+    pipelines = [changed(each) for each in find_pipelines(names)]
+    with watching([each.name for each in pipelines], settings, as_json=as_json) as watch:
+        ended = launch(pipelines, settings, watch)
+    failed = [each for each in ended if each.error is not None]
+    if len(ended) == 1 and failed:
+        assert failed[0].error is not None
+        raise failed[0].error
+    if failed:
+        listed = ", ".join(each.name for each in failed)
+        raise Failure(f"{len(failed)} of {len(ended)} pipelines failed: {listed}")
 
-    def of(self, found: Runnable, settings: RunSettings) -> Runnable:
-        from penstock.pipelines.keyed import KeyedPipeline
-        from penstock.pipelines.run.catalogue import beside
 
-        if self.state is not None:
-            if not isinstance(found, KeyedPipeline):
-                raise UsageFailure(f"--state is for keyed pipelines, and {found.name} is none")
-            found = found.with_state_in(self.state)
-        return beside(found, settings, self.run_as, self.outputs)
+def _with_state(pipeline: Runnable, place: str | None) -> Runnable:
+    from penstock.pipelines.keyed import KeyedPipeline
+
+    if place is None:
+        return pipeline
+    if not isinstance(pipeline, KeyedPipeline):
+        raise UsageFailure(f"--state is for keyed pipelines, and {pipeline.name} is none")
+    return pipeline.with_state_in(place)
 
 
 @app.command("status", cls=PlainCommand)
@@ -267,11 +316,15 @@ def stop_command(
     import time
 
     from penstock.pipelines.run.lock import lock_holder
+    from penstock.pipelines.run.status import ask_stop, read_status
 
     pid = lock_holder(directory / name)
     if pid is None:
         raise Failure(f"{name} does not run in {directory}")
-    os.kill(pid, signal.SIGTERM)
+    if len((read_status(directory / name) or {}).get("together", ())) > 1:
+        ask_stop(directory / name)
+    else:
+        os.kill(pid, signal.SIGTERM)
     deadline = time.monotonic() + timeout
     while lock_holder(directory / name) == pid:
         if time.monotonic() > deadline:

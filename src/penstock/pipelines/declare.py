@@ -45,6 +45,11 @@ class Pipeline:
         """The function itself, for tests with plain frames."""
         return self.function(*arguments, **named)
 
+    @property
+    def lake(self) -> bool:
+        """Whether the session must know Delta."""
+        return any(getattr(each, "lake", False) for each in self.outputs.values())
+
     def beside(self, name: str | None = None, outputs: Mapping[str, str] | None = None) -> Pipeline:
         """The same under another name, with its own checkpoints and group; and outputs that go to
         another topic, table or folder. Dead letters and late rows go where they went."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,11 @@ class RunSettings:
     from_group: bool = False
     """Begin where the consumer group stands, rather than where the pipeline's own position is."""
     metrics_port: int | None = None
+    metrics_host: str = "127.0.0.1"
+    spark_log: str | None = None
+    """The level of Spark's log on standard error, as Spark names it; None: nothing."""
+    py_files: Sequence[str] = ()
+    """Python code that executors need besides what was loaded here: .py, .zip, .egg."""
     kafka: Mapping[str, str] = field(default_factory=dict)
     """Client settings for every connection, as librdkafka names them, such as for TLS and SASL."""
     trigger: Mapping[str, Any] = field(default_factory=dict)

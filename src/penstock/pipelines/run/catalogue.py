@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -35,6 +35,16 @@ def find_pipeline(name: str) -> Runnable:
     if len(declared) != 1:
         raise DeclarationError(f"say which pipeline of {where} to run{_known(module)}")
     return next(iter(declared.values()))
+
+
+def find_pipelines(names: Sequence[str]) -> list[Runnable]:
+    """Those to run together, each once."""
+    found: dict[str, Runnable] = {}
+    for each in map(find_pipeline, names):
+        if each.name in found:
+            raise DeclarationError(f"{each.name} is named twice: it can run only once")
+        found[each.name] = each
+    return list(found.values())
 
 
 def beside(
