@@ -254,6 +254,9 @@ def test_a_table_that_changes_takes_effect_while_it_runs(
     with pytest.raises(AlreadyRunningError):
         pipeline_start(times)
     running.stop()
+    told = running.progress().extra
+    assert told["commits"] >= 3
+    assert told["opens"] == 1  # the lane was kept from batch to batch
 
 
 def test_what_cannot_run_is_told_in_one_line(penstock: Broker, spark: Any, tmp_path: Any) -> None:

@@ -37,7 +37,7 @@ from penstock.pipelines.keyed.state import (
     encode_position,
 )
 
-COMMITS, JUDGE_MS, COMMIT_MS = "commits", "judge_ms", "commit_ms"
+COMMITS, OPENS, JUDGE_MS, COMMIT_MS = "commits", "opens", "judge_ms", "commit_ms"
 BACKOFF_S = 0.2
 # How long a wait counts as recent: whoever looks once a second sees the longest of each second.
 _RECENT_S = 1.5
@@ -69,7 +69,7 @@ class LaneSpec:
     @property
     def counted(self) -> tuple[str, ...]:
         """What is counted, in the order in which positions hold it."""
-        own = (EVENTS, DEAD_LETTERS, STATES, COMMITS, JUDGE_MS, COMMIT_MS)
+        own = (EVENTS, DEAD_LETTERS, STATES, COMMITS, OPENS, JUDGE_MS, COMMIT_MS)
         return (*own, *self.step.outputs, *self.step.counters)
 
 
@@ -171,6 +171,7 @@ class Lane:
                 " stop one of the two"
             )
         self.totals = Counter(dict(zip(spec.counted, position.counts, strict=False)))
+        self.totals[OPENS] += 1
         self._producer = producer
 
     def _recover(self, first: KafkaException, work: Callable[[], None]) -> None:

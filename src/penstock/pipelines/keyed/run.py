@@ -46,7 +46,6 @@ _WATCH_S = 1
 _GROWTH_S = 5.0
 _BOUNDARY_S = 20.0
 _BACKOFF_MAX_S = 10.0
-_DATA_LOSS = "KAFKA_DATA_LOSS"
 _HOPELESS = ("DeclarationError", "has taken over partition", "(data loss)", *LACKING)
 
 
@@ -181,9 +180,7 @@ class KeyedRun:
         while not self._stopping.is_set():
             self._failures += 1
             line = one_line(reason)
-            if _DATA_LOSS in str(reason):
-                line = preparation.data_loss(self._pipeline, line)
-            hopeless = any(word in f"{reason} {line}" for word in _HOPELESS)
+            hopeless = any(word in str(reason) for word in _HOPELESS)
             if hopeless or self._failures > self._settings.retries_max:
                 raise RunError(f"{self._pipeline.name} has stopped: {line}") from reason
             _log.warning("starting again", pipeline=self._pipeline.name, after=line)
@@ -226,7 +223,11 @@ class KeyedRun:
         self._begin()
 
     def _end(self) -> None:
-        self._end_query()
+        try:
+            self._end_query()
+        except Exception as error:
+            # Java may be gone; whoever waits for the end must hear of it all the same.
+            _log.debug("not ended in order", pipeline=self._pipeline.name, error=str(error))
         self._sweep()
         self._reports.close()
         self._member.leave()
