@@ -30,6 +30,42 @@ def big_orders(orders):
     return orders.where("amount > 100").selectExpr("id AS key", "to_json(struct(*)) AS value")
 """
 
+# A function in a module beside the pipelines', which workers must find as well.
+PRICES = """
+def doubled(amount):
+    return amount * 2
+"""
+SHOP = """
+import prices
+from pyspark.sql.functions import udf
+
+from penstock.pipelines import decode, pipeline, sinks, sources
+
+ORDERS = sources.topic("orders", decode=decode.json("id string, amount double"))
+
+
+@pipeline(inputs={"orders": ORDERS}, outputs={"doubles": sinks.topic("doubles")})
+def doubles(orders):
+    amount = udf(prices.doubled, "double")("amount")
+    return orders.select(orders.id.alias("key"), amount.cast("string").alias("value"))
+
+
+@pipeline(inputs={"orders": ORDERS}, outputs={"kept": sinks.delta()})
+def kept(orders):
+    return orders.select("id", "amount")
+
+
+@pipeline(inputs={"gone": sources.topic("gone")}, outputs={"out": sinks.topic("out")})
+def lost(gone):
+    return gone.select("value")
+"""
+
+
+def write_shop(folder: Path) -> None:
+    folder.mkdir()
+    (folder / "prices.py").write_text(PRICES)
+    (folder / "shop.py").write_text(SHOP)
+
 
 class Terminal:
     def __init__(self, folder: Path, servers: str) -> None:
@@ -50,9 +86,17 @@ class Terminal:
         out, err = process.communicate(timeout=300)
         return process.returncode, out, err
 
-    def status(self) -> Any:
-        code, out, _ = self.run("status", "big-orders", "--json")
+    def status(self, name: str = "big-orders") -> Any:
+        code, out, _ = self.run("status", name, "--json")
         return json.loads(out) if code == 0 else None
+
+    def said(self, name: str) -> Any:
+        """The same without a process of its own, to be asked often."""
+        file = self.folder / "penstock-pipelines" / name / "status.json"
+        return json.loads(file.read_text()) if file.exists() else {}
+
+    def has_written(self, name: str, rows: int) -> bool:
+        return bool(self.said(name).get("progress", {}).get("output_rows") == rows)
 
 
 @pytest.fixture
@@ -126,6 +170,38 @@ def test_run_status_kill_resume_and_stop(penstock: Any, terminal: Terminal) -> N
     assert "big-orders  stopped" in shown and "TOPIC   PARTITION" in shown
 
 
+@pytest.mark.timeout(1800)
+def test_several_in_one_session(penstock: Any, terminal: Terminal) -> None:
+    """One that fails leaves the others alone, and so does one that is stopped."""
+    write_shop(terminal.folder / "code")
+    penstock.create_topic("orders")
+    penstock.produce("orders", [order(each) for each in range(3)])
+    names = [f"code/shop.py:{each}" for each in ("doubles", "lost", "kept")]
+    process = terminal.start("run", *names, "--ui", "0")
+    wait_for(lambda: terminal.has_written("kept", 3))
+    assert list((terminal.folder / "penstock-pipelines/tables/kept/_delta_log").glob("*.json"))
+    lost = terminal.said("lost")
+    assert (lost["state"], "there is no topic gone" in lost["error"]) == ("failed", True)
+
+    assert terminal.run("stop", "kept") == (0, "stopped kept\n", "")
+    wait_for(lambda: terminal.said("kept")["state"] == "stopped")
+    penstock.produce("orders", [order(3)])
+    wait_for(lambda: terminal.has_written("doubles", 4))
+    status = terminal.status("doubles")
+    with urllib.request.urlopen(status["spark_ui"]) as answer:
+        assert answer.status == 200
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 1
+    assert [line.partition(" at ")[0] for line in err.splitlines()] == [
+        "penstock: there is no topic gone",
+        "penstock: 1 of 3 pipelines failed: lost",
+    ]
+    assert "doubles ended: 4 records in, 4 out\n" in out
+    assert f"Spark's web UI is at {status['spark_ui']}\n" in out
+    assert {each.value for each in penstock.read("doubles")} == {b"1000.0"}
+
+
 def test_what_cannot_be_is_one_line(terminal: Terminal) -> None:
     for arguments, said in (
         (("run", "nothing"), "there is no pipeline nothing: known are fraud"),
@@ -133,6 +209,8 @@ def test_what_cannot_be_is_one_line(terminal: Terminal) -> None:
         (("status", "big-orders"), "big-orders never ran in penstock-pipelines"),
         (("stop", "big-orders"), "big-orders does not run in penstock-pipelines"),
         (("run", "orders.py", "--once", "--every", "1 second"), "do not go together"),
+        (("run", "orders.py", "orders.py"), "big-orders is named twice"),
+        (("run", "orders.py", "--dir", "s3a://bucket"), "give the URI as --checkpoints"),
     ):
         code, out, err = terminal.run(*arguments)
         assert (code > 0, out) == (True, "")
@@ -145,7 +223,7 @@ def test_metrics_for_prometheus() -> None:
 
     partition = PartitionProgress("orders", 1, position=5, end=7)
     now = Progress(input_rows=5, batch_ms_p99=250.0, partitions=(partition,))
-    server = RunMetrics("big-orders", lambda: now).serve(0)
+    server = RunMetrics({"big-orders": lambda: now, "other": Progress}).serve(0)
     try:
         url = f"http://127.0.0.1:{server.server_port}/metrics"
         with urllib.request.urlopen(url) as answer:
@@ -154,6 +232,8 @@ def test_metrics_for_prometheus() -> None:
         server.shutdown()
         server.server_close()
     assert 'penstock_pipeline_input_rows_total{pipeline="big-orders"} 5.0' in text
+    assert 'penstock_pipeline_input_rows_total{pipeline="other"} 0.0' in text
+    assert text.count("# HELP penstock_pipeline_input_rows_total ") == 1
     assert 'batch_seconds{pipeline="big-orders",quantile="0.99"} 0.25' in text
     assert 'lag{partition="1",pipeline="big-orders",topic="orders"} 2.0' in text
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,6 +19,15 @@ from penstock.cli.output import print_json, print_line, print_table
 if TYPE_CHECKING:
     from penstock.pipelines.run.runner import Runnable
     from penstock.pipelines.run_settings import RunSettings
+
+
+class SparkLog(StrEnum):
+    DEBUG = "DEBUG"
+    INFO = "INFO"
+    WARN = "WARN"
+    ERROR = "ERROR"
+    OFF = "OFF"
+
 
 app = quiet_app("Data pipelines on Spark: list, run, status, stop.")
 
@@ -63,10 +74,10 @@ def list_command(directory: Directory = _DIRECTORY, as_json: Json = False) -> No
 @app.command("run")
 def run_command(
     ctx: typer.Context,
-    name: Annotated[
-        str,
+    names: Annotated[
+        list[str],
         typer.Argument(
-            metavar="PIPELINE", show_default=False, help="A name, file.py:name, or module:name."
+            metavar="PIPELINE...", show_default=False, help="Names, file.py:name, or module:name."
         ),
     ],
     directory: Directory = _DIRECTORY,
@@ -85,7 +96,15 @@ def run_command(
             help="Where a keyed pipeline keeps its states: topic, or spark (its state store).",
         ),
     ] = None,
-    master: Annotated[str, typer.Option(metavar="URL", help="Spark's master.")] = "local[*]",
+    master: Annotated[
+        str | None, typer.Option(metavar="URL", help="Spark's master. Default: local[*].")
+    ] = None,
+    py_files: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--py-files", metavar="FILE", help="More Python code for executors: .py, .zip or .egg."
+        ),
+    ] = None,
     settings: Annotated[
         list[str] | None,
         typer.Option("--set", "-s", metavar="KEY=VALUE", help="A Spark setting."),
@@ -93,9 +112,32 @@ def run_command(
     starting: Annotated[
         str,
         typer.Option(
-            metavar="PLACE", help="Where a first run starts: earliest, latest or offsets as JSON."
+            "--from",
+            metavar="PLACE",
+            help="Where a first run starts: earliest, latest, a time, -2h, or offsets as JSON.",
         ),
     ] = "earliest",
+    ending: Annotated[
+        str | None,
+        typer.Option("--to", metavar="PLACE", help="End the run at this place."),
+    ] = None,
+    after: Annotated[
+        str | None,
+        typer.Option(metavar="RUN", help="Start where this run, one with --to, ends."),
+    ] = None,
+    before: Annotated[
+        str | None, typer.Option(metavar="RUN", help="End where this run has begun.")
+    ] = None,
+    run_as: Annotated[
+        str | None,
+        typer.Option("--as", metavar="RUN", help="Another name, with checkpoints of its own."),
+    ] = None,
+    outputs: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--output", metavar="NAME=WHERE", help="Another topic, table or folder of an output."
+        ),
+    ] = None,
     from_group: Annotated[
         bool, typer.Option("--from-group", help="Start at the consumer group's committed offsets.")
     ] = False,
@@ -131,58 +173,104 @@ def run_command(
             metavar="PORT", min=0, max=65535, help="Serve metrics for Prometheus on this port."
         ),
     ] = None,
+    metrics_host: Annotated[
+        str, typer.Option(metavar="HOST", help="Address that metrics are served on.")
+    ] = "127.0.0.1",
+    ui: Annotated[
+        int | None,
+        typer.Option(
+            metavar="PORT", min=0, max=65535, help="Serve Spark's web UI on this port; 0: any."
+        ),
+    ] = None,
+    spark_log: Annotated[
+        SparkLog | None,
+        typer.Option(
+            "--spark-log", case_sensitive=False, help="Print Spark's log from this level on."
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print the progress as JSON, a line a second.")
     ] = False,
 ) -> None:
-    """Run a pipeline in the foreground.
+    """Run pipelines in the foreground, in one Spark session.
 
-    Ctrl-C or SIGTERM ends it between two batches.
+    Ctrl-C or SIGTERM ends them between two batches. One that fails says why, and the others go on.
     """
+    from penstock.pipelines.error import PipelineError
     from penstock.pipelines.run_settings import RunSettings
 
     if once + (every is not None) + real_time > 1:
         raise UsageFailure("--once, --every and --real-time do not go together")
+    if ending is not None and before is not None:
+        raise UsageFailure("--to and --before both say where the run ends")
+    if after is not None and starting != "earliest":
+        raise UsageFailure("--from and --after both say where the run starts")
+    if len(names) > 1 and (run_as is not None or outputs):
+        raise UsageFailure("--as and --output are for one pipeline at a time")
     cluster = cluster_of(ctx)
     trigger: dict[str, Any] = {"availableNow": True} if once else {}
     if every is not None:
         trigger = {"processingTime": every}
     if real_time:
         trigger = {"realTime": _REAL_TIME_BATCH}
-    _run(
-        name,
-        RunSettings(
+    options = key_values(settings or (), "--set")
+    if ui is not None:
+        options = {"spark.ui.enabled": "true", "spark.ui.port": str(ui)} | options
+    try:
+        told = RunSettings(
             bootstrap_servers=cluster.bootstrap_servers,
             directory=directory,
             checkpoints=checkpoints,
             master=master,
-            options=key_values(settings or (), "--set"),
+            options=options,
             starting=starting,
+            ending=ending,
+            after=after,
+            before=before,
             from_group=from_group,
             breaker_share=breaker,
             metrics_port=metrics_port,
+            metrics_host=metrics_host,
+            spark_log=None if spark_log is None else spark_log.value,
+            py_files=[each for given in py_files or () for each in given.split(",")],
             kafka=cluster.given_settings,
             trigger=trigger,
-        ),
-        state=state,
-        as_json=as_json,
-    )
+        )
+
+        def made_for_this_run(found: Runnable) -> Runnable:
+            from penstock.pipelines.run.catalogue import beside
+
+            moved = key_values(outputs or (), "--output")
+            return _with_state(beside(found, told, run_as, moved), state)
+
+        _run(names, told, made_for_this_run, as_json=as_json)
+    except PipelineError as error:
+        raise Failure(missing_extra(error) or str(error)) from error
 
 
-def _run(name: str, settings: RunSettings, *, state: str | None, as_json: bool) -> None:
+def _run(
+    names: list[str],
+    settings: RunSettings,
+    changed: Callable[[Runnable], Runnable],
+    *,
+    as_json: bool,
+) -> None:
     from penstock.cli.pipeline_view import watching
-    from penstock.pipelines.error import PipelineError
-    from penstock.pipelines.run.catalogue import find_pipeline
+    from penstock.pipelines.run.catalogue import find_pipelines
     from penstock.pipelines.run.launch import launch
     from penstock.telemetry.log import configure
 
     configure(level="warning")
-    try:
-        pipeline = _with_state(find_pipeline(name), state)
-        with watching(pipeline.name, settings, as_json=as_json) as (watch, end):
-            end(launch(pipeline, settings, watch))
-    except PipelineError as error:
-        raise Failure(missing_extra(error) or str(error)) from error
+    pipelines = [changed(each) for each in find_pipelines(names)]
+    with watching([each.name for each in pipelines], settings, as_json=as_json) as watch:
+        ended = launch(pipelines, settings, watch)
+    failed = [each for each in ended if each.error is not None]
+    if len(ended) == 1 and failed:
+        assert failed[0].error is not None
+        raise failed[0].error
+    if failed:
+        listed = ", ".join(each.name for each in failed)
+        raise Failure(f"{len(failed)} of {len(ended)} pipelines failed: {listed}")
 
 
 def _with_state(pipeline: Runnable, place: str | None) -> Runnable:
@@ -228,11 +316,15 @@ def stop_command(
     import time
 
     from penstock.pipelines.run.lock import lock_holder
+    from penstock.pipelines.run.status import ask_stop, read_status
 
     pid = lock_holder(directory / name)
     if pid is None:
         raise Failure(f"{name} does not run in {directory}")
-    os.kill(pid, signal.SIGTERM)
+    if len((read_status(directory / name) or {}).get("together", ())) > 1:
+        ask_stop(directory / name)
+    else:
+        os.kill(pid, signal.SIGTERM)
     deadline = time.monotonic() + timeout
     while lock_holder(directory / name) == pid:
         if time.monotonic() > deadline:

@@ -5,57 +5,128 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from penstock.cli.failure import complain
 from penstock.cli.output import plural, print_line
+from penstock.pipelines.run.launch import Watch
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
+    from penstock.pipelines.error import PipelineError
     from penstock.pipelines.run.progress import Progress
     from penstock.pipelines.run_settings import RunSettings
 
 _EVERY_S = 1.0
 _PARTITIONS_SHOWN = 16
 
-Watch = Callable[["Progress"], None]
-
 
 @contextmanager
-def watching(name: str, settings: RunSettings, *, as_json: bool) -> Iterator[tuple[Watch, Watch]]:
-    """What to call with each progress, and with the last one."""
+def watching(names: Sequence[str], settings: RunSettings, *, as_json: bool) -> Iterator[Watch]:
+    """What the pipelines' launch is to tell of them."""
     if as_json:
-        yield _Paced(lambda now: _print_json(name, now)), lambda now: _print_json(name, now)
+        yield JsonLines()
     elif sys.stdout.isatty():
-        yield from _live(name, settings)
+        with LiveView(names, settings.bootstrap_servers) as view:
+            yield view
     else:
-        print_line(f"running {name} on {settings.bootstrap_servers}")
+        for name in names:
+            print_line(f"running {name} on {settings.bootstrap_servers}")
         sys.stdout.flush()
-        yield _nothing, lambda now: print_line(_summary(name, now))
+        yield Summaries(names)
 
 
-class _Paced:
-    """Not more often than a reader takes in."""
+class Summaries(Watch):
+    """A line for each at its end."""
 
-    def __init__(self, show: Watch) -> None:
-        self._show = show
-        self._next = 0.0
+    def __init__(self, names: Sequence[str]) -> None:
+        self._several = len(names) > 1
 
-    def __call__(self, now: Progress) -> None:
-        if time.monotonic() >= self._next:
-            self._next = time.monotonic() + _EVERY_S
-            self._show(now)
+    def started(self, name: str, spark_ui: str | None) -> None:
+        if spark_ui is not None:
+            print_line(f"Spark's web UI is at {spark_ui}")
+            sys.stdout.flush()
+
+    def ended(self, name: str, now: Progress) -> None:
+        print_line(_summary(name, now))
+        sys.stdout.flush()
+
+    def failed(self, name: str, error: PipelineError) -> None:
+        # The only one's failure is that of the command, which says it.
+        if self._several:
+            complain(str(error))
 
 
-def _nothing(_: Progress) -> None:
-    pass
+class JsonLines(Watch):
+    """A line of JSON for each, not more often than a reader takes in."""
+
+    def __init__(self) -> None:
+        self._next: dict[str, float] = {}
+
+    def progressed(self, name: str, now: Progress) -> None:
+        if time.monotonic() >= self._next.get(name, 0.0):
+            self._next[name] = time.monotonic() + _EVERY_S
+            self.ended(name, now)
+
+    def ended(self, name: str, now: Progress) -> None:
+        said = {"pipeline": name, "time": round(time.time(), 3), **now.document()}
+        print_line(json.dumps(said))
+        sys.stdout.flush()
+
+    def failed(self, name: str, error: PipelineError) -> None:
+        said = {"pipeline": name, "time": round(time.time(), 3), "error": str(error)}
+        print_line(json.dumps(said))
+        sys.stdout.flush()
 
 
-def _print_json(name: str, now: Progress) -> None:
-    print_line(json.dumps({"pipeline": name, "time": round(time.time(), 3), **now.document()}))
-    sys.stdout.flush()
+class LiveView(Summaries):
+    def __init__(self, names: Sequence[str], where: str) -> None:
+        from rich.live import Live
+
+        super().__init__(names)
+        self._where = where
+        self._began = time.monotonic()
+        self._now: dict[str, Progress] = {}
+        self._ui: str | None = None
+        first = f"starting Spark for {', '.join(names)} …"
+        self._live = Live(first, refresh_per_second=4, transient=True)
+
+    def __enter__(self) -> LiveView:
+        self._live.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._live.stop()
+
+    def started(self, name: str, spark_ui: str | None) -> None:
+        self._ui = spark_ui
+
+    def progressed(self, name: str, now: Progress) -> None:
+        self._now[name] = now
+        self._show()
+
+    def ended(self, name: str, now: Progress) -> None:
+        self._leave(name)
+        super().ended(name, now)
+
+    def failed(self, name: str, error: PipelineError) -> None:
+        self._leave(name)
+        super().failed(name, error)
+
+    def _leave(self, name: str) -> None:
+        self._now.pop(name, None)
+        if not self._now:
+            self._live.stop()
+
+    def _show(self) -> None:
+        from rich.console import Group
+
+        elapsed_s = time.monotonic() - self._began
+        shown = (render(each, self._where, now, elapsed_s) for each, now in self._now.items())
+        self._live.update(Group(*shown, ending(self._ui)))
 
 
 def _summary(name: str, now: Progress) -> str:
@@ -65,16 +136,11 @@ def _summary(name: str, now: Progress) -> str:
     return said
 
 
-def _live(name: str, settings: RunSettings) -> Iterator[tuple[Watch, Watch]]:
-    from rich.live import Live
+def ending(spark_ui: str | None) -> RenderableType:
+    from rich.text import Text
 
-    started = time.monotonic()
-    with Live(f"starting Spark for {name} …", refresh_per_second=4, transient=True) as live:
-        where = settings.bootstrap_servers
-        yield (
-            lambda now: live.update(render(name, where, now, time.monotonic() - started)),
-            lambda now: live.stop() or print_line(_summary(name, now)),  # type: ignore[func-returns-value]
-        )
+    address = "" if spark_ui is None else f"Spark's web UI: {spark_ui}; "
+    return Text(f"{address}Ctrl-C ends it between two batches", style="dim")
 
 
 def render(name: str, where: str, now: Progress, elapsed_s: float) -> RenderableType:
@@ -93,7 +159,7 @@ def render(name: str, where: str, now: Progress, elapsed_s: float) -> Renderable
         lags.add_row(each.topic, str(each.partition), f"{each.position:,}", f"{each.lag:,}")
     if len(now.partitions) > _PARTITIONS_SHOWN:
         lags.add_row(f"and {len(now.partitions) - _PARTITIONS_SHOWN} more", "", "", "")
-    return Group(head, figures, lags, Text("Ctrl-C ends it between two batches", style="dim"))
+    return Group(head, figures, lags)
 
 
 def figure_rows(progress: dict[str, Any]) -> list[tuple[str, str]]:
@@ -131,6 +197,8 @@ def status_lines(said: dict[str, Any]) -> list[str]:
     since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(said["started"]))
     lines = [f"{said['pipeline']}  {said['state']}, process {said['pid']} on {said['host']}"]
     lines.append(f"  started {since}, broker {said['bootstrap_servers']}")
+    if said.get("spark_ui"):
+        lines.append(f"  Spark's web UI {said['spark_ui']}")
     if "error" in said:
         lines.append(f"  {said['error']}")
     lines += [f"  {label:<13} {value}" for label, value in figure_rows(said["progress"])]

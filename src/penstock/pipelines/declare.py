@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from penstock.pipelines.breaker import Breaker
 from penstock.pipelines.error import DeclarationError
@@ -44,6 +44,22 @@ class Pipeline:
     def __call__(self, *arguments: Any, **named: Any) -> DataFrame | Mapping[str, DataFrame]:
         """The function itself, for tests with plain frames."""
         return self.function(*arguments, **named)
+
+    @property
+    def lake(self) -> bool:
+        """Whether the session must know Delta."""
+        return any(getattr(each, "lake", False) for each in self.outputs.values())
+
+    def beside(self, name: str | None = None, outputs: Mapping[str, str] | None = None) -> Pipeline:
+        """The same under another name, with its own checkpoints and group; and outputs that go to
+        another topic, table or folder. Dead letters and late rows go where they went."""
+        moved = {
+            output: _moved(self.outputs[output], output, where)
+            if output in self.outputs
+            else _no_output(self.name, output)
+            for output, where in (outputs or {}).items()
+        }
+        return replace(self, name=name or self.name, outputs={**self.outputs, **moved})
 
     def start(self, spark: SparkSession, settings: RunSettings) -> Running:
         from penstock.pipelines.run.pipeline import start_pipeline
@@ -98,3 +114,16 @@ def _require_possible(
                 " dead letters: the record it came from is not known there; declare it on the"
                 " source, or filter in the function"
             )
+
+
+def _moved(sink: Any, output: str, where: str) -> Sink:
+    """The sink with another place for its rows, under whatever name it has that."""
+    for attribute in ("topic", "table", "path"):
+        if hasattr(sink, attribute):
+            moved: Sink = replace(sink, **{attribute: where})
+            return moved
+    raise DeclarationError(f"output {output} cannot be sent to another place")
+
+
+def _no_output(pipeline: str, output: str) -> NoReturn:
+    raise DeclarationError(f"{pipeline} has no output {output}")

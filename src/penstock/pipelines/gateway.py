@@ -19,6 +19,7 @@ LAUNCH_KEYS = (
     "spark.driver.memory",
     "spark.jars",
     "spark.master",
+    "spark.ui.enabled",
 )
 # Java says this at each start of Spark, and has no option that keeps it from it.
 NOISE = (b"WARNING: Using incubator modules",)

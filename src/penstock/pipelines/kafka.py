@@ -97,6 +97,14 @@ def first_offsets(
     return _offsets(client, places, OffsetSpec.earliest(), timeout_s)  # type: ignore[no-untyped-call]
 
 
+def time_offsets(
+    client: AdminClient, places: Collection[tuple[str, int]], time_ms: int
+) -> dict[tuple[str, int], int]:
+    """The first record of each partition that is not older; -1 where all are."""
+    which = OffsetSpec.for_timestamp(time_ms)
+    return _offsets(client, places, which, CALL_TIMEOUT_S)
+
+
 def _offsets(
     client: AdminClient, places: Collection[tuple[str, int]], which: Any, timeout_s: float
 ) -> dict[tuple[str, int], int]:

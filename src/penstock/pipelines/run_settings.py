@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -25,10 +25,22 @@ class RunSettings:
     options: Mapping[str, str] = field(default_factory=dict)
     """Spark settings, over those of `session()`."""
     starting: str = "earliest"
-    """Where a first run begins: earliest, latest, or offsets as JSON in Spark's form."""
+    """Where a first run begins: earliest, latest, offsets as JSON in Spark's form, a time such as
+    2026-01-31T12:00:00 (UTC unless it says otherwise), or how long ago, such as -2h."""
+    ending: str | None = None
+    """Where the run ends, said in the same ways; None: it goes on."""
+    after: str | None = None
+    """A bounded run: this one begins where that ends."""
+    before: str | None = None
+    """A run beside this one, which ends where that began."""
     from_group: bool = False
     """Begin where the consumer group stands, rather than where the pipeline's own position is."""
     metrics_port: int | None = None
+    metrics_host: str = "127.0.0.1"
+    spark_log: str | None = None
+    """The level of Spark's log on standard error, as Spark names it; None: nothing."""
+    py_files: Sequence[str] = ()
+    """Python code that executors need besides what was loaded here: .py, .zip, .egg."""
     kafka: Mapping[str, str] = field(default_factory=dict)
     """Client settings for every connection, as librdkafka names them, such as for TLS and SASL."""
     trigger: Mapping[str, Any] = field(default_factory=dict)

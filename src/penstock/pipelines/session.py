@@ -9,7 +9,8 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,6 +53,7 @@ JAVA_OPTIONS = "spark.driver.extraJavaOptions"
 WORKER_PYTHON = "spark.pyspark.python"
 CLASS_PATH = "spark.driver.extraClassPath"
 JARS = "spark.jars"
+_BIND = "SPARK_LOCAL_IP"
 LISTS = (JAVA_OPTIONS, CLASS_PATH, JARS)
 
 
@@ -158,14 +160,15 @@ def _start(
     else:
         os.environ.setdefault("PYSPARK_PYTHON", settings.get(WORKER_PYTHON, sys.executable))
     try:
-        ensure_gateway(
-            settings,
-            java_options=lambda: [
-                *_temporary(),
-                *(_class_archive(java, settings) if local and quiet else []),
-            ],
-            quiet=quiet,
-        )
+        with _bound_locally(local and settings["spark.ui.enabled"] == "true"):
+            ensure_gateway(
+                settings,
+                java_options=lambda: [
+                    *_temporary(),
+                    *(_class_archive(java, settings) if local and quiet else []),
+                ],
+                quiet=quiet,
+            )
         started = kind.builder.config(map=dict(settings)).getOrCreate()
     except Exception as error:
         said = str(error).strip().splitlines()
@@ -178,6 +181,19 @@ def _start(
         started.stop()
         raise SetupError(f"Spark {started.version} is in SPARK_HOME={home}, not {SPARK}: unset it")
     return started
+
+
+@contextmanager
+def _bound_locally(wanted: bool) -> Iterator[None]:
+    """Spark's web UI listens where this variable says; without it on the whole network."""
+    if not wanted or _BIND in os.environ:
+        yield
+        return
+    os.environ[_BIND] = LOCAL_SETTINGS["spark.driver.bindAddress"]
+    try:
+        yield
+    finally:
+        del os.environ[_BIND]
 
 
 def _require_same(

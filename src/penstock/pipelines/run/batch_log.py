@@ -68,6 +68,16 @@ class BatchLog:
             for partition, offset in partitions.items()
         }
 
+    def begun(self) -> dict[tuple[str, int], int]:
+        """Where the first batch began to read; nothing before there was one."""
+        found = (self._initial(source) for source in self.folder.numbers("sources"))
+        return {
+            (topic, int(partition)): offset
+            for source in found
+            for topic, partitions in (source or {}).items()
+            for partition, offset in partitions.items()
+        }
+
     def _entry(self, number: int) -> tuple[dict[str, Any], tuple[Positions | None, ...]]:
         name = f"offsets/{number}"
         lines = self.folder.read(name).decode(errors="replace").splitlines()

@@ -5,11 +5,14 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
+from penstock.pipelines.declare import Pipeline
 from penstock.pipelines.error import DeclarationError
 from penstock.pipelines.run.runner import Runnable
+from penstock.pipelines.run_settings import RunSettings
 
 BUILT_IN = {"fraud": ("penstock.pipelines.jobs.fraud.job:fraud", "Judge payments as they come.")}
 
@@ -32,6 +35,31 @@ def find_pipeline(name: str) -> Runnable:
     if len(declared) != 1:
         raise DeclarationError(f"say which pipeline of {where} to run{_known(module)}")
     return next(iter(declared.values()))
+
+
+def find_pipelines(names: Sequence[str]) -> list[Runnable]:
+    """Those to run together, each once."""
+    found: dict[str, Runnable] = {}
+    for each in map(find_pipeline, names):
+        if each.name in found:
+            raise DeclarationError(f"{each.name} is named twice: it can run only once")
+        found[each.name] = each
+    return list(found.values())
+
+
+def beside(
+    found: Runnable, settings: RunSettings, name: str | None, outputs: Mapping[str, str]
+) -> Runnable:
+    """The pipeline under another name, or with other outputs, as far as that is asked for."""
+    bounded = settings.ending or settings.after or settings.before
+    if isinstance(found, Pipeline):
+        return found.beside(name, outputs) if name or outputs else found
+    if name or outputs or bounded:
+        raise DeclarationError(
+            f"{found.name} is a keyed pipeline: --to, --after, --before, --as and --output are for"
+            " pipelines of DataFrames"
+        )
+    return found
 
 
 def _load_file(path: Path) -> ModuleType:

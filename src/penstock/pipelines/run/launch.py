@@ -1,92 +1,222 @@
-"""A pipeline as the work of a whole process: session, signals, status, metrics, and the end."""
+"""Pipelines as the work of a whole process: one session, signals, status, metrics, and the end.
+
+Each has its own lock, status and end. One that fails says why, and the others go on.
+"""
 
 from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from penstock.pipelines.error import PipelineError, RunError
+from penstock.pipelines.error import DeclarationError, PipelineError, RunError
 from penstock.pipelines.run.failure import one_line
 from penstock.pipelines.run.lock import RunLock
 from penstock.pipelines.run.metric import RunMetrics
-from penstock.pipelines.run.status import StatusWriter
+from penstock.pipelines.run.progress import Progress
+from penstock.pipelines.run.status import StatusWriter, clear_stop, is_stop_asked
+from penstock.pipelines.run.user_code import send_user_code
 
 if TYPE_CHECKING:
-    from penstock.pipelines.run.progress import Progress
+    from pyspark.sql import SparkSession
+
     from penstock.pipelines.run.runner import Runnable, Running
     from penstock.pipelines.run_settings import RunSettings
 
 _LOOK_S = 0.25
+_QUIET = "OFF"
+_LOG_LEVEL = "spark.log.level"
 
-Watch = Callable[["Progress"], None]
+
+class Watch:
+    """Told of what happens, by name; this one does nothing with it."""
+
+    def started(self, name: str, spark_ui: str | None) -> None: ...
+
+    def progressed(self, name: str, now: Progress) -> None: ...
+
+    def ended(self, name: str, now: Progress) -> None: ...
+
+    def failed(self, name: str, error: PipelineError) -> None: ...
 
 
-def launch(pipeline: Runnable, settings: RunSettings, watch: Watch | None = None) -> Progress:
-    """Run until it ends or a signal asks it to; `watch` is called with the progress meanwhile."""
-    _refuse_second(pipeline, settings)
-    status = StatusWriter(pipeline.name, settings)
-    try:
-        running = _start(pipeline, settings)
-    except PipelineError:
-        raise
-    except Exception as error:
-        raise RunError(f"{pipeline.name} did not start: {one_line(error)}") from error
-    server = _serve(pipeline.name, settings, running)
-    status.start(running.progress)
-    failure: str | None = None
+@dataclass(slots=True)
+class Launched:
+    """One pipeline of the process."""
+
+    pipeline: Runnable
+    settings: RunSettings
+    status: StatusWriter
+    running: Running | None = None
+    error: PipelineError | None = None
+    ended: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.pipeline.name
+
+    def progress(self) -> Progress:
+        return Progress() if self.running is None else self.running.progress()
+
+    def start(self, spark: SparkSession) -> None:
+        try:
+            self.running = self.pipeline.start(spark, self.settings)
+        except Exception as error:
+            self.fail(_as_pipeline_error(self.name, "did not start", error))
+            return
+        self.status.start(self.running.progress)
+
+    def look(self) -> None:
+        """Whether it has ended meanwhile, well or not."""
+        if self.running is None or self.ended:
+            return
+        try:
+            if is_stop_asked(self.settings.home(self.name)):
+                self.running.stop()
+            self.ended = self.running.wait(0)
+        except Exception as error:
+            self.fail(_as_pipeline_error(self.name, "has stopped", error))
+        else:
+            if self.ended:
+                self.status.end()
+
+    def stop(self) -> None:
+        if self.running is not None and not self.ended:
+            try:
+                self.running.stop()
+            except Exception as error:
+                self.fail(_as_pipeline_error(self.name, "has stopped", error))
+
+    def fail(self, error: PipelineError) -> None:
+        self.error, self.ended = error, True
+        self.status.end(str(error))
+
+
+def launch(
+    pipelines: Sequence[Runnable], settings: RunSettings, watch: Watch | None = None
+) -> list[Launched]:
+    """Run until all have ended or a signal asks them to."""
+    watch = watch or Watch()
+    names = [each.name for each in pipelines]
+    for each in pipelines:
+        _refuse_second(each, settings)
+    all_launched = [
+        Launched(each, settings, StatusWriter(each.name, settings, names)) for each in pipelines
+    ]
+    spark = _session(pipelines, settings)
+    server = _serve(all_launched, settings)
     try:
         with _signals() as asked:
-            _attend(running, asked, watch)
-    except PipelineError as error:
-        failure = str(error)
-        raise
+            _start(all_launched, spark, watch)
+            _attend(all_launched, asked, watch)
     finally:
-        status.end(failure)
         if server is not None:
             server.shutdown()
-    return running.progress()
+    return all_launched
+
+
+def _start(all_launched: Sequence[Launched], spark: SparkSession, watch: Watch) -> None:
+    address = spark.sparkContext.uiWebUrl
+    for each in all_launched:
+        each.status.say(spark_ui=address)
+        # Settings of one must not reach the others: each has its own part of the session.
+        each.start(spark if len(all_launched) == 1 else spark.newSession())
+        if each.error is None:
+            watch.started(each.name, address)
+        else:
+            watch.failed(each.name, each.error)
+
+
+def _attend(all_launched: Sequence[Launched], asked: threading.Event, watch: Watch) -> None:
+    while open_ones := [each for each in all_launched if not each.ended]:
+        if asked.is_set():
+            with ThreadPoolExecutor(len(open_ones)) as together:
+                list(together.map(Launched.stop, open_ones))
+        for each in open_ones:
+            each.look()
+            _tell(each, watch)
+        asked.wait(_LOOK_S)
+
+
+def _tell(launched: Launched, watch: Watch) -> None:
+    if launched.error is not None:
+        watch.failed(launched.name, launched.error)
+    elif launched.ended:
+        watch.ended(launched.name, launched.progress())
+    else:
+        watch.progressed(launched.name, launched.progress())
+
+
+def _as_pipeline_error(name: str, what: str, error: Exception) -> PipelineError:
+    if isinstance(error, PipelineError):
+        return error
+    made = RunError(f"{name} {what}: {one_line(error)}")
+    made.__cause__ = error
+    return made
 
 
 def _refuse_second(pipeline: Runnable, settings: RunSettings) -> None:
     """Before Spark takes its seconds to start; the run itself locks for good."""
     lock = RunLock(settings.home(pipeline.name), pipeline.name)
     lock.acquire()
+    clear_stop(settings.home(pipeline.name))
     lock.release()
 
 
-def _start(pipeline: Runnable, settings: RunSettings) -> Running:
+def _session(pipelines: Sequence[Runnable], settings: RunSettings) -> SparkSession:
     from penstock.pipelines.session import session
 
-    options = {**getattr(pipeline, "options", {}), **settings.options}
-    spark = session(name=pipeline.name, master=settings.master, options=options)
-    # An error is reported in one line; Spark would print it again with its stack.
-    spark.sparkContext.setLogLevel("OFF")
-    return pipeline.start(spark, settings)
+    options = {**_wanted(pipelines, settings.options), **settings.options}
+    try:
+        spark = session(
+            name=" ".join(each.name for each in pipelines),
+            master=settings.master,
+            options=options,
+            lake=any(getattr(each, "lake", False) for each in pipelines),
+        )
+        if settings.spark_log or _LOG_LEVEL not in options:
+            # An error is reported in one line; Spark would print it again with its stack.
+            spark.sparkContext.setLogLevel(settings.spark_log or _QUIET)
+        send_user_code(spark.sparkContext, settings.py_files)
+    except PipelineError:
+        raise
+    except Exception as error:
+        raise RunError(f"Spark did not start: {one_line(error)}") from error
+    return spark
 
 
-def _serve(name: str, settings: RunSettings, running: Running) -> Any:
+def _wanted(pipelines: Sequence[Runnable], given: Mapping[str, str]) -> dict[str, str]:
+    """Settings that the pipelines ask for and that hold for the whole session."""
+    wanted: dict[str, tuple[str, str]] = {}
+    for each in pipelines:
+        for key, value in getattr(each, "options", {}).items():
+            owner, before = wanted.setdefault(key, (each.name, value))
+            if before == value or key in given:
+                continue
+            # Those of SQL are set for each query as it starts.
+            if not key.startswith("spark.sql."):
+                raise DeclarationError(
+                    f"{owner} asks for {key}={before} and {each.name} for {key}={value}:"
+                    " run them apart, or say which with --set"
+                )
+    return {key: value for key, (_, value) in wanted.items()}
+
+
+def _serve(all_launched: Sequence[Launched], settings: RunSettings) -> Any:
     if settings.metrics_port is None:
         return None
+    metrics = RunMetrics({each.name: each.progress for each in all_launched})
     try:
-        return RunMetrics(name, running.progress).serve(settings.metrics_port)
+        return metrics.serve(settings.metrics_port, settings.metrics_host)
     except OSError as error:
-        running.stop()
         raise RunError(
-            f"metrics cannot be served on port {settings.metrics_port}: {error.strerror}"
+            f"metrics cannot be served on {settings.metrics_host}:{settings.metrics_port}:"
+            f" {error.strerror or error}"
         ) from error
-
-
-def _attend(running: Running, asked: threading.Event, watch: Watch | None) -> None:
-    while not asked.is_set():
-        if running.wait(_LOOK_S):
-            return
-        if watch is not None:
-            watch(running.progress())
-    running.stop()
-    running.wait(0)
 
 
 @contextmanager

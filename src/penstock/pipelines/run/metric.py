@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.run.progress import Progress
@@ -26,71 +26,74 @@ _QUANTILES = (("batch_ms", "Time of a micro-batch"), ("latency_ms", "From record
 
 
 class RunMetrics:
-    def __init__(self, pipeline: str, progress: Callable[[], Progress]) -> None:
-        self._labels = [pipeline]
-        self._progress = progress
+    def __init__(self, pipelines: Mapping[str, Callable[[], Progress]]) -> None:
+        self._pipelines = pipelines
 
-    def serve(self, port: int) -> Any:
+    def serve(self, port: int, host: str = "127.0.0.1") -> Any:
         """Over HTTP, until the process ends; returns what `shutdown()` ends early."""
         from prometheus_client import CollectorRegistry, ProcessCollector, start_http_server
 
         registry = CollectorRegistry()
         registry.register(self)
         ProcessCollector(registry=registry)
-        server, _ = start_http_server(port, addr="127.0.0.1", registry=registry)
+        server, _ = start_http_server(port, addr=host, registry=registry)
         return server
 
     def collect(self) -> Iterator[Metric]:
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily
 
-        now = self._progress()
-        for name, text in _COUNTERS:
-            counter = CounterMetricFamily(f"penstock_pipeline_{name}", text, labels=["pipeline"])
-            counter.add_metric(self._labels, getattr(now, name))
-            yield counter
-        for name, text in _GAUGES:
-            gauge = GaugeMetricFamily(f"penstock_pipeline_{name}", text, labels=["pipeline"])
-            gauge.add_metric(self._labels, getattr(now, name))
-            yield gauge
-        yield from self._quantiles(now)
-        yield self._lag(now)
-        yield self._expectations(now)
+        now = {name: progress() for name, progress in self._pipelines.items()}
+        for kind, families in ((CounterMetricFamily, _COUNTERS), (GaugeMetricFamily, _GAUGES)):
+            for field, text in families:
+                family = kind(f"penstock_pipeline_{field}", text, labels=["pipeline"])
+                for name, each in now.items():
+                    family.add_metric([name], getattr(each, field))
+                yield family
+        yield from _quantiles(now)
+        yield _lag(now)
+        yield _expectations(now)
 
-    def _quantiles(self, now: Progress) -> Iterator[Metric]:
-        from prometheus_client.core import GaugeMetricFamily
 
-        for name, text in _QUANTILES:
-            gauge = GaugeMetricFamily(
-                f"penstock_pipeline_{name.removesuffix('_ms')}_seconds",
-                text,
-                labels=["pipeline", "quantile"],
-            )
+def _quantiles(now: Mapping[str, Progress]) -> Iterator[Metric]:
+    from prometheus_client.core import GaugeMetricFamily
+
+    for name, text in _QUANTILES:
+        gauge = GaugeMetricFamily(
+            f"penstock_pipeline_{name.removesuffix('_ms')}_seconds",
+            text,
+            labels=["pipeline", "quantile"],
+        )
+        for pipeline, each in now.items():
             for quantile, field in (("0.5", f"{name}_p50"), ("0.99", f"{name}_p99")):
-                gauge.add_metric([*self._labels, quantile], getattr(now, field) / 1000)
-            yield gauge
+                gauge.add_metric([pipeline, quantile], getattr(each, field) / 1000)
+        yield gauge
 
-    def _lag(self, now: Progress) -> Metric:
-        from prometheus_client.core import GaugeMetricFamily
 
-        lag = GaugeMetricFamily(
-            "penstock_pipeline_lag",
-            "Records not read yet",
-            labels=["pipeline", "topic", "partition"],
-        )
-        for each in now.partitions:
-            lag.add_metric([*self._labels, each.topic, str(each.partition)], each.lag)
-        return lag
+def _lag(now: Mapping[str, Progress]) -> Metric:
+    from prometheus_client.core import GaugeMetricFamily
 
-    def _expectations(self, now: Progress) -> Metric:
-        from prometheus_client.core import CounterMetricFamily
+    lag = GaugeMetricFamily(
+        "penstock_pipeline_lag",
+        "Records not read yet",
+        labels=["pipeline", "topic", "partition"],
+    )
+    for pipeline, progress in now.items():
+        for each in progress.partitions:
+            lag.add_metric([pipeline, each.topic, str(each.partition)], each.lag)
+    return lag
 
-        rows = CounterMetricFamily(
-            "penstock_pipeline_expectation_rows",
-            "Rows that an expectation held for, and that it failed for",
-            labels=["pipeline", "dataset", "rule", "outcome"],
-        )
-        for place, rules in now.extra.get("expectations", {}).items():
+
+def _expectations(now: Mapping[str, Progress]) -> Metric:
+    from prometheus_client.core import CounterMetricFamily
+
+    rows = CounterMetricFamily(
+        "penstock_pipeline_expectation_rows",
+        "Rows that an expectation held for, and that it failed for",
+        labels=["pipeline", "dataset", "rule", "outcome"],
+    )
+    for pipeline, progress in now.items():
+        for place, rules in progress.extra.get("expectations", {}).items():
             for rule, outcomes in rules.items():
                 for outcome, count in outcomes.items():
-                    rows.add_metric([*self._labels, place, rule, outcome], count)
-        return rows
+                    rows.add_metric([pipeline, place, rule, outcome], count)
+    return rows

@@ -22,6 +22,7 @@ from penstock.pipelines.run.batch_log import (
     as_positions,
     current_checkpoint,
 )
+from penstock.pipelines.run.bound import Bound, settle
 from penstock.pipelines.run.failure import backoff_s, is_transient, one_line
 from penstock.pipelines.run.group_member import GroupMember, partitions_of
 from penstock.pipelines.run.lag import EndWatch
@@ -66,6 +67,7 @@ class PipelineRun:
         self._count = ProgressCount(rules=_rules(pipeline))
         self._breaker = BreakerWindow(settings.breaker(pipeline.breaker))
         self._ends = EndWatch(settings)
+        self._bound = Bound()
         self._outputs: list[OutputQuery] = []
         self._by_run: dict[str, OutputQuery] = {}
         self._starting = threading.Lock()
@@ -117,16 +119,17 @@ class PipelineRun:
 
     def _plan(self) -> None:
         settings, pipeline = self._settings, self._pipeline
-        partitions_of(settings, _group_topics(pipeline))  # tells a topic that is not there
+        places = partitions_of(settings, _group_topics(pipeline))
+        self._bound = settle(pipeline, self._spark, settings, places)
         starting = self._starting_offsets()
         with configured(self._spark, {**pipeline.options, **settings.options}):
-            frames = output_frames(pipeline, self._spark, settings, starting)
+            frames = output_frames(pipeline, self._spark, settings, starting, self._bound.end)
         self._outputs = [self._output_query(output, frame) for output, frame in frames.items()]
 
     def _starting_offsets(self) -> dict[str, str]:
         """Offsets to begin with, by input, where they are not those of the settings."""
         group = self._member.committed()
-        own = self._own_positions()
+        own = self._bound.within(self._own_positions())
         if self._settings.from_group and group:
             if any(own.get(where, -1) != offset for where, offset in group.items()):
                 self._set_checkpoints_aside()
@@ -138,7 +141,9 @@ class PipelineRun:
                 " position (--from-group takes the group's)",
                 pipeline=self._pipeline.name,
             )
-        return {}
+        if not self._bound.start:
+            return {}
+        return _by_input(self._settings, self._pipeline, self._bound.start)
 
     def _own_positions(self) -> dict[tuple[str, int], int]:
         """The least of what the outputs have read, as it is committed for the group."""
@@ -168,6 +173,7 @@ class PipelineRun:
         )
         log = BatchLog(self._spark, checkpoint)
         rejected = RejectedRows(self._spark, self._pipeline, output, self._settings, log)
+        rejected.ends = self._bound.end
         return OutputQuery(output, self._pipeline, begin, rejected, positions=log.positions())
 
     def _start_queries(self) -> None:
@@ -198,7 +204,7 @@ class PipelineRun:
                     self._look_after(output)
                 if all(output.finished for output in self._outputs):
                     break
-                self._count.ends(self._ends.look(self._count.places()))
+                self._count.ends(self._bound.within(self._ends.look(self._count.places())))
                 self._stopping.wait(_WATCH_S)
         except PipelineError as error:
             self._failure = error
@@ -209,6 +215,10 @@ class PipelineRun:
 
     def _look_after(self, output: OutputQuery) -> None:
         if output.finished:
+            return
+        if self._bound.is_reached(output.positions):
+            output.stop_between_batches(_PATIENCE_S)
+            output.finished = True
             return
         if output.query is not None and output.query.isActive:
             return
@@ -284,7 +294,10 @@ class PipelineRun:
         self._count.judged(output.judged(progress))
         output.read_up_to(progress)
         output.failures = 0
-        self._count.batch(progress, counts_input=output is self._outputs[0])
+        read = None if output is self._outputs[0] else 0
+        if read is None and self._bound.end:
+            read = output.rows_and_poison(progress)[0]  # Spark counts what lies behind the end
+        self._count.batch(progress, read=read)
         output.batch_ended(number)
         self._commit()
 
@@ -344,7 +357,7 @@ class PipelineRun:
     def _commit(self) -> None:
         if not all(output.positions for output in self._outputs):
             return  # an output that has not begun yet holds the others' offsets back
-        positions = _least([output.positions for output in self._outputs])
+        positions = self._bound.within(_least([output.positions for output in self._outputs]))
         self._count.stand(positions)
         self._member.commit(positions)
 

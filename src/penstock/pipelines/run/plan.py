@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import DeclarationError
+from penstock.pipelines.sources.topic import until
 from penstock.pipelines.transforms import decode
 from penstock.pipelines.transforms.each import failed_column
 from penstock.pipelines.transforms.expectation import input_metrics, judged_output
@@ -29,11 +30,16 @@ OUTPUT_METRIC = "penstock.output."
 
 
 def output_frames(
-    pipeline: Pipeline, spark: SparkSession, settings: RunSettings, starting: Mapping[str, str]
+    pipeline: Pipeline,
+    spark: SparkSession,
+    settings: RunSettings,
+    starting: Mapping[str, str],
+    ends: Mapping[tuple[str, int], int],
 ) -> dict[str, DataFrame]:
-    """What the function makes of its inputs, by output; `starting` offsets by input."""
+    """What the function makes of its inputs, by output; `starting` offsets by input, and `ends`
+    by partition, where there are any."""
     arguments: dict[str, Any] = {
-        name: input_frame(name, source, spark, settings, starting.get(name))
+        name: input_frame(name, source, spark, settings, starting.get(name), ends)
         for name, source in pipeline.inputs.items()
     }
     for name, table in pipeline.tables.items():
@@ -46,9 +52,15 @@ def output_frames(
 
 
 def input_frame(
-    name: str, source: TopicSource, spark: SparkSession, settings: RunSettings, starting: str | None
+    name: str,
+    source: TopicSource,
+    spark: SparkSession,
+    settings: RunSettings,
+    starting: str | None,
+    ends: Mapping[tuple[str, int], int],
 ) -> DataFrame:
-    rows = source.decode.apply(source.stream(spark, settings, starting=starting))
+    raw = source.stream(spark, settings, starting=starting)
+    rows = source.decode.apply(until(raw, ends) if ends else raw)
     if source.each is not None:
         rows = source.each.apply(rows)
     rows = source.judged(rows, stops=True)

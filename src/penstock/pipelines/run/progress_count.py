@@ -38,9 +38,10 @@ class ProgressCount:
         self._positions: dict[tuple[str, int], int] = {}
         self._ends: dict[tuple[str, int], int] = {}
 
-    def batch(self, progress: Mapping[str, Any], *, counts_input: bool) -> None:
-        """One batch that had something to do. Only one output counts what was read."""
-        read = int(progress.get("numInputRows") or 0) if counts_input else 0
+    def batch(self, progress: Mapping[str, Any], *, read: int | None = None) -> None:
+        """One batch that had something to do. `read`: how much, if it is not what Spark counts."""
+        if read is None:
+            read = int(progress.get("numInputRows") or 0)
         written = _rows_written(progress)
         named = _observed(progress)
         spent = float(progress.get("durationMs", {}).get("triggerExecution", 0))

@@ -24,6 +24,7 @@ from penstock.pipelines.patience import SILENT
 from penstock.pipelines.run.batch_log import Batch, BatchLog, Positions
 from penstock.pipelines.run.group_member import known_topics
 from penstock.pipelines.run_settings import RunSettings
+from penstock.pipelines.sources.topic import until
 from penstock.pipelines.topic_making import ensure_topic
 from penstock.pipelines.transforms.dead_letter import dead_letters
 from penstock.pipelines.transforms.late import late_rows
@@ -64,6 +65,8 @@ class RejectedRows:
     inputs: tuple[str, ...] = ()
     """The input that each of the query's sources is, in Spark's order."""
     query_id: str = ""
+    ends: Mapping[tuple[str, int], int] = field(default_factory=dict)
+    """Of a bounded run: what lies behind them is not its own."""
     _producer: Any = None
     _reader: Any = None
     _made: set[str] = field(default_factory=set)
@@ -112,7 +115,7 @@ class RejectedRows:
     def _rows(self, source: TopicSource, start: Positions | None, end: Positions) -> DataFrame:
         starting, ending = json.dumps(_whole(start, end)), json.dumps(end)
         raw = source.range(self.spark, self.settings, starting, ending)
-        return source.decode.apply(raw)
+        return source.decode.apply(until(raw, self.ends) if self.ends else raw)
 
     def _late(self, rows: DataFrame, source: TopicSource, batch: Batch) -> DataFrame:
         return late_rows(

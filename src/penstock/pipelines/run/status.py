@@ -1,4 +1,7 @@
-"""status.json: what a run says of itself to `penstock pipeline status`, every second."""
+"""status.json: what a run says of itself to `penstock pipeline status`, every second.
+
+Beside it the file `stop`, by which one of several pipelines of a process is asked to end.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ import os
 import socket
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +20,11 @@ from penstock.pipelines.run_settings import RunSettings
 
 _EVERY_S = 1.0
 FILE = "status.json"
+_STOP = "stop"
 
 
 class StatusWriter:
-    def __init__(self, pipeline: str, settings: RunSettings) -> None:
+    def __init__(self, pipeline: str, settings: RunSettings, together: Sequence[str] = ()) -> None:
         self._path = settings.home(pipeline) / FILE
         self._said: dict[str, Any] = {
             "pipeline": pipeline,
@@ -29,10 +33,14 @@ class StatusWriter:
             "host": socket.gethostname(),
             "bootstrap_servers": settings.bootstrap_servers,
             "started": round(time.time(), 3),
+            "together": list(together),
         }
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
         self._progress: Callable[[], Progress] = Progress
+
+    def say(self, **more: Any) -> None:
+        self._said |= more
 
     def start(self, progress: Callable[[], Progress]) -> None:
         self._progress = progress
@@ -76,3 +84,16 @@ def read_status(home: Path) -> dict[str, Any] | None:
     if said["state"] in ("starting", "running") and lock_holder(home) is None:
         said["state"] = "killed"
     return said
+
+
+def ask_stop(home: Path) -> None:
+    """Of one pipeline in a process of several, which a signal would stop altogether."""
+    (home / _STOP).touch()
+
+
+def is_stop_asked(home: Path) -> bool:
+    return (home / _STOP).exists()
+
+
+def clear_stop(home: Path) -> None:
+    (home / _STOP).unlink(missing_ok=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from penstock.pipelines.error import SessionError
 from penstock.pipelines.sinks.contract import OutputMode, Trigger
@@ -44,6 +44,7 @@ class DeltaSink:
     mode: OutputMode = "append"
     compact_after_files: int | None = 32
     partition_by: tuple[str, ...] = ()
+    lake: ClassVar[bool] = True
 
     def start(
         self,

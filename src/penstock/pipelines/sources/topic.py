@@ -89,6 +89,15 @@ class TopicSource:
         return {**_READING, **settings.spark_kafka(), **which, **self.options}
 
 
+def until(rows: DataFrame, ends: Mapping[tuple[str, int], int]) -> DataFrame:
+    """Of raw rows those before the end of their partition; none of partitions without one."""
+    from pyspark.sql import functions as F
+
+    said = [F.lit(each) for (t, p), end in ends.items() for each in (f"{t}/{p}", end)]
+    end = F.try_element_at(F.create_map(*said), F.concat_ws("/", "topic", "partition"))
+    return rows.where(F.col("offset") < end)
+
+
 def topic(
     *names: str,
     pattern: str | None = None,
