@@ -37,7 +37,7 @@ SETTINGS = {
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
 }
 # A batch is judged in memory: after a long stop it must not be all that has come since.
-_READING = {"maxOffsetsPerTrigger": "100000"}
+_READING = {"maxOffsetsPerTrigger": "50000"}
 
 
 def start_in_store(
