@@ -101,7 +101,7 @@ def time_offsets(
     client: AdminClient, places: Collection[tuple[str, int]], time_ms: int
 ) -> dict[tuple[str, int], int]:
     """The first record of each partition that is not older; -1 where all are."""
-    which = OffsetSpec.for_timestamp(time_ms)  # type: ignore[no-untyped-call]
+    which = OffsetSpec.for_timestamp(time_ms)
     return _offsets(client, places, which, CALL_TIMEOUT_S)
 
 
