@@ -38,6 +38,7 @@ if not os.environ.get("PENSTOCK_CLUSTERS"):
         "mixed/test_kafka_voters_under_ours.py",
         "mixed/test_mixed_voters.py",
         "mixed/test_voter_beside_kafka.py",
+        "pipelines/test_pipeline_cluster_faults.py",
     ]
 
 _scratch: list[str] = []

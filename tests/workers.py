@@ -19,6 +19,7 @@ SCOPES = (
     ("tests/pipelines/test_pipeline_*demo.py", None),
     ("tests/pipelines/test_pipeline_*kill*.py", None),
     ("tests/pipelines/test_pipeline_cluster.py", None),
+    ("tests/pipelines/test_pipeline_sink_delta.py", None),
     ("tests/pipelines/*", "spark"),
     ("tests/conformance/test_spark_*.py", "spark"),
     ("tests/unit/cli/test_cli_three_nodes.py", None),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from bench.pipelines.case.copy import copy
-from bench.pipelines.case.detector import detector, store
+from bench.pipelines.case.detector import detector, realtime, store
 from bench.pipelines.case.outcome import Outcome
 from bench.pipelines.case.read import read
 from bench.pipelines.case.start import start
@@ -26,6 +26,7 @@ WORKLOADS: Final[dict[str, Workload]] = {
     "start": start,
     "stateless": stateless,
     "detector": detector,
+    "realtime": realtime,
     "store": store,
     "sink": copy,
     "read": read,

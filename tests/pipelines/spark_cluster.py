@@ -153,8 +153,9 @@ def driver(*arguments: Any) -> Iterator[Driver]:
 
 
 def _command(pid: int) -> str:
-    shown = subprocess.run(["ps", "-o", "args=", "-p", str(pid)], capture_output=True, text=True)
-    return shown.stdout
+    # Whole, however narrow the terminal is said to be.
+    command = ["ps", "-ww", "-o", "args=", "-p", str(pid)]
+    return subprocess.run(command, capture_output=True, text=True).stdout
 
 
 def _kill(pid: int) -> None:

@@ -42,7 +42,7 @@ def test_frames_with_own_code_speculation_and_an_executor_that_dies(
     run = ("pipeline", "run", "code/shop.py:doubles", "--master", cluster.address, *speculation)
     with driver(penstock.bootstrap_servers, tmp_path, *run) as running:
         running.wait_for(lambda: keys(penstock) == all_of(20))
-        running.wait_for(lambda: len(cluster.executors()) == 2)
+        assert len(cluster.executors()) > 1, cluster.executors()
         cluster.kill_executor()
         penstock.produce("orders", [order(each) for each in range(20, 40)])
         running.wait_for(lambda: keys(penstock) == all_of(40))

@@ -105,7 +105,7 @@ def test_each_attempt_gets_the_state_as_it_was_before_the_event() -> None:
 
 
 def test_rows_that_were_judged_before_are_skipped() -> None:
-    judging = Judging(spec(), {}.get)
+    judging = Judging(spec(), lambda key: None)
     judging.judge(0, rows(("a", "x"), ("a", "y"), ("a", "z"), start=5), {}, start=7)
     assert judging.changed() == {b"a": b'{"seen":["z"]}'}
     assert (judging.counts()["events"], judging.counts()["skipped"]) == (1, 2)

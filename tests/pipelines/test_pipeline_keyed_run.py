@@ -184,6 +184,26 @@ def test_workers_and_broker_killed_mid_stream_change_no_total(
     assert len({(each.value or b"").split()[1] for each in written}) > 1  # several workers
 
 
+def test_a_run_that_was_taken_over_ends_and_takes_nothing_back(
+    penstock: Broker, spark: Any, pipeline_start: Callable[..., Any], tmp_path: Any
+) -> None:
+    penstock.create_topic("numbers")
+    settings = RunSettings(
+        bootstrap_servers=penstock.bootstrap_servers,
+        directory=tmp_path / "old",
+        retry_backoff_s=0.1,
+    )
+    old = adder().start(spark, settings)
+    penstock.produce("numbers", [("a", "1")])
+    assert totals(penstock, 1) == {b"a": [1]}
+    pipeline_start(adder())
+    penstock.produce("numbers", [("a", "2")])  # both read it
+    with pytest.raises(RunError, match="newer run of adder has taken over partition 0"):
+        assert old.wait(PATIENCE_S)
+    penstock.produce("numbers", [("a", "4")])
+    assert totals(penstock, 3) == {b"a": [1, 3, 7]}
+
+
 @pytest.mark.penstock_only("a killed Kafka 4.3.0 may forget a transaction's markers")
 def test_in_real_time_mode_each_event_is_judged_once_whatever_is_killed(
     penstock: Broker, pipeline_start: Callable[..., Any]

@@ -29,23 +29,19 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found
 
 
-def test_delta_replays_and_compacts(seen: dict[str, Any]) -> None:
-    before, compacted, after, rows = seen["replays_and_compacts"]
+def test_delta_appends_once_takes_a_new_column_and_compacts(seen: dict[str, Any]) -> None:
+    before, compacted, after, rows = seen["appends"]
     assert (before, compacted, after) == (2, [False, True], 1)
-    assert rows == [["1", 1], ["2", 2], ["3", 3]]
+    assert rows == [["1", 1, None], ["2", 2, None], ["3", 3, "x"]]
 
 
-def test_delta_takes_a_new_column(seen: dict[str, Any]) -> None:
-    assert seen["evolves"] == [["1", 1, None], ["2", 2, "x"], ["3", 3, None]]
+def test_delta_upserts_and_deletes_once(seen: dict[str, Any]) -> None:
+    assert seen["upserts"][0] == [["a", 1], ["b", 9], ["d", 77]]
 
 
 def test_delta_refuses_any_other_change_before_it_writes(seen: dict[str, Any]) -> None:
-    (type_changed, key_changed, key_gone), versions = seen["refuses"]
+    _, (type_changed, key_changed, key_gone), versions = seen["upserts"]
     assert "column amount is bigint there and string in the rows" in type_changed
     assert "kept by the key id, and is to be written by amount" in key_changed
     assert "kept by the key id, and is to be written without one" in key_gone
     assert versions == 0
-
-
-def test_delta_upserts_and_deletes_once(seen: dict[str, Any]) -> None:
-    assert seen["upserts"] == [["a", 1], ["b", 9], ["d", 77]]

@@ -1,6 +1,7 @@
 """The full detector, climbing a ladder of rates until one does not hold.
 
-Once with its states in a topic, and once with them in Spark's own store.
+With its states in a topic, in micro-batches and in Spark's real-time mode; and with them in Spark's
+own store.
 """
 
 from __future__ import annotations
@@ -19,6 +20,10 @@ STORE_P99_MS = 1_500.0
 
 def detector(station: Station, scale: Scale, rounds: int, say: Say) -> Outcome:
     return _ladder("detector", P99_MS, station, scale, rounds, say)
+
+
+def realtime(station: Station, scale: Scale, rounds: int, say: Say) -> Outcome:
+    return _ladder("realtime", P99_MS, station, scale, rounds, say)
 
 
 def store(station: Station, scale: Scale, rounds: int, say: Say) -> Outcome:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from penstock.pipelines.error import DeclarationError, RunError
 from penstock.pipelines.keyed.lane import LaneSpec
 from penstock.pipelines.keyed.preparation import step_spec
-from penstock.pipelines.keyed.task import SCHEMA, task
+from penstock.pipelines.keyed.task import FOLLOWS, SCHEMA, task
 from penstock.pipelines.run.spark_setting import configured
 from penstock.pipelines.sinks.worker import own_workers, worker_slot
 from penstock.pipelines.sources.table import Table
@@ -30,16 +30,17 @@ if TYPE_CHECKING:
     from penstock.pipelines.keyed.declare import KeyedPipeline
     from penstock.pipelines.run_settings import RunSettings
 
+_ROWS_AT_ONCE = "spark.sql.execution.arrow.maxRecordsPerBatch"
 # Rows go to Python in pieces, so that it judges the first while the JVM still reads the next.
 _SETTINGS = {
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "2000",
+    _ROWS_AT_ONCE: "2000",
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
     "spark.sql.streaming.pollingDelay": "1ms",
 }
-# Real-time mode: Spark holds rows back until there are so many, for as long as its batch lasts. So
-# it is one, and none waits in a buffer for the next; who has thousands a second may say more.
+# Real-time mode: Spark holds so many rows back until another one has come, for as long as its batch
+# lasts. So it is one, and none waits in a buffer; who has thousands a second may say more.
 _REAL_TIME = {
-    "spark.sql.execution.arrow.maxRecordsPerBatch": "1",
+    _ROWS_AT_ONCE: "1",
     "spark.sql.execution.pandas.udf.buffer.size": "16",
 }
 # Spark's own list of what real-time mode is supported for; Python is not on it in 4.2.
@@ -162,7 +163,10 @@ def _judged(
         own = range(number, spec.partitions, count)
         options = _source_options(pipeline, settings, {each: starts[each] for each in own}, count)
         rows = _rows(spark, options)
-        rows = rows if real_time else rows.coalesce(1)
+        if not real_time:
+            rows = rows.coalesce(1)
+        elif spark.conf.get(_ROWS_AT_ONCE) == "1":
+            rows = _each_followed(rows)
         with worker_slot(spark, number):
             judge = task(spec, tables, own, real_time=real_time)
             branches.append(rows.mapInArrow(judge, SCHEMA))
@@ -189,6 +193,15 @@ def _rows(spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
     loaded = spark.readStream.format("kafka").options(**options).load()
     stamp = "unix_millis(timestamp) AS timestamp_ms"
     return loaded.selectExpr("key", "value", "partition", "offset", stamp, "headers")
+
+
+def _each_followed(rows: DataFrame) -> DataFrame:
+    """Behind each row one that says nothing, so that no row is held back until the next comes."""
+    said = [f"if({FOLLOWS}, null, {each}) AS {each}" for each in ("key", "value", "headers")]
+    place = ("partition", "offset", "timestamp_ms", FOLLOWS)
+    return rows.selectExpr("*", f"explode(array(false, true)) AS {FOLLOWS}").selectExpr(
+        *said, *place
+    )
 
 
 def _union(one: DataFrame, other: DataFrame) -> DataFrame:

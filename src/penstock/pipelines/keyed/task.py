@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from penstock.pipelines.sources.table import Table
 
 COLUMNS = ("key", "value", "partition", "offset", "timestamp_ms", "headers")
+FOLLOWS = "follows"
+"""A column of real-time mode: true for rows that are no event, and only follow one."""
 SCHEMA = "partition int, position long"
 """What a task gives back: where each of its partitions stands."""
 _BATCH_ID = "streaming.sql.batchId"
@@ -126,9 +128,13 @@ def _is_due(lane: Lane, real_time: bool) -> bool:
 def _joined(batches: Batches) -> Batches:
     """Small batches as one, as many as are there: what is done once for each costs the most."""
     import pyarrow
+    from pyarrow import compute
 
     for together in taken_together(batches):
-        yield from pyarrow.Table.from_batches(together).combine_chunks().to_batches()
+        table = pyarrow.Table.from_batches(together)
+        if FOLLOWS in table.column_names:
+            table = table.filter(compute.invert(table.column(FOLLOWS)))
+        yield from table.combine_chunks().to_batches()
 
 
 def rows_by_partition(batch: pyarrow.RecordBatch) -> Iterator[tuple[int, Rows]]:

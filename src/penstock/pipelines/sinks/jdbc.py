@@ -123,7 +123,7 @@ class JdbcTable:
             if not connection.columns(_BATCHES):
                 connection.execute(_CREATE_BATCHES)
             if self._progress(connection, "") is None:
-                values = (self._pipeline, self._output, "", -1)
+                values = (self._pipeline, self._output, "-", -1)
                 connection.execute(f"insert into {_BATCHES} values (?, ?, ?, ?)", *values)
             for stage in connection.tables(self.stages):
                 # Of a run that was killed; one that still goes on fails, and changes nothing.
