@@ -142,6 +142,17 @@ def test_the_function_for_each_record(penstock: Any, pipeline_run: Callable[...,
     assert [(each.key, each.value) for each in penstock.read("shares")] == [(b"ann", b"125.0")]
 
 
+def test_the_expectations(penstock: Any, pipeline_run: Callable[..., Any]) -> None:
+    told: dict[str, Any] = {}
+    exec(python_block("def amounts"), told)
+    penstock.create_topic("orders")
+    said = [{"id": "o1", "customer": "ann", "amount": 5}, {"id": "o2", "amount": -5}]
+    penstock.produce("orders", [json.dumps(each) for each in said])
+    progress = pipeline_run(told["amounts"])
+    assert progress.extra["expectations"]["orders"]["known customer"]["failed"] == 1
+    assert (progress.output_rows, progress.dead_letters) == (1, 1)
+
+
 def test_from_python(
     penstock: Any, spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:

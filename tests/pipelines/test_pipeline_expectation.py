@@ -151,7 +151,7 @@ def test_rules_are_counted_and_letters_name_theirs(
     }
     assert ("orders: positive", "2 passed, 2 failed") in figure_rows(progress.document())
     samples = [
-        each for metric in RunMetrics("p", lambda: progress).collect() for each in metric.samples
+        each for metric in RunMetrics({"p": lambda: progress}).collect() for each in metric.samples
     ]
     labels = {"pipeline": "p", "dataset": "orders", "rule": "positive", "outcome": "failed"}
     (sample,) = [each for each in samples if each.labels == labels]

@@ -1,7 +1,7 @@
 """The breaker: stops a pipeline whose records go to the dead letters in great part.
 
-A pure machine over batches as they end, with time given to it. What is counted, what stops and
-what is said of it are the run's.
+A pure machine over batches as they end, with time given to it. What is counted and what stops are
+the run's.
 """
 
 from __future__ import annotations
@@ -36,6 +36,13 @@ class Tripped:
     @property
     def share(self) -> float:
         return self.dead_letters / self.rows
+
+    def told(self, pipeline: str, topic: str, allowed: float) -> str:
+        return (
+            f"{pipeline} has stopped: {self.share:.0%} of the last {self.rows:,} records went to"
+            f" {topic}, and its breaker allows {allowed:.0%}: see why with `penstock dlq list"
+            f" {topic}`; started again it goes on where it stopped (--breaker 1: in any case)"
+        )
 
 
 @dataclass(slots=True)

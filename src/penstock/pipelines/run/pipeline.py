@@ -307,12 +307,7 @@ class PipelineRun:
         if tripped is None or self._failure is not None:
             return
         name, topic = self._pipeline.name, self._pipeline.dead_letters
-        self._failure = RunError(
-            f"{name} has stopped: {tripped.share:.0%} of the last {tripped.rows:,} records went to"
-            f" {topic}, and its breaker allows {self._breaker.breaker.share:.0%}: see why with"
-            f" `penstock dlq list {topic}`; started again it goes on where it stopped"
-            " (--breaker 1: in any case)"
-        )
+        self._failure = RunError(tripped.told(name, topic, self._breaker.breaker.share))
 
     def _own_inputs(self, output: OutputQuery, sources: Sequence[Positions | None]) -> None:
         """The first query to read an input tells its dead letters, in this run and all others."""
