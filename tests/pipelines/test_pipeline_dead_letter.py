@@ -112,3 +112,23 @@ def test_letters_of_a_batch_that_was_not_seen_to_are_written_at_the_next_start(
     pipeline_run(both_ways)
     found = [each.value for each in penstock.read("both-ways.dead-letters")]
     assert sorted(found) == [b"x", b"y"]
+
+
+@pipeline(
+    inputs={
+        "raw": sources.topic("orders"),
+        "orders": sources.topic("orders", decode=decode.json("id string")),
+    },
+    outputs={"left": sinks.topic("left")},
+)
+def second_alone(raw: Any, orders: Any) -> Any:
+    return orders.selectExpr("id AS key", "id AS value")
+
+
+def test_letters_of_the_second_of_two_inputs_of_one_topic(
+    penstock: Any, pipeline_run: Callable[..., Any]
+) -> None:
+    penstock.create_topic("orders")
+    penstock.produce("orders", ['{"id":"a"}', "x"])
+    assert pipeline_run(second_alone).dead_letters == 1
+    assert [each.value for each in penstock.read("second-alone.dead-letters")] == [b"x"]

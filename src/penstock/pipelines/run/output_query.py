@@ -28,6 +28,8 @@ class OutputQuery:
     pipeline: Pipeline
     begin: Callable[[], StreamingQuery]
     rejected: RejectedRows
+    inputs: tuple[str, ...] = ()
+    """Those that its frame is made of, where that is known."""
     owns_poison: frozenset[str] = frozenset()
     """Inputs whose dead letters this output's query tells; each input has one that does."""
     query: StreamingQuery | None = None

@@ -28,7 +28,12 @@ from penstock.pipelines.run.group_member import GroupMember, partitions_of
 from penstock.pipelines.run.lag import EndWatch
 from penstock.pipelines.run.lock import RunLock
 from penstock.pipelines.run.output_query import OutputQuery
-from penstock.pipelines.run.plan import output_frames, positions_json, source_names
+from penstock.pipelines.run.plan import (
+    output_frames,
+    positions_json,
+    source_names,
+    used_inputs,
+)
 from penstock.pipelines.run.progress_count import ProgressCount
 from penstock.pipelines.run.query_report import QueryReport, listener
 from penstock.pipelines.run.rejected import RejectedRows
@@ -174,7 +179,9 @@ class PipelineRun:
         log = BatchLog(self._spark, checkpoint)
         rejected = RejectedRows(self._spark, self._pipeline, output, self._settings, log)
         rejected.ends = self._bound.end
-        return OutputQuery(output, self._pipeline, begin, rejected, positions=log.positions())
+        query = OutputQuery(output, self._pipeline, begin, rejected, used_inputs(frame))
+        query.positions = log.positions()
+        return query
 
     def _start_queries(self) -> None:
         wanted = {**self._pipeline.options, **self._settings.options}
@@ -313,7 +320,8 @@ class PipelineRun:
         """The first query to read an input tells its dead letters, in this run and all others."""
         if output.rejected.inputs or any(each is None for each in sources):
             return
-        output.rejected.inputs = source_names(self._pipeline, [each or {} for each in sources])
+        topics = [each or {} for each in sources]
+        output.rejected.inputs = source_names(self._pipeline, topics, output.inputs)
         owners = self._owners.read() or {}
         new = [n for n in output.rejected.inputs if owners.get(n) not in self._pipeline.outputs]
         if new:

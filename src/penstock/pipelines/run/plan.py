@@ -6,7 +6,7 @@ import inspect
 import json
 import re
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from penstock.pipelines.error import DeclarationError
 from penstock.pipelines.sources.topic import until
@@ -138,14 +138,27 @@ def _by_output(pipeline: Pipeline, made: Any) -> dict[str, DataFrame]:
     return {output: made[output] for output in pipeline.outputs}
 
 
-def source_names(pipeline: Pipeline, sources: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    """Which input each source of a query is, told by the topics it reads."""
-    free = list(pipeline.inputs)
+def used_inputs(frame: DataFrame) -> tuple[str, ...]:
+    """The inputs that a frame is made of, in the order of Spark's sources; none in real-time mode.
+
+    Topics do not tell it: two inputs may read one topic, and an output may use the second alone.
+    """
+    plan = cast(Any, frame)._jdf.queryExecution().analyzed().toString()
+    found = re.findall(rf"\bCollectMetrics {re.escape(INPUT_METRIC)}(\w+)", plan)
+    return tuple(dict.fromkeys(found))
+
+
+def source_names(
+    pipeline: Pipeline, sources: Sequence[Mapping[str, Any]], used: Sequence[str] = ()
+) -> tuple[str, ...]:
+    """Which input each source of a query is, told by the topics it reads, among those it uses."""
+    possible = list(used or pipeline.inputs)
+    free = list(possible)
     found = []
     for topics in sources:
         # Two inputs of one topic: in the order of the plan, which is that of their first use.
         fitting = [each for each in free if _reads(pipeline.inputs[each], topics)]
-        fitting += [each for each in pipeline.inputs if _reads(pipeline.inputs[each], topics)]
+        fitting += [each for each in possible if _reads(pipeline.inputs[each], topics)]
         found.append(fitting[0])
         if fitting[0] in free:
             free.remove(fitting[0])
