@@ -26,7 +26,7 @@ from penstock.pipelines.keyed.query import (
 )
 from penstock.pipelines.keyed.redistribution import distributed_over, redistribute
 from penstock.pipelines.keyed.report import ReportReader
-from penstock.pipelines.run.failure import LACKING, one_line
+from penstock.pipelines.run.failure import LACKING, backoff_s, one_line
 from penstock.pipelines.run.group_member import GroupMember
 from penstock.pipelines.run.lag import EndWatch
 from penstock.pipelines.run.lock import RunLock
@@ -45,7 +45,6 @@ _log = get_logger("pipelines.keyed")
 _WATCH_S = 1
 _GROWTH_S = 5.0
 _BOUNDARY_S = 20.0
-_BACKOFF_MAX_S = 10.0
 _HOPELESS = ("DeclarationError", "has taken over partition", "(data loss)", *LACKING)
 
 
@@ -184,8 +183,7 @@ class KeyedRun:
             if hopeless or self._failures > self._settings.retries_max:
                 raise RunError(f"{self._pipeline.name} has stopped: {line}") from reason
             _log.warning("starting again", pipeline=self._pipeline.name, after=line)
-            wait_s = self._settings.retry_backoff_s * 2 ** (self._failures - 1)
-            self._stopping.wait(min(wait_s, _BACKOFF_MAX_S))
+            self._stopping.wait(backoff_s(self._settings.retry_backoff_s, self._failures))
             self._sweep()
             try:
                 self._begin()
