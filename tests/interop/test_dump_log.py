@@ -78,7 +78,7 @@ def _load(servers: str, stopping: threading.Event, count: int) -> None:
                 "compression.type": codec,
                 "enable.idempotence": True,
                 "linger.ms": 2,
-                "message.timeout.ms": 5000,
+                "message.timeout.ms": 60_000,
                 "log_level": 0,
             }
         )
@@ -97,7 +97,7 @@ def _load(servers: str, stopping: threading.Event, count: int) -> None:
     for producer in producers.values():
         if stopping.is_set():
             producer.purge()
-        producer.flush(10)
+        producer.flush(60)
 
 
 def files_of(directory: Path, names: Callable[[str], bool]) -> list[str]:

@@ -193,7 +193,8 @@ def test_several_in_one_session(penstock: Any, terminal: Terminal) -> None:
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=120)
     assert process.returncode == 1
-    assert [line.partition(" at ")[0] for line in err.splitlines()] == [
+    # Before it stands what a first start says of the jars it gets.
+    assert [line.partition(" at ")[0] for line in err.splitlines()[-2:]] == [
         "penstock: there is no topic gone",
         "penstock: 1 of 3 pipelines failed: lost",
     ]

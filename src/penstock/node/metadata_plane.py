@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from penstock.controller import SettingsSchema, controller_config
 from penstock.controller.shard import ControllerShard
@@ -79,7 +80,11 @@ class MetadataPlane:
         self.reserve = SpaceReserve(log_dir.disk, log_dir.path, lambda: log_dir.space()[1])
         self.quorum = Quorum(
             quorum,
-            MetadataLog(_open_log(log_dir), synced=quorum.raft.can_vote),
+            MetadataLog(
+                _open_log(log_dir),
+                synced=quorum.raft.can_vote,
+                lower_recovery_point=partial(log_dir.lower_recovery_point, METADATA_PARTITION),
+            ),
             clock,
             self,
             random,

@@ -8,7 +8,7 @@ sees it as its `LogView`. Decides nothing, and knows records only as batches.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from penstock.model.error import InvariantError, StorageError
 from penstock.quorum.metadata_snapshot import BOOTSTRAP_ID
@@ -27,6 +27,7 @@ from penstock.storage.log import Log
 from penstock.storage.slice import FileSlice
 from penstock.storage.trim import (
     advance_log_start,
+    batch_start,
     delete_first_segments,
     truncate_fully,
     truncate_to,
@@ -39,9 +40,18 @@ class MetadataLog:
     """A node that never votes need not wait for its disk (`synced`): what a crash takes from it, it
     fetches again."""
 
-    def __init__(self, log: Log, *, synced: bool = True) -> None:
+    def __init__(
+        self,
+        log: Log,
+        *,
+        synced: bool = True,
+        lower_recovery_point: Callable[[int], None] = lambda offset: None,
+    ) -> None:
+        """`lower_recovery_point` is called before the log is cut: a note on disk of more than it
+        holds would pass for records that were lost, and no node starts without them."""
         self.log = log
         self.synced = synced
+        self._lower_recovery_point = lower_recovery_point
         self.snapshots = SnapshotDirectory(log.disk, log.directory)
         self.snapshots.remove_partial()
         self._flush: asyncio.Task[None] | None = None
@@ -140,6 +150,8 @@ class MetadataLog:
                 f"the metadata log is asked to end at {offset}, and is committed up to "
                 f"{self.high_watermark}"
             )
+        if offset < self.end_offset:
+            self._lower_recovery_point(batch_start(self.log, offset))
         truncate_to(self.log, offset)
 
     def advance_high_watermark(self, offset: int) -> None:
@@ -204,6 +216,7 @@ class MetadataLog:
 
     def restart_behind(self, snapshot_id: SnapshotId) -> None:
         """A snapshot replaces all of the log, and the log goes on where it ends."""
+        self._lower_recovery_point(snapshot_id.end_offset)
         truncate_fully(self.log, snapshot_id.end_offset)
         self.log.advance_high_watermark(snapshot_id.end_offset)
 

@@ -317,6 +317,10 @@ class LogDir:
         """Remember recovery points, starts and high watermarks; from a timer and at the end."""
         self._checkpoints.write(self.logs.values())
 
+    def lower_recovery_point(self, partition: TopicPartition, offset: int) -> None:
+        """Before a log is cut: after a crash it would seem to have lost what was cut off."""
+        self._checkpoints.lower_recovery_point(partition, offset)
+
     def checkpoint_log_starts(self) -> None:
         """Also at once when records were deleted: what is gone for readers must not come back."""
         self._checkpoints.write_log_starts(self.logs.values())

@@ -69,7 +69,7 @@ def truncate_to(log: Log, offset: int) -> bool:
     if offset >= log.end_offset:
         log.epochs.truncate_from(log.end_offset)
         return False
-    offset = _batch_start(log, offset)
+    offset = batch_start(log, offset)
     if offset < log.bases[0]:
         truncate_fully(log, offset)
         return True
@@ -95,7 +95,7 @@ def cut_at(log: Log, segment: Segment, position: int, offset: int) -> None:
     log.producers.advance_high_watermark(log.high_watermark)
 
 
-def _batch_start(log: Log, offset: int) -> int:
+def batch_start(log: Log, offset: int) -> int:
     """Of the batch the offset lies within: a log ends where a batch ends."""
     found = log.segment_at(offset).find(offset)
     if found is not None and found.base_offset < offset:

@@ -14,6 +14,7 @@ import orjson
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from penstock.pipelines.kafka import consumer_settings
+from penstock.pipelines.keyed.state import Position
 
 _TIMEOUT_S = 5.0
 
@@ -25,6 +26,15 @@ class PartitionReport(NamedTuple):
     """Since the run began, in the order of `LaneSpec.counted`; empty before the first."""
     waited_ms: tuple[int, int]
     """From time stamp to commit, lately: of a record in the middle, and of the oldest."""
+
+
+def reports_of(positions: Mapping[int, Position], run: str) -> dict[int, PartitionReport]:
+    """The same from the positions of a run, which say nothing of waiting."""
+    return {
+        partition: PartitionReport(each.offset, each.counts, (0, 0))
+        for partition, each in positions.items()
+        if each.run == run
+    }
 
 
 class ReportReader:

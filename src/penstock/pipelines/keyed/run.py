@@ -25,7 +25,7 @@ from penstock.pipelines.keyed.query import (
     start_query,
 )
 from penstock.pipelines.keyed.redistribution import distributed_over, redistribute
-from penstock.pipelines.keyed.report import ReportReader
+from penstock.pipelines.keyed.report import ReportReader, reports_of
 from penstock.pipelines.run.failure import LACKING, backoff_s, one_line
 from penstock.pipelines.run.group_member import GroupMember
 from penstock.pipelines.run.lag import EndWatch
@@ -125,6 +125,9 @@ class KeyedRun:
         found = preparation.positions(pipeline, settings, count)
         if not first:
             self._require_own(found)
+            # With the positions stands all that was counted, also what nobody could ask for while
+            # the broker was away; now that it is fenced out, nothing is added to it.
+            self._figures.take(reports_of(found, self._names[-1]))
         self._names.append(claim.run)
         if distributed_over(found) not in (None, count):
             found = redistribute(pipeline, settings, found, count, claim.run)

@@ -55,6 +55,12 @@ class OffsetCheckpoints:
         self._write(names.HIGH_WATERMARKS, self.high_watermarks)
         self.write_log_starts(logs)
 
+    def lower_recovery_point(self, partition: TopicPartition, offset: int) -> None:
+        """Where the file says more than this: before a log is cut at the offset."""
+        if self.recovery_points.get(partition, 0) > offset:
+            self.recovery_points[partition] = offset
+            self._write(names.RECOVERY_POINTS, self.recovery_points)
+
     def write_log_starts(self, logs: Iterable[Log]) -> None:
         for log in logs:
             if log.log_start_offset > log.bases[0]:
