@@ -73,6 +73,13 @@ def test_chaos(seed: int) -> None:
     Run(Plan.of(seed)).run()
 
 
+# 249: a batch behind one that was refused before this node knew that it leads was out of order.
+@pytest.mark.parametrize("seed_that_failed", [249])
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
+def test_a_seed_that_failed_once(seed_that_failed: int) -> None:
+    Run(Plan.of(seed_that_failed)).run()
+
+
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_fault_is_noticed(name: str) -> None:
     with pytest.raises(Violation), planted(name):

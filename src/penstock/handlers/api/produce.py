@@ -175,9 +175,12 @@ def _append(
 def _find(
     broker: Broker, topic: TopicProduceData, data: PartitionProduceData, version: int
 ) -> Partition:
+    """Also one that is led elsewhere: it remembers whom it has refused."""
+    partitions = broker.partitions
     if version >= TOPIC_IDS_FROM:
-        return broker.partitions.by_id(topic.topic_id, data.index)
-    return broker.partitions.by_name(topic.name, data.index)
+        found = partitions.get_by_id(topic.topic_id, data.index)
+        return found or partitions.by_id(topic.topic_id, data.index)
+    return partitions.get(topic.name, data.index) or partitions.by_name(topic.name, data.index)
 
 
 # Parked
