@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import signal
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
@@ -25,11 +24,9 @@ from penstock.pipelines.sources.table import table
 from penstock.pipelines.sources.topic import topic
 from penstock.pipelines.transforms import decode
 from penstock.testing.broker import Broker
+from tests.pipelines.totals_kit import COMMITTED, PATIENCE_S, totals, workers_of, write_and_kill
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(400)]
-
-COMMITTED = {"isolation.level": "read_committed"}
-PATIENCE_S = 120.0
 
 
 def adder(**more: Any) -> KeyedPipeline:
@@ -46,15 +43,6 @@ def adder(**more: Any) -> KeyedPipeline:
         return total, [("totals", event.key, f"{total} {os.getpid()}")]
 
     return add
-
-
-def totals(broker: Broker, count: int) -> dict[bytes, list[int]]:
-    """The totals of each key in their order; all keys of one key are in one partition."""
-    broker.read("totals", count=count, timeout_s=PATIENCE_S, settings=COMMITTED)
-    found: dict[bytes, list[int]] = {}
-    for each in broker.read("totals", timeout_s=PATIENCE_S, settings=COMMITTED):
-        found.setdefault(each.key or b"", []).append(int((each.value or b"").split()[0]))
-    return found
 
 
 def test_it_goes_on_after_a_restart_with_state_and_shows_its_offsets(
@@ -171,19 +159,11 @@ def test_workers_and_broker_killed_mid_stream_change_no_total(
 ) -> None:
     penstock.create_topic("numbers", partitions=2)
     running = pipeline_start(adder(), retry_backoff_s=0.1)
-    expected = {b"k%d" % key: list(range(1, 121)) for key in range(5)}
-    for number in range(120):
-        penstock.produce("numbers", [(f"k{key}", "1") for key in range(5)])
-        if number in (30, 60):
-            _kill_worker(penstock)
-        if number == 90:
-            penstock.kill()
-            penstock.start()
+    expected = write_and_kill(penstock, 120, workers_at=(30, 60), broker_at=90)
     assert totals(penstock, 600) == expected
     running.stop()
     assert totals(penstock, 600) == expected
-    written = penstock.read("totals", settings=COMMITTED)
-    assert len({(each.value or b"").split()[1] for each in written}) > 1  # several workers
+    assert len(workers_of(penstock)) > 1
 
 
 def test_a_run_that_was_taken_over_ends_and_takes_nothing_back(
@@ -211,29 +191,12 @@ def test_in_real_time_mode_each_event_is_judged_once_whatever_is_killed(
 ) -> None:
     penstock.create_topic("numbers", partitions=2)
     running = pipeline_start(adder(), trigger={"realTime": "5 minutes"}, retry_backoff_s=0.1)
-    expected = {b"k%d" % key: list(range(1, 61)) for key in range(5)}
-    for number in range(60):
-        penstock.produce("numbers", [(f"k{key}", "1") for key in range(5)])
-        if number == 20:
-            _kill_worker(penstock)
-        if number == 40:
-            penstock.kill()
-            penstock.start()
+    expected = write_and_kill(penstock, 60, workers_at=(20,), broker_at=40)
     assert totals(penstock, 300) == expected  # the last ones too, long before Spark's batch ends
     running.stop()
     assert totals(penstock, 300) == expected
     progress = running.progress()
     assert (progress.input_rows, progress.lag) == (300, 0)
-
-
-def _kill_worker(broker: Broker) -> None:
-    """The process that has written last."""
-    broker.read("totals", count=5, timeout_s=PATIENCE_S, settings=COMMITTED)
-    last = max(broker.read("totals", settings=COMMITTED), key=lambda each: each.timestamp_ms or 0)
-    try:
-        os.kill(int((last.value or b"").split()[1]), signal.SIGKILL)
-    except ProcessLookupError:
-        pass
 
 
 def test_a_table_that_changes_takes_effect_while_it_runs(

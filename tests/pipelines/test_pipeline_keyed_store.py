@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import signal
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,11 +14,10 @@ from penstock.pipelines.kafka import admin, ensure_partitions, partition_count
 from penstock.pipelines.keyed import Event, KeyedPipeline, keyed
 from penstock.pipelines.sources.topic import topic
 from penstock.testing.broker import Broker
+from tests.pipelines.totals_kit import COMMITTED, PATIENCE_S, totals, workers_of, write_and_kill
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(400)]
 
-COMMITTED = {"isolation.level": "read_committed"}
-PATIENCE_S = 120.0
 NOW = {"availableNow": True}
 
 
@@ -41,15 +39,6 @@ def adder(**more: Any) -> KeyedPipeline:
         return state, [("totals", event.key, f"{state['total']} {os.getpid()}"), *late]
 
     return add
-
-
-def totals(broker: Broker, count: int) -> dict[bytes, list[int]]:
-    """The totals of each key in their order; all of one key are in one partition."""
-    broker.read("totals", count=count, timeout_s=PATIENCE_S, settings=COMMITTED)
-    found: dict[bytes, list[int]] = {}
-    for each in broker.read("totals", timeout_s=PATIENCE_S, settings=COMMITTED):
-        found.setdefault(each.key or b"", []).append(int((each.value or b"").split()[0]))
-    return found
 
 
 def test_it_goes_on_after_a_restart_and_spark_itself_counts_events_and_state(
@@ -110,29 +99,11 @@ def test_workers_and_broker_killed_mid_stream_change_no_total(
 ) -> None:
     penstock.create_topic("numbers", partitions=2)
     running = pipeline_start(adder(), retry_backoff_s=0.1)
-    expected = {b"k%d" % key: list(range(1, 61)) for key in range(5)}
-    for number in range(60):
-        penstock.produce("numbers", [(f"k{key}", "1") for key in range(5)])
-        if number in (15, 30):
-            _kill_worker(penstock)
-        if number == 45:
-            penstock.kill()
-            penstock.start()
+    expected = write_and_kill(penstock, 60, workers_at=(15, 30), broker_at=45)
     assert totals(penstock, 300) == expected
     running.stop()
     assert totals(penstock, 300) == expected
-    written = penstock.read("totals", settings=COMMITTED)
-    assert len({(each.value or b"").split()[1] for each in written}) > 1  # several workers
-
-
-def _kill_worker(broker: Broker) -> None:
-    """The process that has judged last."""
-    broker.read("totals", count=5, timeout_s=PATIENCE_S, settings=COMMITTED)
-    last = max(broker.read("totals", settings=COMMITTED), key=lambda each: each.timestamp_ms or 0)
-    try:
-        os.kill(int((last.value or b"").split()[1]), signal.SIGKILL)
-    except ProcessLookupError:
-        pass
+    assert len(workers_of(penstock)) > 1
 
 
 def test_what_cannot_run_is_told_in_one_line(
