@@ -19,24 +19,26 @@ def _least(limit: float) -> dict[str, Bar]:
     return {PENSTOCK: Bar(Kind.AT_LEAST, limit)}
 
 
+def _judged(name: str, work: str, *, low_ms: float, high_ms: float) -> tuple[Metric, ...]:
+    """Of a detector at both rates: what a verdict takes, and whether the detector keeps up."""
+    keeps_up = "the same, growth of the lag while measured"
+    return (
+        Metric(f"{name}.low.p50", f"{work}, {{low:,}}/s, p50", "ms"),
+        Metric(f"{name}.low.p99", f"{work}, {{low:,}}/s, p99", "ms", _most(low_ms)),
+        Metric(f"{name}.low.lag", keeps_up, "s", _most(0.5)),
+        Metric(f"{name}.high.p50", f"{work}, {{high:,}}/s, p50", "ms"),
+        Metric(f"{name}.high.p99", f"{work}, {{high:,}}/s, p99", "ms", _most(high_ms)),
+        Metric(f"{name}.high.lag", keeps_up, "s", _most(0.5)),
+        Metric(f"{name}.held", "largest rate held: p99 under 500 ms, lag steady", "payments/s"),
+    )
+
+
 METRICS: Final = (
     Metric("stateless.p50", "stateless verdicts, {stateless:,}/s, p50", "ms"),
     Metric("stateless.p99", "stateless verdicts, {stateless:,}/s, p99", "ms", _most(150)),
     Metric("stateless.lag", "the same, growth of the lag while measured", "s", _most(0.5)),
-    Metric("detector.low.p50", "full detector, {low:,}/s, p50", "ms"),
-    Metric("detector.low.p99", "full detector, {low:,}/s, p99", "ms", _most(500)),
-    Metric("detector.low.lag", "the same, growth of the lag while measured", "s", _most(0.5)),
-    Metric("detector.high.p50", "full detector, {high:,}/s, p50", "ms"),
-    Metric("detector.high.p99", "full detector, {high:,}/s, p99", "ms", _most(1000)),
-    Metric("detector.high.lag", "the same, growth of the lag while measured", "s", _most(0.5)),
-    Metric("detector.held", "largest rate held: p99 under 500 ms, lag steady", "payments/s"),
-    Metric("realtime.low.p50", "full detector, real-time mode, {low:,}/s, p50", "ms"),
-    Metric("realtime.low.p99", "full detector, real-time mode, {low:,}/s, p99", "ms", _most(150)),
-    Metric("realtime.low.lag", "the same, growth of the lag while measured", "s", _most(0.5)),
-    Metric("realtime.high.p50", "full detector, real-time mode, {high:,}/s, p50", "ms"),
-    Metric("realtime.high.p99", "full detector, real-time mode, {high:,}/s, p99", "ms", _most(500)),
-    Metric("realtime.high.lag", "the same, growth of the lag while measured", "s", _most(0.5)),
-    Metric("realtime.held", "largest rate held: p99 under 500 ms, lag steady", "payments/s"),
+    *_judged("detector", "full detector", low_ms=500, high_ms=1000),
+    *_judged("realtime", "full detector, real-time mode", low_ms=150, high_ms=500),
     Metric("store.low.p50", "the detector, states in Spark's store, {low:,}/s, p50", "ms"),
     Metric(
         "store.low.p99", "the detector, states in Spark's store, {low:,}/s, p99", "ms", _most(1500)

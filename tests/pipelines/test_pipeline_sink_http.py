@@ -12,10 +12,10 @@ import pytest
 from penstock.pipelines import sinks
 from penstock.pipelines.error import DeclarationError, RunError, TransientError
 from penstock.pipelines.retry import Retry
-from penstock.pipelines.run_settings import RunSettings
 from penstock.pipelines.sinks.http_request import Receiver, Requests, joined
 from penstock.pipelines.sinks.processed import ProcessedEvents
 from tests.pipelines.http_service import BulkService, IdempotentService, serving
+from tests.pipelines.sink_kit import work_off
 from tests.pipelines.test_pipeline_sink_lake import drop_rows, undo_last_commit
 
 if TYPE_CHECKING:
@@ -43,15 +43,7 @@ def index() -> Iterator[BulkService]:
 @pytest.fixture
 def stream(spark: SparkSession, tmp_path: Path) -> Stream:
     def run(sink: sinks.Sink, schema: str) -> None:
-        reader = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
-        sink.start(
-            reader.json(str(tmp_path / "in")),
-            pipeline="pipe",
-            output="out",
-            checkpoint=str(tmp_path / "checkpoint"),
-            settings=RunSettings(directory=tmp_path),
-            trigger={"availableNow": True},
-        ).awaitTermination()
+        work_off(spark, tmp_path, sink, schema)
 
     return run
 

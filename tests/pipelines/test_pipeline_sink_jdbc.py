@@ -10,9 +10,9 @@ import pytest
 
 from penstock.pipelines import sinks
 from penstock.pipelines.error import DeclarationError, RunError, SetupError
-from penstock.pipelines.run_settings import RunSettings
 from penstock.pipelines.sinks.jdbc import JdbcSink, JdbcTable
 from penstock.pipelines.sinks.jdbc_connection import Connection, connected
+from tests.pipelines.sink_kit import work_off
 from tests.pipelines.test_pipeline_sink_lake import drop_rows, undo_last_commit
 
 if TYPE_CHECKING:
@@ -38,15 +38,7 @@ def database(spark: SparkSession, url: str) -> Iterator[Connection]:
 @pytest.fixture
 def stream(spark: SparkSession, tmp_path: Path) -> Stream:
     def run(sink: JdbcSink, schema: str = SCHEMA) -> None:
-        reader = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
-        sink.start(
-            reader.json(str(tmp_path / "in")),
-            pipeline="pipe",
-            output="out",
-            checkpoint=str(tmp_path / "checkpoint"),
-            settings=RunSettings(directory=tmp_path),
-            trigger={"availableNow": True},
-        ).awaitTermination()
+        work_off(spark, tmp_path, sink, schema)
 
     return run
 

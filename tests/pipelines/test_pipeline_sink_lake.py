@@ -12,10 +12,10 @@ import pytest
 
 from penstock.pipelines import sinks
 from penstock.pipelines.error import DeclarationError, RunError, SessionError
-from penstock.pipelines.run_settings import RunSettings
 from penstock.pipelines.sinks.iceberg import IcebergTable, open_catalog
 from penstock.pipelines.sinks.iceberg_merge import for_spark
 from penstock.pipelines.sinks.parquet import ParquetTable
+from tests.pipelines.sink_kit import work_off
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -52,19 +52,8 @@ def drop_rows(folder: Path, number: int, rows: Iterable[Mapping[str, Any]]) -> N
 
 @pytest.fixture
 def stream(spark: SparkSession, tmp_path: Path) -> Stream:
-    """Work off what is in the folder `in`, a file a batch."""
-
     def run(sink: sinks.Sink, schema: str = SCHEMA) -> None:
-        reader = spark.readStream.schema(schema).option("maxFilesPerTrigger", 1)
-        query = sink.start(
-            reader.json(str(tmp_path / "in")),
-            pipeline="pipe",
-            output="out",
-            checkpoint=str(tmp_path / "checkpoint"),
-            settings=RunSettings(directory=tmp_path),
-            trigger={"availableNow": True},
-        )
-        query.awaitTermination()
+        work_off(spark, tmp_path, sink, schema)
 
     return run
 

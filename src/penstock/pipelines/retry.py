@@ -24,10 +24,17 @@ class Retry:
     backoff_max_s: float = 2.0
 
     def waits(self, chance: Callable[[], float] = random.random) -> Iterable[float]:
-        """Growing, each shorter by up to a half, at random: so that they do not come together."""
-        for attempt in range(self.attempts_max - 1):
-            wait_s = min(self.backoff_s * 2**attempt, self.backoff_max_s)
-            yield wait_s * (1 - chance() / 2)
+        for failures in range(1, self.attempts_max):
+            yield growing_wait_s(self.backoff_s, failures, self.backoff_max_s, chance)
+
+
+def growing_wait_s(
+    first_s: float, failures: int, max_s: float, chance: Callable[[], float] = random.random
+) -> float:
+    """The wait after so many failures in a row: up to a half of it is left to chance, so that what
+    failed together, because one broker went away, does not come back all at once."""
+    wait_s: float = min(first_s * 2.0 ** max(0, failures - 1), max_s)
+    return wait_s * (1 - chance() / 2)
 
 
 @dataclass(frozen=True, slots=True)

@@ -179,8 +179,13 @@ def _find(
     partitions = broker.partitions
     if version >= TOPIC_IDS_FROM:
         found = partitions.get_by_id(topic.topic_id, data.index)
-        return found or partitions.by_id(topic.topic_id, data.index)
-    return partitions.get(topic.name, data.index) or partitions.by_name(topic.name, data.index)
+        if found is None:
+            raise partitions.refusal_by_id(topic.topic_id, data.index)
+        return found
+    found = partitions.get(topic.name, data.index)
+    if found is None:
+        raise partitions.refusal_by_name(topic.name, data.index)
+    return found
 
 
 # Parked

@@ -6,6 +6,8 @@ import random
 import re
 from collections.abc import Callable
 
+from penstock.pipelines.retry import growing_wait_s
+
 _TRANSIENT = (
     "penstock.pipelines.error.TransientError",
     "org.apache.kafka.common.errors.TimeoutException",
@@ -59,12 +61,8 @@ def is_transient(error: BaseException) -> bool:
 
 
 def backoff_s(first_s: float, failures: int, chance: Callable[[], float] = random.random) -> float:
-    """The wait after so many failures in a row: growing, and up to a half of it left to chance.
-
-    What failed together, because one broker went away, does not come back all at once.
-    """
-    wait_s: float = min(first_s * 2.0 ** max(0, failures - 1), _BACKOFF_MAX_S)
-    return wait_s * (1 - chance() / 2)
+    """The wait before a run starts again after so many failures in a row."""
+    return growing_wait_s(first_s, failures, _BACKOFF_MAX_S, chance)
 
 
 def one_line(error: BaseException) -> str:

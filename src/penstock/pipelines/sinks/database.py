@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import DeclarationError, RunError
 from penstock.pipelines.sinks.checkpoint import Checkpoint
-from penstock.pipelines.sinks.contract import OutputMode, Trigger, counted, triggered
+from penstock.pipelines.sinks.contract import OutputMode, Trigger
 from penstock.pipelines.sinks.dialect import Dialect, dialect_of, quoted
 from penstock.pipelines.sinks.evolution import TableColumn, new_columns
+from penstock.pipelines.sinks.lake import start_batches
 from penstock.pipelines.sinks.upsert import as_key, last_rows, parted, require_rows, stored
 
 if TYPE_CHECKING:
@@ -66,13 +67,11 @@ class DatabaseSink:
         place = Checkpoint(frame.sparkSession, checkpoint)
         table.require_checkpoint_at_progress(place.query_id(), place.last_batch())
 
-        def write(batch: DataFrame, batch_id: int) -> None:
-            offsets, query_id = place.offsets(batch_id), place.query_id() or ""
-            if not table.has(query_id, batch_id):
-                table.write(batch.toArrow(), query_id, batch_id, offsets)
+        def write(batch: DataFrame, query_id: str, number: int) -> None:
+            if not table.has(query_id, number):
+                table.write(batch.toArrow(), query_id, number, place.offsets(number))
 
-        writer = counted(frame).writeStream.foreachBatch(write).outputMode(self.mode)
-        return triggered(writer.option("checkpointLocation", checkpoint), trigger).start()
+        return start_batches(frame, checkpoint, trigger, write, self.mode)
 
 
 def database(

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from penstock.pipelines.error import DeclarationError, RunError, TransientError
 from penstock.pipelines.retry import Failure, Retry, attempt
 from penstock.pipelines.sinks.contract import OutputMode, Trigger
-from penstock.pipelines.sinks.http import ORIGIN, require_id
-from penstock.pipelines.sinks.http_request import Receiver, Requests, joined, receiver_url
+from penstock.pipelines.sinks.http import BODY, ORIGIN, body_of, require_id, send_all
+from penstock.pipelines.sinks.http_request import PATIENCE, Receiver, Requests, joined, receiver_url
 from penstock.pipelines.sinks.lake import start_batches
-from penstock.pipelines.sinks.upsert import DELETED, last_of_key, require_rows
+from penstock.pipelines.sinks.upsert import DELETED, as_key, last_of_key, require_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from penstock.pipelines.run_settings import RunSettings
 
-_BODY, _VERSION = "_body", "_version"
+_VERSION = "_version"
 _ROWS_MAX = 1_000
 _BYTES_MAX = 5 << 20
 _WHOLE_NUMBERS = ("tinyint", "smallint", "int", "bigint")
@@ -64,7 +64,7 @@ class ElasticsearchSink:
 
         def write(batch: DataFrame, query_id: str, number: int) -> None:
             rows = _documents(last_of_key(batch, self.key, self.order), self.key, self.order)
-            rows.mapInArrow(task, "sent long").write.format("noop").mode("overwrite").save()
+            send_all(rows, task)
 
         return start_batches(frame, checkpoint, trigger, write, self.mode)
 
@@ -83,23 +83,16 @@ def elasticsearch(
     """`key` names the columns that make a document's id; one with `_deleted` deletes it."""
     own = {"Content-Type": "application/x-ndjson", **(headers or {})}
     bulk = f"{receiver_url(url).rstrip('/')}/_bulk"
-    receiver = Receiver(bulk, own, timeout_s, retry or Retry(8, 0.2, 10.0))
-    keys = (key,) if isinstance(key, str) else tuple(key)
-    return ElasticsearchSink(index, receiver, keys, order, mode)
+    receiver = Receiver(bulk, own, timeout_s, retry or PATIENCE)
+    return ElasticsearchSink(index, receiver, as_key(key), order, mode)
 
 
 def _documents(rows: DataFrame, key: Sequence[str], order: str | None) -> DataFrame:
-    """The key, `_deleted`, `_version` and the document: all columns without an underscore."""
+    """The key, `_deleted`, `_version` and the document."""
     from pyspark.sql import functions as sql
 
-    sent = [name for name in rows.columns if not name.startswith("_")]
     version = sql.col(order) if order else sql.lit(None)
-    return rows.select(
-        *key,
-        DELETED,
-        version.cast("bigint").alias(_VERSION),
-        sql.to_json(sql.struct(*sent)).alias(_BODY),
-    )
+    return rows.select(*key, DELETED, version.cast("bigint").alias(_VERSION), body_of(rows))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +116,7 @@ def _send(
 def _actions(index: str, key: Sequence[str], batches: Iterator[pa.RecordBatch]) -> Iterator[Action]:
     for batch in batches:
         ids = zip(*(batch.column(name).to_pylist() for name in key), strict=True)
-        rest = (batch.column(name).to_pylist() for name in (DELETED, _VERSION, _BODY))
+        rest = (batch.column(name).to_pylist() for name in (DELETED, _VERSION, BODY))
         for parts, gone, version, body in zip(ids, *rest, strict=True):
             about: dict[str, Any] = {"_index": index, "_id": joined(parts)}
             if version is not None:

@@ -8,7 +8,7 @@ topic are sent one after the other, in the order of their offsets.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import groupby
@@ -17,19 +17,20 @@ from typing import TYPE_CHECKING, Any
 from penstock.pipelines.error import DeclarationError, RunError
 from penstock.pipelines.retry import Retry
 from penstock.pipelines.sinks.contract import Trigger
-from penstock.pipelines.sinks.http_request import Receiver, Requests, joined, receiver_url
+from penstock.pipelines.sinks.http_request import PATIENCE, Receiver, Requests, joined, receiver_url
 from penstock.pipelines.sinks.lake import start_batches
 from penstock.pipelines.sinks.processed import ProcessedEvents
+from penstock.pipelines.sinks.upsert import as_key
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame
+    from pyspark.sql import Column, DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
     from penstock.pipelines.run_settings import RunSettings
 
 ORIGIN = ("_topic", "_partition", "_offset")
-_BODY = "_body"
+BODY = "_body"
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +62,7 @@ class HttpSink:
 
         def write(batch: DataFrame, query_id: str, number: int) -> None:
             rows = as_json(batch, self.id).repartition(*(self.id[:-1] or self.id))
-            sent = rows.sortWithinPartitions(*self.id).mapInArrow(partial(post, task), "sent long")
-            sent.write.format("noop").mode("overwrite").save()
+            send_all(rows.sortWithinPartitions(*self.id), partial(post, task))
 
         return start_batches(frame, checkpoint, trigger, write)
 
@@ -78,15 +78,13 @@ def http(
     processed: str | None = None,
 ) -> HttpSink:
     """`id` names the columns that tell rows apart; `processed` is a database as in `database()`."""
-    names = (id,) if isinstance(id, str) else tuple(id)
+    names = as_key(id)
     if rows_per_request > 1 and len(names) < 2:
         raise DeclarationError(
             "several rows in a request need an id of several columns, the last of which counts"
             " within the others, such as _topic, _partition, _offset"
         )
-    receiver = Receiver(receiver_url(url), dict(headers or {}), timeout_s)
-    if retry is not None:
-        receiver = Receiver(receiver.url, receiver.headers, timeout_s, retry)
+    receiver = Receiver(receiver_url(url), dict(headers or {}), timeout_s, retry or PATIENCE)
     return HttpSink(receiver, names, rows_per_request, processed)
 
 
@@ -100,11 +98,23 @@ def require_id(frame: DataFrame, output: str, id: Sequence[str]) -> None:
 
 
 def as_json(batch: DataFrame, id: Sequence[str]) -> DataFrame:
-    """The columns of the id, and `_body`: all columns without a leading underscore."""
+    """The columns of the id, and the body."""
+    return batch.select(*id, body_of(batch))
+
+
+def body_of(rows: DataFrame) -> Column:
+    """`_body`: all columns without a leading underscore, as JSON."""
     from pyspark.sql import functions as sql
 
-    sent = [name for name in batch.columns if not name.startswith("_")]
-    return batch.select(*id, sql.to_json(sql.struct(*sent)).alias(_BODY))
+    sent = [name for name in rows.columns if not name.startswith("_")]
+    return sql.to_json(sql.struct(*sent)).alias(BODY)
+
+
+def send_all(
+    rows: DataFrame, task: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+) -> None:
+    """Have executors send the rows, which it waits for."""
+    rows.mapInArrow(task, "sent long").write.format("noop").mode("overwrite").save()
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +162,7 @@ def _rows(
 ) -> Iterator[tuple[tuple[Any, ...], str]]:
     for batch in batches:
         ids = zip(*(batch.column(name).to_pylist() for name in id), strict=True)
-        yield from zip(ids, batch.column(_BODY).to_pylist(), strict=True)
+        yield from zip(ids, batch.column(BODY).to_pylist(), strict=True)
 
 
 def _distinct(

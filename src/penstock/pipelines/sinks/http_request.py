@@ -17,6 +17,8 @@ from penstock.pipelines.retry import Failure, Retry, attempt
 
 PASSING = frozenset({408, 409, 425, 429})
 """Beside 5xx: what may be answered otherwise a little later (409: the first try still goes on)."""
+PATIENCE = Retry(8, 0.2, 10.0)
+"""Unless told otherwise: for half a minute."""
 _ANSWER_SHOWN = 200
 _RETRY_AFTER_MAX_S = 60.0
 
@@ -28,7 +30,7 @@ class Receiver:
     url: str
     headers: Mapping[str, str] = field(default_factory=dict, repr=False)
     timeout_s: float = 30.0
-    retry: Retry = field(default_factory=lambda: Retry(8, 0.2, 10.0))
+    retry: Retry = PATIENCE
 
 
 def receiver_url(url: str) -> str:
