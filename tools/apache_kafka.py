@@ -9,7 +9,6 @@ from __future__ import annotations
 import fcntl
 import functools
 import os
-import random
 import re
 import shutil
 import signal
@@ -22,6 +21,8 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+
+from penstock.testing.port import free_port
 
 VERSION = "4.3.0"
 SCALA = "2.13"
@@ -287,30 +288,6 @@ def _class_archive_flags(archive: Path, written: Path) -> list[str]:
 
 
 # --- the broker -------------------------------------------------------------------------------
-
-
-# Below the ports that systems give to outgoing connections: one of those could otherwise sit on a
-# port whose node is down for a moment.
-_PORTS = range(15_000, 32_000)
-_given: set[int] = set()
-
-
-def free_port() -> int:
-    """A loopback port that was free a moment ago, and was not given before."""
-    while True:
-        port = random.choice(_PORTS)
-        if port not in _given and _is_free(port):
-            _given.add(port)
-            return port
-
-
-def _is_free(port: int) -> bool:
-    with socket.socket() as probe:
-        try:
-            probe.bind(("127.0.0.1", port))
-        except OSError:
-            return False
-    return True
 
 
 class ApacheKafka:

@@ -14,8 +14,8 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from penstock.testing.port import free_port
 from tools import wire
-from tools.apache_kafka import free_port
 
 
 class PenstockFailedError(RuntimeError):

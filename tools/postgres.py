@@ -16,7 +16,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from tools.apache_kafka import free_port
+from penstock.testing.port import free_port
 
 _READY_S = 60.0
 _STOP_S = 30.0

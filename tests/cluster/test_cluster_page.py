@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from penstock.testing.cluster_node import free_port
+from penstock.testing.port import free_port
 from tests.mixed.load_kit import Writer, number_of, read_all
 from tests.mixed.mixed_kit import wait_until
 from tests.mixed.our_node import OurNode

@@ -21,6 +21,7 @@ from penstock.protocol.messages.find_coordinator import FindCoordinatorRequest
 from penstock.protocol.messages.heartbeat import HeartbeatRequest
 from penstock.testing.cluster import Cluster as ThreeNodes
 from penstock.testing.nursery import Nursery
+from penstock.testing.port import free_port
 from tests.conformance.clients.admin import Admin
 from tests.conformance.clients.admin_aio import AioAdmin
 from tests.conformance.clients.admin_confluent import ConfluentAdmin
@@ -132,7 +133,7 @@ def _kafka_cluster(data_dir: Path) -> Iterator[Cluster]:
 
 
 def _penstock_cluster(data_dir: Path) -> Iterator[Cluster]:
-    port = apache_kafka.free_port()
+    port = free_port()
     process = start_penstock(data_dir, BROKER_SETTINGS, port)
     try:
         address = f"127.0.0.1:{port}"

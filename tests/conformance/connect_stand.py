@@ -10,9 +10,10 @@ from http import HTTPStatus
 from pathlib import Path
 from typing import Any
 
+from penstock.testing.port import free_port
 from tests.conformance.clients.record import PATIENCE_SECONDS
 from tests.conformance.conftest import START_SECONDS, wait_until
-from tools.apache_kafka import free_port, start_program
+from tools.apache_kafka import start_program
 
 _WORKER = "org.apache.kafka.connect.cli.ConnectDistributed"
 _SETTINGS = {

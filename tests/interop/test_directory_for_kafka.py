@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from penstock.testing.port import free_port
 from tests.interop.cluster_view import view
 from tests.interop.load_kit import (
     GROUP,
@@ -16,7 +17,7 @@ from tests.interop.load_kit import (
     open_transaction,
     write_everything,
 )
-from tools.apache_kafka import ApacheKafka, free_port
+from tools.apache_kafka import ApacheKafka
 from tools.brief_kafka import brief_kafka
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(300)]

@@ -14,10 +14,11 @@ from penstock.model.id import id_to_str
 from penstock.node.format.feature import NOT_SERVED
 from penstock.quorum.metadata_snapshot import read_snapshot
 from penstock.storage.disk import RealDisk
+from penstock.testing.port import free_port
 from penstock.testing.record import produce_records, read_records
 from tests.unit.cli.conftest import PENSTOCK
 from tests.unit.cli.test_cli_start import started
-from tools.apache_kafka import free_port, run_tool
+from tools.apache_kafka import run_tool
 from tools.brief_kafka import brief_kafka
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(300)]

@@ -11,6 +11,7 @@ from pathlib import Path
 from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from penstock.testing.port import free_port
 from tests.mixed.load_kit import (
     PATIENCE_S,
     Group,
@@ -23,7 +24,7 @@ from tests.mixed.load_kit import (
 from tests.mixed.mixed_kit import QUICK, wait_until
 from tests.mixed.our_node import OurNode
 from tests.page_kit import Reader
-from tools.apache_kafka import CLUSTER_ID, ApacheKafka, free_port
+from tools.apache_kafka import CLUSTER_ID, ApacheKafka
 from tools.brief_kafka import brief_cluster
 
 TOPIC, PARTITIONS = "orders", 6

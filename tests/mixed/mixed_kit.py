@@ -21,7 +21,8 @@ from typing import Literal, NamedTuple
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from tools.apache_kafka import CLUSTER_ID, ApacheKafka, answers_metadata, free_port
+from penstock.testing.port import free_port
+from tools.apache_kafka import CLUSTER_ID, ApacheKafka, answers_metadata
 from tools.brief_kafka import brief_jvm
 from tools.kafka_cluster import SMALL_HEAP, random_id
 

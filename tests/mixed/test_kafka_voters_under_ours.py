@@ -19,9 +19,10 @@ from penstock.protocol.messages.records.config_record import ConfigRecord
 from penstock.protocol.messages.records.feature_level_record import FeatureLevelRecord
 from penstock.protocol.messages.records.no_op_record import NoOpRecord
 from penstock.protocol.messages.records.topic_record import TopicRecord
+from penstock.testing.port import free_port
 from tests.mixed.test_voter_beside_kafka import METADATA, TwoOfThree, batches_of
 from tests.mixed.voter_kit import NEVER_MS, VOTER_ID, OurVoter
-from tools.apache_kafka import CLUSTER_ID, ApacheKafka, free_port
+from tools.apache_kafka import CLUSTER_ID, ApacheKafka
 
 pytestmark = pytest.mark.java
 

@@ -16,8 +16,9 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from penstock.protocol.messages.begin_quorum_epoch import BeginQuorumEpochRequest
 from penstock.protocol.messages.vote import VoteRequest
 from penstock.raft import Role
+from penstock.testing.port import free_port
 from tests.mixed.voter_kit import VOTER_ID, OurVoter
-from tools.apache_kafka import CLUSTER_ID, ApacheKafka, free_port
+from tools.apache_kafka import CLUSTER_ID, ApacheKafka
 from tools.kafka_cluster import KafkaCluster
 
 pytestmark = pytest.mark.java

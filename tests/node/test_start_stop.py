@@ -16,6 +16,7 @@ import pytest
 from penstock.model.error import ErrorCode
 from penstock.node.main import _serve
 from penstock.protocol.messages.metadata import MetadataRequest
+from penstock.testing.port import free_port
 from tests.node.test_full_disk import create, read_all
 from tests.node.wire_kit import (
     FETCH_VERSION,
@@ -66,12 +67,6 @@ log.retention.hours=168
 log.segment.bytes=1073741824
 log.retention.check.interval.ms=300000
 """
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def test_a_settings_file_as_kafka_ships_it(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from penstock.testing.client_calls import ClientCalls, setting_text
 from penstock.testing.nursery import Child, Nursery, Order, shared_nursery
+from penstock.testing.port import HOST, free_port
 
 _LOG_SHOWN_CHARACTERS = 4000
 
@@ -84,7 +85,7 @@ class Broker(ClientCalls):
         return Order(
             data_dir=str(self.data_dir),
             log=str(self.log_file),
-            listen=self._listen or "127.0.0.1:0",
+            listen=self._listen or f"{HOST}:{free_port()}",
             settings=self.settings,
             log_level=self._log_level,
         )

@@ -20,9 +20,10 @@ from penstock.testing import cluster_view
 from penstock.testing.broker import BrokerError
 from penstock.testing.client_calls import ClientCalls
 from penstock.testing.cluster_link import Links
-from penstock.testing.cluster_node import HOST, ClusterNode, Ports, free_port
+from penstock.testing.cluster_node import ClusterNode, Ports
 from penstock.testing.cluster_view import NodeSilentError, PartitionView
 from penstock.testing.nursery import Nursery
+from penstock.testing.port import HOST, free_port
 
 _LOOK_S = 0.05
 _ANSWER_S = 10.0

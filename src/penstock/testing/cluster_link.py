@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from penstock.testing.cluster_node import HOST, free_port
+from penstock.testing.port import HOST, free_port
 from penstock.testing.socket_owner import has_socket, socket_inode
 
 Direction = tuple[int, int]

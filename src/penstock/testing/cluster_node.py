@@ -2,35 +2,13 @@
 
 from __future__ import annotations
 
-import random
-import socket
 from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 from penstock.testing.broker import Broker
 from penstock.testing.nursery import Nursery, Order
-
-HOST = "127.0.0.1"
-# Below the ports that systems give to outgoing connections: one of those could otherwise sit on a
-# port whose node is down for a moment.
-_PORTS = range(15_000, 32_000)
-_taken: set[int] = set()
-
-
-def free_port() -> int:
-    """One that was free a moment ago, and was not given before."""
-    while True:
-        port = random.choice(_PORTS)
-        if port in _taken:
-            continue
-        with socket.socket() as probe:
-            try:
-                probe.bind((HOST, port))
-            except OSError:
-                continue
-        _taken.add(port)
-        return port
+from penstock.testing.port import HOST
 
 
 class Ports(NamedTuple):

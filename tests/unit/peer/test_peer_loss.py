@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 from struct import pack
 
 import pytest
@@ -15,6 +14,7 @@ from penstock.peer.error import PeerGone, PeerTimeout
 from penstock.peer.peers import Peers
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.header import RequestHeader
+from penstock.testing.port import free_port
 from tests.unit.peer.peer_kit import (
     answer,
     ask,
@@ -37,12 +37,6 @@ def silent(_: RequestHeader, __: Entity) -> None:
 
 def hang_up(_: RequestHeader, __: Entity) -> bytes:
     raise EOFError
-
-
-def free_port() -> int:
-    with socket.socket() as sock:
-        sock.bind(("127.0.0.1", 0))
-        return int(sock.getsockname()[1])
 
 
 def test_a_port_that_refuses_is_told_apart() -> None:
