@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Coroutine
 from typing import Any
 
+from penstock.model.principal import ANONYMOUS
 from penstock.network.later import Later
 
 
@@ -20,6 +21,7 @@ class ClientState:
         "is_forwarded",
         "listener",
         "parked_produces",
+        "principal",
         "produce_gate",
         "software_name",
         "software_version",
@@ -28,6 +30,7 @@ class ClientState:
     def __init__(self, address: str, listener: str = "PLAINTEXT") -> None:
         self.address = address
         self.listener = listener
+        self.principal = ANONYMOUS
         self.broker: tuple[int, int] | None = None
         """Id and epoch of a broker that sends its heartbeats on this connection."""
         self.is_forwarded = False

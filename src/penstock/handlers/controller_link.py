@@ -92,10 +92,10 @@ class ControllerLink:
         """To the controller on another node, in the client's name."""
         if call.client.is_forwarded:
             raise ApiError(ErrorCode.NOT_CONTROLLER)
-        from penstock.handlers.envelope import Principal, pack, unpack_answer
+        from penstock.handlers.envelope import pack, unpack_answer
 
         client = call.client
-        envelope = pack(request, call.version, client.client_id, client.host, Principal())
+        envelope = pack(request, call.version, client.client_id, client.host, client.principal)
         try:
             answer = await self._ask_remote(envelope)
         except PenstockError as error:

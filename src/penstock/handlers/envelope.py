@@ -6,9 +6,10 @@ Both sides: how a request and its principal are wrapped, and what the envelope's
 from __future__ import annotations
 
 from ipaddress import ip_address
-from typing import Final, NamedTuple
+from typing import Final
 
 from penstock.model.error import ApiError, ErrorCode, ProtocolError
+from penstock.model.principal import Principal
 from penstock.protocol.codec import decode, encode
 from penstock.protocol.entity import Entity
 from penstock.protocol.frame import decode_response, encode_request
@@ -23,11 +24,6 @@ FORWARDED: Final = frozenset(
 SIZE_BYTES: Final = 4
 CORRELATION_ID: Final = 0
 _VERSION: Final = (0).to_bytes(2, "big")
-
-
-class Principal(NamedTuple):
-    type: str = "User"
-    name: str = "ANONYMOUS"
 
 
 def pack(

@@ -16,8 +16,8 @@ def handle(broker: Broker, request: EnvelopeRequest, call: Call) -> Answer:
 
 async def answer(broker: Broker, request: EnvelopeRequest, listener: str) -> EnvelopeResponse:
     try:
-        principal_of(request)
         client = ClientState(f"{host_of(request)}:0", listener)
+        client.principal = principal_of(request)
         client.is_forwarded = True
         if decode_request_start(request.request_data)[0] not in FORWARDED:
             raise ApiError(ErrorCode.INVALID_REQUEST, "nothing that may be sent on")
