@@ -7,6 +7,7 @@ from collections.abc import Coroutine
 from typing import Any
 
 from penstock.model.principal import ANONYMOUS
+from penstock.model.security_protocol import SecurityProtocol
 from penstock.network.later import Later
 
 
@@ -23,13 +24,20 @@ class ClientState:
         "parked_produces",
         "principal",
         "produce_gate",
+        "security_protocol",
         "software_name",
         "software_version",
     )
 
-    def __init__(self, address: str, listener: str = "PLAINTEXT") -> None:
+    def __init__(
+        self,
+        address: str,
+        listener: str = "PLAINTEXT",
+        security_protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT,
+    ) -> None:
         self.address = address
         self.listener = listener
+        self.security_protocol = security_protocol
         self.principal = ANONYMOUS
         self.broker: tuple[int, int] | None = None
         """Id and epoch of a broker that sends its heartbeats on this connection."""

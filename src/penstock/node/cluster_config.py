@@ -13,7 +13,6 @@ from typing import Final
 from penstock.node import role_rule
 from penstock.node.address import Address
 from penstock.node.listener_config import (
-    PLAINTEXT,
     ListenerEndpoint,
     advertised_of,
     controller_names_of,
@@ -131,9 +130,10 @@ def _inter_broker(
         protocol_of(config, name.upper())
         return name.upper()
     of_clients = [each.name for each in listeners if each.name not in controllers]
+    protocol: str = config.get("security.inter.broker.protocol")
     # A cluster of one has nobody to talk to, and need not say on which listener.
     alone = not (voters_of(config) or bootstrap_servers_of(config))
-    return of_clients[0] if alone and of_clients else PLAINTEXT
+    return of_clients[0] if alone and of_clients else protocol
 
 
 def _data_dirs(config: BrokerConfig) -> tuple[str, ...]:

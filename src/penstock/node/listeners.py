@@ -9,20 +9,20 @@ from typing import NamedTuple
 
 from penstock.handlers.call import ClientState
 from penstock.metadata.broker import Endpoint
+from penstock.model.security_protocol import SecurityProtocol
 from penstock.network.connection import Serve
 from penstock.network.listener import Limits, Listener
-from penstock.network.sockets import Sockets
+from penstock.network.sockets import ListenError, Sockets
 from penstock.node.address import EVERY_INTERFACE, Address
 from penstock.node.listener_config import ListenerEndpoint
 from penstock.telemetry.log import get_logger
-
-PLAINTEXT = 0
 
 log = get_logger("network")
 
 
 class BoundListener(NamedTuple):
     name: str
+    protocol: SecurityProtocol
     listener: Listener
     address: Address
     told: Address
@@ -30,7 +30,7 @@ class BoundListener(NamedTuple):
 
     @property
     def endpoint(self) -> Endpoint:
-        return Endpoint(self.name, self.told.host, self.told.port, PLAINTEXT)
+        return Endpoint(self.name, self.told.host, self.told.port, self.protocol)
 
 
 class Listeners:
@@ -61,18 +61,22 @@ class Listeners:
             self._bind(wanted, by_name.get(wanted.name, wanted))
 
     def _bind(self, wanted: ListenerEndpoint, told: ListenerEndpoint) -> None:
-        name = wanted.name
+        name, protocol = wanted.name, wanted.protocol
+        if protocol.is_encrypted:
+            raise ListenError(f"listener {name}: {protocol.name} is not served here yet")
         listener = Listener(
             self._loop,
             self._limits,
-            lambda address: ClientState(address, name),
+            lambda address: ClientState(address, name, protocol),
             self._end_state,
             self._sockets,
             self._now_s,
         )
         address = Address(*listener.bind(*wanted.bind_address))
         self._bound.append(
-            BoundListener(name, listener, address, told.told_address(gethostname(), address.port))
+            BoundListener(
+                name, protocol, listener, address, told.told_address(gethostname(), address.port)
+            )
         )
         if told.host in ("", *EVERY_INTERFACE):
             log.info(

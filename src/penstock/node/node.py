@@ -149,7 +149,7 @@ class Node:
         loop.set_exception_handler(self._on_unexpected)
         cluster = self.options.cluster
         self._bind(loop)
-        alone = next(iter(self._listeners)) if cluster is None else None
+        alone = self._listeners if cluster is None else ()
         self._settings.settle(settled(self.identity.node_id, self.log_dirs, alone))
         self._build_storage(loop)
         self._build_broker(loop)
