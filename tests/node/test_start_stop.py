@@ -147,7 +147,7 @@ NODE = (
         (["offsets.topic.replication.factor=3"], "offsets.topic.replication.factor=3: "),
         (["authorizer.class.name=a.B"], "authorizer.class.name=a.B: "),
         (["sasl.enabled.mechanisms=PLAIN"], "sasl.enabled.mechanisms=PLAIN: "),
-        (["ssl.client.auth=required"], "ssl.client.auth=required: "),
+        (["ssl.provider=SunJSSE"], "ssl.provider=SunJSSE: "),
         (["log.retention.ms=0"], "log.retention.ms=0: "),
     ],
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from penstock.network.listener import Listener
 from penstock.node.failures import UpkeepFailures
@@ -13,11 +13,16 @@ from penstock.telemetry.metric import Gauge, LabelledGauge
 
 
 def gauges(
-    listener: Listener,
+    listeners: Sequence[Listener],
     partitions: PartitionSet,
     log_dirs: LogDirs,
     failures: UpkeepFailures,
 ) -> tuple[list[Gauge], list[LabelledGauge]]:
+    def failed_handshakes() -> Iterator[tuple[tuple[str, ...], float]]:
+        for each in listeners:
+            if each.handshakes is not None:
+                yield from each.handshakes.failures.counts()
+
     def log_sizes() -> Iterator[tuple[tuple[str, ...], float]]:
         for partition in partitions:
             if partition.is_open:
@@ -29,15 +34,7 @@ def gauges(
                 yield (partition.topic, str(partition.index)), partition.log.end_offset
 
     single: list[Gauge] = [
-        ("penstock_connections", "Open client connections", lambda: len(listener.connections)),
-        ("penstock_connections_accepted", "Since start", lambda: listener.accepted_count),
-        ("penstock_received_bytes", "From clients, all of it", lambda: listener.received_bytes),
-        ("penstock_sent_bytes", "To clients, all of it", lambda: listener.sent_bytes),
-        (
-            "penstock_request_memory_bytes",
-            "Held by large requests under way",
-            lambda: listener.budget.used_bytes,
-        ),
+        *_traffic_gauges(listeners),
         ("penstock_partitions", "Partitions with a replica here", lambda: len(partitions)),
         ("penstock_loop_idle_ratio", "Share of time with nothing to do", LoopIdle().ratio),
         (
@@ -49,6 +46,12 @@ def gauges(
     ]
     labelled: list[LabelledGauge] = [
         ("penstock_upkeep_failures", "Since start", ("job",), failures.counts),
+        (
+            "penstock_tls_handshakes_failed",
+            "Since start",
+            ("listener", "reason"),
+            failed_handshakes,
+        ),
         (
             "penstock_log_size_bytes",
             "Size of the logs in use since start",
@@ -63,6 +66,36 @@ def gauges(
         ),
     ]
     return single, labelled
+
+
+def _traffic_gauges(listeners: Sequence[Listener]) -> list[Gauge]:
+    return [
+        (
+            "penstock_connections",
+            "Open client connections",
+            lambda: sum(len(each.connections) for each in listeners),
+        ),
+        (
+            "penstock_connections_accepted",
+            "Since start",
+            lambda: sum(each.accepted_count for each in listeners),
+        ),
+        (
+            "penstock_received_bytes",
+            "From clients, all of it",
+            lambda: sum(each.received_bytes for each in listeners),
+        ),
+        (
+            "penstock_sent_bytes",
+            "To clients, all of it",
+            lambda: sum(each.sent_bytes for each in listeners),
+        ),
+        (
+            "penstock_request_memory_bytes",
+            "Held by large requests under way",
+            lambda: sum(each.budget.used_bytes for each in listeners),
+        ),
+    ]
 
 
 def _damage_gauges(log_dirs: LogDirs) -> list[Gauge]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from socket import gethostname
 from typing import NamedTuple
 
@@ -12,9 +12,10 @@ from penstock.metadata.broker import Endpoint
 from penstock.model.security_protocol import SecurityProtocol
 from penstock.network.connection import Serve
 from penstock.network.listener import Limits, Listener
-from penstock.network.sockets import ListenError, Sockets
+from penstock.network.sockets import Sockets
 from penstock.node.address import EVERY_INTERFACE, Address
 from penstock.node.listener_config import ListenerEndpoint
+from penstock.node.listener_security import ListenerSecurity
 from penstock.telemetry.log import get_logger
 
 log = get_logger("network")
@@ -43,12 +44,16 @@ class Listeners:
         sockets: Sockets,
         now_s: Callable[[], float],
         end_state: Callable[[ClientState], None],
+        security: ListenerSecurity,
+        controllers: Container[str],
     ) -> None:
         self._loop = loop
         self._limits = limits
         self._sockets = sockets
         self._now_s = now_s
         self._end_state = end_state
+        self._security = security
+        self._controllers = controllers
         self._bound: list[BoundListener] = []
 
     def __iter__(self) -> Iterator[BoundListener]:
@@ -62,8 +67,6 @@ class Listeners:
 
     def _bind(self, wanted: ListenerEndpoint, told: ListenerEndpoint) -> None:
         name, protocol = wanted.name, wanted.protocol
-        if protocol.is_encrypted:
-            raise ListenError(f"listener {name}: {protocol.name} is not served here yet")
         listener = Listener(
             self._loop,
             self._limits,
@@ -71,6 +74,7 @@ class Listeners:
             self._end_state,
             self._sockets,
             self._now_s,
+            self._security.server(name, protocol),
         )
         address = Address(*listener.bind(*wanted.bind_address))
         self._bound.append(
@@ -85,6 +89,12 @@ class Listeners:
                 listener=name,
                 advertised=gethostname(),
             )
+
+    @property
+    def of_clients(self) -> list[BoundListener]:
+        """Of a controller that is no broker: its own."""
+        found = [each for each in self._bound if each.name not in self._controllers]
+        return found or list(self._bound)
 
     def of(self, names: Iterable[str]) -> list[BoundListener]:
         wanted = set(names)

@@ -31,13 +31,13 @@ from penstock.node.address import Address
 from penstock.node.background import Background
 from penstock.node.broker_watch import BrokerWatch
 from penstock.node.cluster_config import ClusterConfig
-from penstock.node.cluster_gauge import cluster_gauges
 from penstock.node.coordinator_hosts import CoordinatorHosts
 from penstock.node.data_directories import new_flusher, new_log_dirs
 from penstock.node.directory_failure import DirectoryFailures
-from penstock.node.gauge import gauges
+from penstock.node.exporter import new_exporter
 from penstock.node.identity import Identity
-from penstock.node.listeners import BoundListener, Listeners
+from penstock.node.listener_security import ListenerSecurity
+from penstock.node.listeners import Listeners
 from penstock.node.log_recovery import recover
 from penstock.node.memory import settle_memory
 from penstock.node.metadata_plane import MetadataPlane
@@ -62,7 +62,7 @@ from penstock.settings.config import BrokerConfig
 from penstock.storage.disk import Disk, RealDisk
 from penstock.storage.flush.flusher import Flusher, Stopwatch
 from penstock.telemetry.log import get_logger
-from penstock.telemetry.metric import BrokerMetrics, Exporter
+from penstock.telemetry.metric import BrokerMetrics
 
 if TYPE_CHECKING:
     from penstock.node.links import Links
@@ -97,6 +97,7 @@ class Node:
         self.metrics_address: Address | None = None
         self.identity = Identity("", -1, ZERO_ID)
         self._settings = NodeSettings(config)
+        self._security = ListenerSecurity(self._settings)
         self._clock = clock
         self._new_id = new_id
         self._disk = disk or RealDisk()
@@ -154,8 +155,7 @@ class Node:
         self._build_storage(loop)
         self._build_broker(loop)
         await self._metadata.start()
-        controllers = self._broker.controller_listeners
-        self._listeners.start(controllers, self._controller_router.serve)
+        self._listeners.start(self.options.controller_listeners, self._controller_router.serve)
         if cluster is not None and cluster.is_controller:
             self._background.spawn(self._register_controller(cluster))
         if cluster is None or cluster.is_broker:
@@ -164,6 +164,7 @@ class Node:
             self._metadata.go_live()
         await self._open_metrics()
         self._upkeep.start()
+        self._security.watch(loop)
         if self._system.tunes_memory:
             settle_memory()
         self._failures.watch()
@@ -175,15 +176,11 @@ class Node:
             self._system.sockets,
             self._clock.monotonic,
             self._on_connection_ended,
+            self._security,
+            self.options.controller_listeners,
         )
         self._listeners.bind(self.options.listeners, self.options.advertised)
-        self.listen_address = self._client_listeners()[0].address
-
-    def _client_listeners(self) -> list[BoundListener]:
-        """Of a controller that is no broker: its own."""
-        controllers = self.options.controller_listeners
-        of_clients = [each for each in self._listeners if each.name not in controllers]
-        return of_clients or list(self._listeners)
+        self.listen_address = self._listeners.of_clients[0].address
 
     async def _start_broker(self, is_alone: bool) -> None:
         """Lets clients in, once this node knows what they will ask for."""
@@ -199,8 +196,8 @@ class Node:
             self._refresh_config()
         self._keeper.adopt_image()
         self._router.warm_up()
-        names = [each.name for each in self._client_listeners()]
-        self._listeners.start(names, self._router.serve)
+        of_clients = (each.name for each in self._listeners.of_clients)
+        self._listeners.start(of_clients, self._router.serve)
         if self._membership is not None:
             await self._membership.unfence()
         self._load_coordinators()
@@ -220,7 +217,7 @@ class Node:
     def _registration(self) -> BrokerRegistrationRequest:
         return registration_of(
             self.identity,
-            [each.endpoint for each in self._client_listeners()],
+            [each.endpoint for each in self._listeners.of_clients],
             self._settings().rack,
             self._new_id(),
             self.log_dirs.ids(self.log_dirs.online),
@@ -305,6 +302,7 @@ class Node:
             cluster,
             self._image,
             self._system,
+            self._security,
             lambda: self._metadata.quorum.leader,
             self._ask_here,
         )
@@ -358,7 +356,7 @@ class Node:
             self._metadata.controller,
             self.metrics,
             lambda: str(self._new_uuid()),
-            self._client_listeners()[0].listener.held,
+            self._listeners.of_clients[0].listener.held,
         )
         self._broker = Broker(
             node_id=self.identity.node_id,
@@ -392,7 +390,7 @@ class Node:
             controller_listeners=self.options.controller_listeners,
             answer_embedded=lambda *call: self._controller_router.answer_embedded(*call),
         )
-        turn = self._client_listeners()[0].listener.turn
+        turn = self._listeners.of_clients[0].listener.turn
         self._router = Router(self._broker, turn, BROKER_MODULES)
         self._controller_router = Router(self._broker, turn, CONTROLLER_MODULES)
 
@@ -403,16 +401,16 @@ class Node:
         self._metrics_server = None
         if self.options.metrics is None:
             return
-        single, labelled = gauges(
-            self._client_listeners()[0].listener,
+        exporter = new_exporter(
+            self.metrics,
+            [each.listener for each in self._listeners.of_clients],
+            self._security,
             self._partitions,
             self.log_dirs,
-            self._upkeep.failures,
+            self._keeper,
+            self._upkeep,
+            self._metadata,
         )
-        single += cluster_gauges(
-            self._metadata, self._partitions, self._keeper.tally, self._keeper.repairs
-        )
-        exporter = Exporter(self.metrics, single, labelled)
         self._metrics_server = MetricsServer(exporter.render)
         self.metrics_address = Address(*await self._metrics_server.open(*self.options.metrics))
 
@@ -461,6 +459,7 @@ class Node:
 
     def _refresh_config(self) -> None:
         self._settings.refresh(self._image.configs, self.identity.node_id)
+        self._security.look()
         if hasattr(self, "_broker"):
             self._broker.config = self._settings()
         self._keeper.refresh_all()
@@ -474,6 +473,7 @@ class Node:
             await self._membership.leave()
         await self._listeners.drain(DRAIN_TIMEOUT_S)
         self._background.cancel()
+        self._security.close()
         stopping = Stopping()
         await stopping.end("upkeep", self._upkeep.stop(), STOP_TIMEOUT_S)
         if self._metrics_server is not None:

@@ -52,6 +52,12 @@ DYNAMIC_ONLY_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in operati
 
 HIDDEN_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in hidden.ROWS}
 
+PER_LISTENER: Final = ("ssl.",)
+"""What a listener may have of its own; the rest is the node's."""
+
+ONLY_PER_LISTENER: Final = ("ssl.keystore.", "ssl.key.", "ssl.truststore.")
+"""What changes while the node runs changes for one listener, so that a mistake is one's alone."""
+
 OPEN_PREFIXES: Final = ("rsm.config.", "rlmm.config.")
 """Below these any name is taken: plug-ins of tiered storage bring their own."""
 
@@ -72,7 +78,8 @@ def _key_of_listener(name: str) -> Key:
     if general is None:
         # What it holds is unknown, a password perhaps: never shown.
         return Key(name, UNKNOWN, effect=PROMISE)
-    effect = UNREAD if general.effect == UNREAD else PROMISE
+    keeps_effect = general.effect == UNREAD or general.name.startswith(PER_LISTENER)
+    effect = general.effect if keeps_effect else PROMISE
     return Key(name, general.type, None, general.check, LOW, general.update_mode, effect)
 
 
@@ -99,6 +106,13 @@ def validate_broker_overrides(overrides: Mapping[str, str]) -> None:
         raise ApiError(
             ErrorCode.INVALID_REQUEST,
             f"Cannot update these configs dynamically: [{', '.join(fixed)}]",
+        )
+    general = sorted(name for name in overrides if name.startswith(ONLY_PER_LISTENER))
+    if general:
+        raise ApiError(
+            ErrorCode.INVALID_REQUEST,
+            "These security configs can be dynamically updated only per-listener using the "
+            f"listener prefix: [{', '.join(general)}]",
         )
     for name, text in overrides.items():
         key = keys[name]

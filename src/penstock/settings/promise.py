@@ -21,7 +21,7 @@ _PROXY: Final = "remove it, or put a proxy that does this before the node"
 _REMOVE: Final = "remove it to start without"
 
 _LACKS: Final = (
-    _Lack(("ssl.",), "connections are not encrypted here yet", _PROXY),
+    _Lack(("ssl.",), "TLS is OpenSSL's here, without Java's classes and providers", _REMOVE),
     _Lack(("sasl.", "connections.max.reauth.ms"), "clients are not authenticated here yet", _PROXY),
     _Lack(
         ("authorizer.", "super.users", "allow.everyone.if.no.acl.found"),
