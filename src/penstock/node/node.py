@@ -29,6 +29,7 @@ from penstock.model.error import StorageError
 from penstock.model.id import ZERO_ID
 from penstock.node import descriptor
 from penstock.node.address import Address
+from penstock.node.audit import new_trail, new_writer
 from penstock.node.background import Background
 from penstock.node.broker_watch import BrokerWatch
 from penstock.node.cluster_gauge import cluster_gauges
@@ -203,6 +204,8 @@ class Node:
         if self._membership is not None:
             await self._membership.unfence()
         self._broker.load_coordinators()
+        if self._audit_writer is not None:
+            self._audit_writer.start()
 
     def _new_membership(self) -> Membership:
         from penstock.node.membership import Membership
@@ -391,7 +394,9 @@ class Node:
             quorum=self._metadata.quorum,
             controller_listeners=self.options.controller_listeners,
             answer_embedded=lambda *call: self._controller_router.answer_embedded(*call),
+            audit=new_trail(self._settings(), self.identity, self._clock.now_ms()),
         )
+        self._audit_writer = new_writer(self._broker, brokers)
         turn = self._client_listeners()[0].listener.turn
         self._router = Router(self._broker, turn, BROKER_MODULES)
         self._controller_router = Router(self._broker, turn, CONTROLLER_MODULES)
@@ -468,6 +473,8 @@ class Node:
         await self._listeners.drain(DRAIN_TIMEOUT_S)
         self._background.cancel()
         stopping = Stopping()
+        if self._audit_writer is not None:
+            await stopping.end("audit log", self._audit_writer.close(), STOP_TIMEOUT_S)
         await stopping.end("upkeep", self._upkeep.stop(), STOP_TIMEOUT_S)
         if self._metrics_server is not None:
             await stopping.end("metrics", self._metrics_server.close(), STOP_TIMEOUT_S)
