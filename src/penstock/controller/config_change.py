@@ -19,6 +19,7 @@ from penstock.controller.config_resource import (
     eligible_leaders_cleared,
 )
 from penstock.controller.outcome import Outcome, conclude
+from penstock.controller.tenant import TenantLimits
 from penstock.metadata.config import ConfigResource, ResourceType
 from penstock.metadata.record import MetadataRecord
 from penstock.model.error import ApiError, ErrorCode
@@ -111,6 +112,7 @@ def _check(
     values = {key: value for key, value in merged.items() if value is not None}
     if resource.type == ResourceType.TOPIC:
         context.schema.check_topic(values)
+        TenantLimits(context).check_change(resource.name, current, values)
     elif resource.type == ResourceType.BROKER:
         # Taking away what cannot be set is no mistake.
         altered = [key for key, value in changes.items() if value is not None]

@@ -49,6 +49,7 @@ _MS_PER_UNIT: Final = {".hours": 3_600_000, ".minutes": 60_000}
 
 LISTENER_PREFIX: Final = "listener.name."
 PROVIDER_PREFIX: Final = "config.providers."
+TENANT_PREFIX: Final = "penstock.tenant."
 
 
 def broker_chain(name: str) -> tuple[str, ...]:
