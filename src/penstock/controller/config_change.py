@@ -19,6 +19,7 @@ from penstock.controller.config_resource import (
     eligible_leaders_cleared,
 )
 from penstock.controller.outcome import Outcome, conclude
+from penstock.controller.policy import check_policy
 from penstock.controller.tenant import TenantLimits
 from penstock.metadata.config import ConfigResource, ResourceType
 from penstock.metadata.record import MetadataRecord
@@ -121,6 +122,10 @@ def _check(
     else:
         context.schema.check_other(resource.type, resource.name, values)
     check_exists(context.image, resource)
+    if context.config.alter_config_policy is not None:
+        kind = ResourceType(resource.type).name
+        policy = context.config.alter_config_policy
+        check_policy(policy, resource_type=kind, name=resource.name, configs=values)
 
 
 def _records(

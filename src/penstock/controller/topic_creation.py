@@ -8,6 +8,7 @@ from penstock.controller.assignment import assigned_partition, invalid_assignmen
 from penstock.controller.config import ControllerContext
 from penstock.controller.outcome import Outcome, RequestTooLarge, check_partition_count, conclude
 from penstock.controller.placement import new_partition, place_partitions
+from penstock.controller.policy import check_policy
 from penstock.controller.tenant import TenantLimits
 from penstock.controller.topic_name import METADATA_TOPIC, check_topic_name
 from penstock.metadata.config import ResourceType
@@ -93,6 +94,13 @@ def _create_topic(
     topic_id = context.new_id()
     partitions = _partitions(context, topic, topic_id)
     limits.check_new(topic.name, len(partitions), overrides)
+    check_policy(
+        context.config.create_topic_policy,
+        topic=topic.name,
+        partitions=len(partitions),
+        replication_factor=len(partitions[0].replicas),
+        configs=dict(overrides),
+    )
     records.append(TopicRecord(name=topic.name, topic_id=topic_id))
     records += _config_records(topic.name, overrides)
     records += (partition_record(topic_id, index, one) for index, one in enumerate(partitions))
