@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from socket import gethostname
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.handlers.call import ClientState
 from penstock.metadata.broker import Endpoint
@@ -16,6 +16,9 @@ from penstock.network.sockets import ListenError, Sockets
 from penstock.node.address import EVERY_INTERFACE, Address
 from penstock.node.listener_config import ListenerEndpoint
 from penstock.telemetry.log import get_logger
+
+if TYPE_CHECKING:
+    from penstock.node.logins import Logins
 
 log = get_logger("network")
 
@@ -34,7 +37,8 @@ class BoundListener(NamedTuple):
 
 
 class Listeners:
-    """`end_state` hears of every connection that has ended."""
+    """`end_state` hears of every connection that has ended; `new_logins` is called where a listener
+    asks for a login."""
 
     def __init__(
         self,
@@ -43,12 +47,14 @@ class Listeners:
         sockets: Sockets,
         now_s: Callable[[], float],
         end_state: Callable[[ClientState], None],
+        new_logins: Callable[[], Logins],
     ) -> None:
         self._loop = loop
         self._limits = limits
         self._sockets = sockets
         self._now_s = now_s
         self._end_state = end_state
+        self._new_logins = new_logins
         self._bound: list[BoundListener] = []
 
     def __iter__(self) -> Iterator[BoundListener]:
@@ -92,7 +98,12 @@ class Listeners:
 
     def start(self, names: Iterable[str], serve: Serve) -> None:
         for each in self.of(names):
-            each.listener.start(serve)
+            each.listener.start(self._guarded(each, serve))
+
+    def _guarded(self, bound: BoundListener, serve: Serve) -> Serve:
+        if not bound.protocol.has_login:
+            return serve
+        return self._new_logins().guard(bound.listener, bound.name, bound.protocol, serve)
 
     async def drain(self, timeout_s: float) -> None:
         for each in self._bound:

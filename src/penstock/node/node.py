@@ -13,7 +13,7 @@ from penstock.coordinator.addition_sender import AdditionSender
 from penstock.coordinator.marker_sender import MarkerSender
 from penstock.coordinator.marker_writer import MarkerWriter
 from penstock.coordinator.producer_id import ProducerIds
-from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE
+from penstock.coordinator.topic import CONSUMER_OFFSETS
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import ClientState
 from penstock.handlers.fetch_sessions import FetchSessions
@@ -66,6 +66,7 @@ from penstock.telemetry.metric import BrokerMetrics, Exporter
 
 if TYPE_CHECKING:
     from penstock.node.links import Links
+    from penstock.node.logins import Logins
     from penstock.node.membership import Membership
 
 DRAIN_TIMEOUT_S = 5.0
@@ -175,9 +176,16 @@ class Node:
             self._system.sockets,
             self._clock.monotonic,
             self._on_connection_ended,
+            self._new_logins,
         )
         self._listeners.bind(self.options.listeners, self.options.advertised)
         self.listen_address = self._client_listeners()[0].address
+
+    def _new_logins(self) -> Logins:
+        from penstock.node.logins import Logins
+
+        ids = self.identity.cluster_id, self._new_id
+        return Logins(self._settings, self._image, self._clock, *ids, self.metrics)
 
     def _client_listeners(self) -> list[BoundListener]:
         """Of a controller that is no broker: its own."""
@@ -203,7 +211,7 @@ class Node:
         self._listeners.start(names, self._router.serve)
         if self._membership is not None:
             await self._membership.unfence()
-        self._load_coordinators()
+        self._broker.load_coordinators()
 
     def _new_membership(self) -> Membership:
         from penstock.node.membership import Membership
@@ -403,12 +411,8 @@ class Node:
         self._metrics_server = None
         if self.options.metrics is None:
             return
-        single, labelled = gauges(
-            self._client_listeners()[0].listener,
-            self._partitions,
-            self.log_dirs,
-            self._upkeep.failures,
-        )
+        first = self._client_listeners()[0].listener
+        single, labelled = gauges(first, self._partitions, self.log_dirs, self._upkeep.failures)
         single += cluster_gauges(
             self._metadata, self._partitions, self._keeper.tally, self._keeper.repairs
         )
@@ -433,13 +437,6 @@ class Node:
         """Of a broker that spoke to the controller here: it may have ended altogether."""
         if client.broker is not None and self._metadata.controller.is_active:
             self._broker_watch.on_lost(*client.broker)
-
-    def _load_coordinators(self) -> None:
-        """Timeouts run and transactions that were ending end, whether anybody asks or not."""
-        if CONSUMER_OFFSETS in self._image.topics:
-            self._broker.groups.load_led()
-        if TRANSACTION_STATE in self._image.topics:
-            self._broker.transactions.load_led()
 
     def _on_unexpected(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """A callback or a task failed, and nobody was there to be told."""

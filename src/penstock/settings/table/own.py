@@ -8,6 +8,7 @@ from penstock.settings.check import at_least, one_of
 from penstock.settings.key import (
     CLUSTER_WIDE,
     INT,
+    LIST,
     LONG,
     LOW,
     MEDIUM,
@@ -38,5 +39,14 @@ ROWS: Final[tuple[Row, ...]] = (
         READ,
     ),
     ("penstock.request.elements.max", INT, "120000", at_least(1000), MEDIUM, READ_ONLY, READ),
+    (
+        "penstock.sasl.plain.unencrypted.listeners",
+        LIST,
+        "",
+        None,
+        LOW,
+        READ_ONLY,
+        READ,
+    ),
     ("penstock.scrub.interval.ms", LONG, "604800000", at_least(-1), LOW, CLUSTER_WIDE, READ),
 )
