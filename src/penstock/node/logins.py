@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from penstock.metadata.image import ClusterImage
-from penstock.model.clock import Clock
+from penstock.handlers.broker import Broker
 from penstock.model.error import InvariantError
 from penstock.model.security_protocol import SecurityProtocol
 from penstock.network.connection import Serve
@@ -19,7 +18,6 @@ from penstock.security.scram_users import ScramUsers
 from penstock.settings.config import BrokerConfig
 from penstock.settings.error import SettingError
 from penstock.telemetry.log import get_logger
-from penstock.telemetry.metric import BrokerMetrics
 
 log = get_logger("login")
 
@@ -29,18 +27,15 @@ class Logins:
 
     def __init__(
         self,
+        broker: Broker,
         settings: Callable[[], BrokerConfig],
-        image: ClusterImage,
-        clock: Clock,
-        cluster_id: str,
         new_id: Callable[[], bytes],
-        metrics: BrokerMetrics,
     ) -> None:
         self.settings = settings
-        self.now_ms = clock.now_ms
+        self.now_ms = broker.clock.now_ms
         self.new_id = new_id
-        self.metrics = metrics
-        self.scram_users = ScramUsers(image.security, cluster_id.encode())
+        self.metrics = broker.metrics
+        self.scram_users = ScramUsers(broker.image.security, broker.cluster_id.encode())
 
     def guard(
         self, listener: Listener, name: str, protocol: SecurityProtocol, serve: Serve

@@ -20,6 +20,7 @@ from penstock.handlers.fetch_sessions import FetchSessions
 from penstock.handlers.parked_produce import ParkedProduces
 from penstock.handlers.router import Router
 from penstock.handlers.table import BROKER_MODULES, CONTROLLER_MODULES
+from penstock.metadata.broker import Endpoint
 from penstock.metadata.config import ResourceType
 from penstock.metadata.delta import MetadataDelta
 from penstock.metadata.image import ClusterImage
@@ -30,12 +31,11 @@ from penstock.node import descriptor
 from penstock.node.address import Address
 from penstock.node.background import Background
 from penstock.node.broker_watch import BrokerWatch
-from penstock.node.cluster_config import ClusterConfig
 from penstock.node.cluster_gauge import cluster_gauges
 from penstock.node.coordinator_hosts import CoordinatorHosts
 from penstock.node.data_directories import new_flusher, new_log_dirs
 from penstock.node.directory_failure import DirectoryFailures
-from penstock.node.gauge import gauges
+from penstock.node.gauge import exporter_of
 from penstock.node.identity import Identity
 from penstock.node.listeners import BoundListener, Listeners
 from penstock.node.log_recovery import recover
@@ -47,7 +47,7 @@ from penstock.node.node_settings import NodeSettings, settled
 from penstock.node.options import NodeOptions
 from penstock.node.ownership import read_ownership
 from penstock.node.partition_keeper import PartitionKeeper
-from penstock.node.quorum_setup import alone, among_others
+from penstock.node.quorum_setup import quorum_config
 from penstock.node.registration import registration_of
 from penstock.node.replica_link import ReplicaLink
 from penstock.node.stopping import Stopping
@@ -56,13 +56,12 @@ from penstock.node.upkeep import Upkeep
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.broker_registration import BrokerRegistrationRequest
 from penstock.protocol.messages.envelope import EnvelopeRequest
-from penstock.quorum.config import QuorumConfig
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
 from penstock.storage.disk import Disk, RealDisk
 from penstock.storage.flush.flusher import Flusher, Stopwatch
 from penstock.telemetry.log import get_logger
-from penstock.telemetry.metric import BrokerMetrics, Exporter
+from penstock.telemetry.metric import BrokerMetrics
 
 if TYPE_CHECKING:
     from penstock.node.links import Links
@@ -158,7 +157,7 @@ class Node:
         controllers = self._broker.controller_listeners
         self._listeners.start(controllers, self._controller_router.serve)
         if cluster is not None and cluster.is_controller:
-            self._background.spawn(self._register_controller(cluster))
+            self._background.spawn(self._register_controller())
         if cluster is None or cluster.is_broker:
             await self._start_broker(cluster is None)
         else:
@@ -184,8 +183,7 @@ class Node:
     def _new_logins(self) -> Logins:
         from penstock.node.logins import Logins
 
-        ids = self.identity.cluster_id, self._new_id
-        return Logins(self._settings, self._image, self._clock, *ids, self.metrics)
+        return Logins(self._broker, self._settings, self._new_id)
 
     def _client_listeners(self) -> list[BoundListener]:
         """Of a controller that is no broker: its own."""
@@ -235,14 +233,20 @@ class Node:
             self.log_dirs.last_broker_epoch,
         )
 
-    async def _register_controller(self, cluster: ClusterConfig) -> None:
+    async def _register_controller(self) -> None:
         from penstock.node.membership import ControllerRegistration
 
         assert not isinstance(self._links, NoLinks)
-        own = [each.endpoint for each in self._listeners.of(cluster.controller_listeners)]
         await ControllerRegistration(
-            self.identity, own, self._new_id(), self._metadata, self._links.controller
+            self.identity,
+            self._controller_endpoints(),
+            self._new_id(),
+            self._metadata,
+            self._links.controller,
         ).run()
+
+    def _controller_endpoints(self) -> list[Endpoint]:
+        return [each.endpoint for each in self._listeners.of(self.options.controller_listeners)]
 
     def _build_storage(self, loop: asyncio.AbstractEventLoop) -> None:
         self._flusher = new_flusher(
@@ -286,7 +290,9 @@ class Node:
             self._new_id,
             self._on_delta,
             self._system.random,
-            self._quorum_config(),
+            quorum_config(
+                self.identity, self.options.cluster, self._controller_endpoints(), self._settings()
+            ),
             self._links.raft,
             self._links.ask_controller,
         )
@@ -342,13 +348,6 @@ class Node:
             (listener, *_) = self.options.controller_listeners
             return await envelope.answer(self._broker, request, listener)
         return await self._metadata.controller.ask_here(request)
-
-    def _quorum_config(self) -> QuorumConfig:
-        cluster = self.options.cluster
-        if cluster is None:
-            return alone(self.identity)
-        own = [each.endpoint for each in self._listeners.of(cluster.controller_listeners)]
-        return among_others(self.identity, cluster, own, self._settings())
 
     def _broker_epoch(self) -> int:
         membership = self._membership
@@ -411,12 +410,16 @@ class Node:
         self._metrics_server = None
         if self.options.metrics is None:
             return
-        first = self._client_listeners()[0].listener
-        single, labelled = gauges(first, self._partitions, self.log_dirs, self._upkeep.failures)
-        single += cluster_gauges(
-            self._metadata, self._partitions, self._keeper.tally, self._keeper.repairs
+        exporter = exporter_of(
+            self.metrics,
+            [each.listener for each in self._client_listeners()],
+            self._partitions,
+            self.log_dirs,
+            self._upkeep.failures,
+            cluster_gauges(
+                self._metadata, self._partitions, self._keeper.tally, self._keeper.repairs
+            ),
         )
-        exporter = Exporter(self.metrics, single, labelled)
         self._metrics_server = MetricsServer(exporter.render)
         self.metrics_address = Address(*await self._metrics_server.open(*self.options.metrics))
 

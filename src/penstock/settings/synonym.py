@@ -56,6 +56,7 @@ MECHANISM_KEYS: Final = (
     "connections.max.reauth.ms",
 )
 """What may be set for one SASL mechanism of a listener, by its name before the key."""
+PROVIDER_PREFIX: Final = "config.providers."
 
 
 def broker_chain(name: str) -> tuple[str, ...]:
