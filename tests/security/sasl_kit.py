@@ -34,6 +34,7 @@ KINDS = {
 }
 
 SETTINGS: Mapping[str, object] = {
+    "group.initial.rebalance.delay.ms": 0,
     "sasl.enabled.mechanisms": "SCRAM-SHA-256,SCRAM-SHA-512,PLAIN",
     "penstock.sasl.plain.unencrypted.listeners": "SASL_PLAINTEXT",
     "listener.name.sasl_plaintext.plain.sasl.jaas.config": (
