@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.coordinator.election import elections
-from penstock.coordinator.topic import CONSUMER_OFFSETS
+from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE
 from penstock.handlers.fetch_sessions import FetchSessions
 from penstock.handlers.parked_produce import ParkedProduces
 from penstock.model.clock import Clock
@@ -18,6 +18,7 @@ from penstock.settings.config import BrokerConfig
 from penstock.telemetry.metric import BrokerMetrics
 
 if TYPE_CHECKING:
+    from penstock.audit.trail import Trail
     from penstock.coordinator.addition_sender import AdditionSender
     from penstock.coordinator.group_host import GroupHost
     from penstock.coordinator.marker_sender import MarkerSender
@@ -59,6 +60,7 @@ class Broker:
     parked: ParkedProduces
     slow_reading: asyncio.Lock
     """Held while a thread looks into a batch that takes long to read."""
+    audit: Trail | None = None
     _groups: GroupHost | None = None
     _transactions: TransactionHost | None = None
 
@@ -82,6 +84,13 @@ class Broker:
         for name, index, leader_epoch in elections(delta, self.image, self.node_id):
             host = self.groups if name == CONSUMER_OFFSETS else self.transactions
             host.on_led(index, leader_epoch)
+
+    def load_coordinators(self) -> None:
+        """Timeouts run and transactions that were ending end, whether anybody asks or not."""
+        if CONSUMER_OFFSETS in self.image.topics:
+            self.groups.load_led()
+        if TRANSACTION_STATE in self.image.topics:
+            self.transactions.load_led()
 
     async def close(self) -> None:
         self.parked.close()

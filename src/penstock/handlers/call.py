@@ -8,6 +8,7 @@ from typing import Any
 
 from penstock.model.principal import ANONYMOUS
 from penstock.model.security_protocol import SecurityProtocol
+from penstock.network.connection import Serve
 from penstock.network.later import Later
 
 
@@ -21,6 +22,7 @@ class ClientState:
         "host",
         "is_forwarded",
         "listener",
+        "login",
         "parked_produces",
         "principal",
         "produce_gate",
@@ -45,6 +47,8 @@ class ClientState:
         """Whether a broker asks in the name of a client that is connected there."""
         self.host = "/" + address.rpartition(":")[0]
         """As Kafka writes it in group descriptions: `/127.0.0.1`."""
+        self.login: Serve | None = None
+        """What serves it instead of the router, until its login is over."""
         self.client_id: str | None = None
         self.software_name = ""
         self.software_version = ""

@@ -82,6 +82,8 @@ class Listener:
         self._serve: Serve | None = None
         self._new_state = new_state
         self._end_state = end_state
+        self.on_open: Callable[[Connection], None] | None = None
+        """Told of each connection before anything is read from it."""
         self._sock: ListeningSocket | None = None
         self._acceptor: Acceptor | None = None
         self._sweep: asyncio.TimerHandle | None = None
@@ -219,7 +221,12 @@ class Listener:
             self._limits.frame_bytes_max,
             self._new_state(peer),
         )
+        self._open(connection)
+
+    def _open(self, connection: Connection) -> None:
         self.connections[connection] = None
+        if self.on_open is not None:
+            self.on_open(connection)
 
     def _admit_secure(self, stream: TlsStream, peer: str) -> None:
         from penstock.network.tls.connection import TlsConnection
@@ -230,7 +237,7 @@ class Listener:
         connection = TlsConnection(
             stream, peer, self, self._serve, self.budget, self._limits.frame_bytes_max, state
         )
-        self.connections[connection] = None
+        self._open(connection)
 
     @property
     def open_count(self) -> int:

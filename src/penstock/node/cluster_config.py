@@ -99,6 +99,7 @@ def cluster_config(config: BrokerConfig) -> ClusterConfig:
 
 
 def _check(cluster: ClusterConfig, config: BrokerConfig) -> None:
+    _check_logins(cluster, config)
     if cluster.names_quorum or not (cluster.is_broker and cluster.is_controller):
         role_rule.check_quorum(cluster, config)
         for name in cluster.controller_listeners:
@@ -106,6 +107,15 @@ def _check(cluster: ClusterConfig, config: BrokerConfig) -> None:
     if cluster.is_broker:
         role_rule.check_broker(cluster)
     role_rule.check_early(cluster, config)
+
+
+def _check_logins(cluster: ClusterConfig, config: BrokerConfig) -> None:
+    asked = [each for each in cluster.listeners if each.protocol.has_login]
+    if asked:
+        from penstock.node.sasl_config import sasl_config  # only these listeners need it
+
+        for each in asked:
+            sasl_config(config, each.name, each.protocol)
 
 
 def _advertised(

@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 
 from penstock.network.listener import Listener
 from penstock.node.failures import UpkeepFailures
 from penstock.replication.partition_set import PartitionSet
 from penstock.storage.log_dirs import LogDirs
 from penstock.telemetry.loop import LoopIdle
-from penstock.telemetry.metric import Gauge, LabelledGauge
+from penstock.telemetry.metric import BrokerMetrics, Exporter, Gauge, LabelledGauge
 
 
-def gauges(
+def exporter_of(
+    metrics: BrokerMetrics,
+    listeners: Sequence[Listener],
+    partitions: PartitionSet,
+    log_dirs: LogDirs,
+    failures: UpkeepFailures,
+    more: Sequence[Gauge],
+    more_labelled: Sequence[LabelledGauge],
+) -> Exporter:
+    single, labelled = _gauges(listeners, partitions, log_dirs, failures)
+    return Exporter(metrics, [*single, *more], [*labelled, *more_labelled])
+
+
+def _gauges(
     listeners: Sequence[Listener],
     partitions: PartitionSet,
     log_dirs: LogDirs,
@@ -69,31 +83,26 @@ def gauges(
 
 
 def _traffic_gauges(listeners: Sequence[Listener]) -> list[Gauge]:
+    def over_all(figure: Callable[[Listener], float]) -> Callable[[], float]:
+        return lambda: sum(map(figure, listeners))
+
     return [
         (
             "penstock_connections",
             "Open client connections",
-            lambda: sum(len(each.connections) for each in listeners),
+            over_all(lambda each: len(each.connections)),
         ),
-        (
-            "penstock_connections_accepted",
-            "Since start",
-            lambda: sum(each.accepted_count for each in listeners),
-        ),
+        ("penstock_connections_accepted", "Since start", over_all(attrgetter("accepted_count"))),
         (
             "penstock_received_bytes",
             "From clients, all of it",
-            lambda: sum(each.received_bytes for each in listeners),
+            over_all(attrgetter("received_bytes")),
         ),
-        (
-            "penstock_sent_bytes",
-            "To clients, all of it",
-            lambda: sum(each.sent_bytes for each in listeners),
-        ),
+        ("penstock_sent_bytes", "To clients, all of it", over_all(attrgetter("sent_bytes"))),
         (
             "penstock_request_memory_bytes",
             "Held by large requests under way",
-            lambda: sum(each.budget.used_bytes for each in listeners),
+            over_all(lambda each: each.budget.used_bytes),
         ),
     ]
 

@@ -70,13 +70,7 @@ def protocol_of(config: BrokerConfig, name: str) -> SecurityProtocol:
     found = _protocols(config).get(name)
     if found is None:
         raise SettingError(f"listener {name} is not in {_MAP}: add {name}:{PLAINTEXT}")
-    protocol = SecurityProtocol[found]
-    if protocol.has_login:
-        raise SettingError(
-            f"listener {name} asks for {protocol.name}, which is not served here yet; only "
-            f"{PLAINTEXT} and SSL are"
-        )
-    return protocol
+    return SecurityProtocol[found]
 
 
 def _endpoints(config: BrokerConfig, key: str) -> tuple[ListenerEndpoint, ...]:

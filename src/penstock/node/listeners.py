@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Container, Iterable, Iterator
 from socket import gethostname
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.handlers.call import ClientState
 from penstock.metadata.broker import Endpoint
@@ -17,6 +17,9 @@ from penstock.node.address import EVERY_INTERFACE, Address
 from penstock.node.listener_config import ListenerEndpoint
 from penstock.node.listener_security import ListenerSecurity
 from penstock.telemetry.log import get_logger
+
+if TYPE_CHECKING:
+    from penstock.node.logins import Logins
 
 log = get_logger("network")
 
@@ -35,7 +38,8 @@ class BoundListener(NamedTuple):
 
 
 class Listeners:
-    """`end_state` hears of every connection that has ended."""
+    """`end_state` hears of every connection that has ended; `new_logins` is called where a listener
+    asks for a login."""
 
     def __init__(
         self,
@@ -44,6 +48,7 @@ class Listeners:
         sockets: Sockets,
         now_s: Callable[[], float],
         end_state: Callable[[ClientState], None],
+        new_logins: Callable[[], Logins],
         security: ListenerSecurity,
         controllers: Container[str],
     ) -> None:
@@ -52,6 +57,7 @@ class Listeners:
         self._sockets = sockets
         self._now_s = now_s
         self._end_state = end_state
+        self._new_logins = new_logins
         self._security = security
         self._controllers = controllers
         self._bound: list[BoundListener] = []
@@ -64,6 +70,7 @@ class Listeners:
         by_name = {each.name: each for each in told}
         for wanted in listeners:
             self._bind(wanted, by_name.get(wanted.name, wanted))
+        self._security.watch(self._loop)
 
     def _bind(self, wanted: ListenerEndpoint, told: ListenerEndpoint) -> None:
         name, protocol = wanted.name, wanted.protocol
@@ -102,9 +109,18 @@ class Listeners:
 
     def start(self, names: Iterable[str], serve: Serve) -> None:
         for each in self.of(names):
-            each.listener.start(serve)
+            each.listener.start(self._guarded(each, serve))
+
+    def start_clients(self, serve: Serve) -> None:
+        self.start((each.name for each in self.of_clients), serve)
+
+    def _guarded(self, bound: BoundListener, serve: Serve) -> Serve:
+        if not bound.protocol.has_login:
+            return serve
+        return self._new_logins().guard(bound.listener, bound.name, bound.protocol, serve)
 
     async def drain(self, timeout_s: float) -> None:
+        self._security.close()
         for each in self._bound:
             each.listener.stop_accepting()
         await asyncio.gather(*(each.listener.drain(timeout_s) for each in self._bound))

@@ -17,28 +17,28 @@ class _Lack(NamedTuple):
     advice: str
 
 
-_PROXY: Final = "remove it, or put a proxy that does this before the node"
 _REMOVE: Final = "remove it to start without"
 
 _LACKS: Final = (
     _Lack(("ssl.",), "TLS is OpenSSL's here, without Java's classes and providers", _REMOVE),
-    _Lack(("sasl.", "connections.max.reauth.ms"), "clients are not authenticated here yet", _PROXY),
+    _Lack(
+        ("sasl.jaas.config",),
+        "logins are set for a mechanism of a listener",
+        "write listener.name.<listener>.<mechanism>.sasl.jaas.config",
+    ),
+    _Lack(("sasl.kerberos.",), "Kerberos is not served here", _REMOVE),
+    _Lack(("sasl.",), "this part of SASL is not served here", _REMOVE),
     _Lack(
         ("authorizer.", "super.users", "allow.everyone.if.no.acl.found"),
         "requests are not authorized here yet, everybody may do everything",
         _REMOVE,
     ),
     _Lack(("delegation.token.",), "delegation tokens are not served here yet", _REMOVE),
-    _Lack(("principal.", "security.providers"), "clients have no identity here yet", _REMOVE),
+    _Lack(("principal.", "security.providers"), "no Java class is loaded here", _REMOVE),
     _Lack(
         ("max.connection",), "only max.connections limits connections here", "set that one instead"
     ),
     _Lack(("listener.name.",), "settings of a single listener are not kept here", _REMOVE),
-    _Lack(
-        ("config.providers",),
-        "values are taken as they are written, no provider fills them in",
-        "write the values themselves",
-    ),
     _Lack(
         ("metric.reporters", "kafka.metrics.reporters"),
         "no Java class is loaded here",

@@ -207,7 +207,7 @@ def test_controllers_need_no_mapping_where_all_is_plain_text() -> None:
         (
             SERVER,
             {"listener.security.protocol.map": "PLAINTEXT:PLAINTEXT,CONTROLLER:SASL_SSL"},
-            "listener CONTROLLER asks for SASL_SSL",
+            "listener CONTROLLER: sasl.enabled.mechanisms is GSSAPI",
         ),
         (BROKER, {"listener.security.protocol.map": "PLAINTEXT:PLAINTEXT"}, "CONTROLLER:PLAINTEXT"),
         (SERVER, {"listener.security.protocol.map": "PLAINTEXT:TLS"}, "expected NAME:PROTOCOL"),

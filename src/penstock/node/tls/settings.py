@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 from penstock.settings.config import BrokerConfig
 from penstock.settings.error import SettingError
+from penstock.settings.synonym import of_listener
 
 PEM: Final = "PEM"
 PKCS12: Final = "PKCS12"
@@ -49,24 +52,15 @@ class TlsSettings:
         return tuple(store.location for store in stores if store.location is not None)
 
 
-class _Reader:
-    def __init__(self, config: BrokerConfig, listener: str) -> None:
-        self._config = config
-        self._prefix = f"listener.name.{listener.lower()}."
-
-    def own(self, name: str) -> Any:
-        return self._config.get(self._prefix + name)
-
-    def __call__(self, name: str) -> Any:
-        own = self.own(name)
-        return self._config.get(name) if own is None else own
+_Read = Callable[[str], Any]
 
 
 def tls_settings(config: BrokerConfig, listener: str, *, has_login: bool) -> TlsSettings:
     """SettingError names what cannot be done. Where clients log in by SASL, a certificate is asked
     for only if the listener's own setting says so, as in Kafka."""
-    read = _Reader(config, listener)
-    auth = read.own("ssl.client.auth") if has_login else read("ssl.client.auth")
+    read: _Read = partial(config.of_listener, listener)
+    auth = "ssl.client.auth"
+    asked = config.get(of_listener(listener, auth)) if has_login else read(auth)
     return TlsSettings(
         keystore=_store(
             "ssl.keystore",
@@ -84,7 +78,7 @@ def tls_settings(config: BrokerConfig, listener: str, *, has_login: bool) -> Tls
             read("ssl.truststore.password"),
         ),
         trusted=read("ssl.truststore.certificates"),
-        client_auth=auth or NO_AUTH,
+        client_auth=asked or NO_AUTH,
         versions=_versions(read),
         ciphers=tuple(read("ssl.cipher.suites") or ()),
         identification=_identification(read("ssl.endpoint.identification.algorithm")),
@@ -105,7 +99,7 @@ def _store(name: str, kind: str, location: str | None, password: str | None) -> 
     return Store(kind, location, password)
 
 
-def _versions(read: _Reader) -> tuple[str, ...]:
+def _versions(read: _Read) -> tuple[str, ...]:
     protocol = read("ssl.protocol")
     if protocol not in _PROTOCOLS:
         raise SettingError(f"ssl.protocol={protocol}: expected one of {', '.join(_PROTOCOLS)}")

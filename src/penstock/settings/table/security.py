@@ -57,7 +57,7 @@ ROWS: Final[tuple[Row, ...]] = (
         PROMISE,
     ),
     ("sasl.client.callback.handler.class", CLASS, None, None, MEDIUM, READ_ONLY, PROMISE),
-    ("sasl.enabled.mechanisms", LIST, "GSSAPI", None, MEDIUM, PER_BROKER, PROMISE),
+    ("sasl.enabled.mechanisms", LIST, "GSSAPI", None, MEDIUM, PER_BROKER, READ),
     ("sasl.jaas.config", PASSWORD, None, None, MEDIUM, PER_BROKER, PROMISE),
     ("sasl.kerberos.kinit.cmd", STRING, "/usr/bin/kinit", None, MEDIUM, PER_BROKER, PROMISE),
     ("sasl.kerberos.min.time.before.relogin", LONG, "60000", None, MEDIUM, PER_BROKER, PROMISE),
@@ -184,7 +184,7 @@ ROWS: Final[tuple[Row, ...]] = (
     ("sasl.oauthbearer.sub.claim.name", STRING, "sub", None, LOW, READ_ONLY, PROMISE),
     ("sasl.oauthbearer.token.endpoint.url", STRING, None, None, MEDIUM, READ_ONLY, PROMISE),
     ("sasl.server.callback.handler.class", CLASS, None, None, MEDIUM, READ_ONLY, PROMISE),
-    ("sasl.server.max.receive.size", INT, "524288", None, MEDIUM, READ_ONLY, PROMISE),
+    ("sasl.server.max.receive.size", INT, "524288", None, MEDIUM, READ_ONLY, READ),
     (
         "security.inter.broker.protocol",
         STRING,
