@@ -25,15 +25,12 @@ from penstock.security.authenticator import (
 )
 from penstock.security.config import SaslConfig
 from penstock.security.mechanism import MechanismServer
-from penstock.telemetry.log import get_logger
 
 REAUTH_INTERVAL_MS_MIN = 1000
 """Nobody logs in again more often than that."""
 _NO_ERROR = b"\0\0"
 _ERROR_CODE = slice(8, 10)
 """Of an answer to ApiVersions, with its size."""
-
-log = get_logger("login")
 
 
 class LoginSource(Protocol):
@@ -48,6 +45,8 @@ class LoginSource(Protocol):
     def now_ms(self) -> int: ...
 
     def count(self, mechanism: str, succeeded: bool) -> None: ...
+
+    def note_failure(self, host: str, reason: str) -> None: ...
 
 
 class LoginGate:
@@ -140,7 +139,7 @@ class Login:
         """Late, so that guessing takes its time; nothing that comes behind is looked at."""
         assert self._authenticator is not None
         self._source.count(self._authenticator.mechanism, False)
-        log.info("login failed", peer=client.address, listener=client.listener, reason=str(failure))
+        self._source.note_failure(client.host, str(failure))
         return Exclusive(
             _delayed(failure.answer, self._config.failure_delay_ms / 1000), self._connection.drain
         )

@@ -13,9 +13,11 @@ from penstock.metadata.image import ClusterImage
 from penstock.node.broker_peers import BrokerPeers
 from penstock.node.cluster_config import ClusterConfig
 from penstock.node.controller_channel import ControllerChannel
+from penstock.node.peer_login import TO_BROKERS, TO_CONTROLLERS, with_login
 from penstock.node.raft_channel import PeerChannel
 from penstock.node.system import System
 from penstock.protocol.entity import Entity
+from penstock.settings.config import BrokerConfig
 
 CONTROLLER_TIMEOUT_S = 60.0
 
@@ -27,17 +29,22 @@ class Links:
         cluster: ClusterConfig,
         image: ClusterImage,
         system: System,
+        settings: Callable[[], BrokerConfig],
         find_controller: Callable[[], tuple[int, str, int] | None],
         ask_here: Callable[[Entity], Awaitable[Any]],
     ) -> None:
-        dialer, random = system.dialer, system.random
-        listener = cluster.inter_broker_listener
-        self.raft = PeerChannel(dialer, node_id, random)
-        self.replicas = BrokerPeers(node_id, image, listener, dialer, random)
-        self._coordinator_peers = BrokerPeers(node_id, image, listener, dialer, random)
+        random, listener = system.random, cluster.inter_broker_listener
+        brokers = with_login(system.dialer, settings, listener, TO_BROKERS)
+        controllers = with_login(
+            system.dialer, settings, cluster.controller_listener, TO_CONTROLLERS
+        )
+        self.raft = PeerChannel(controllers, node_id, random)
+        self.replicas = BrokerPeers(node_id, image, listener, brokers, random)
+        self._coordinator_peers = BrokerPeers(node_id, image, listener, brokers, random)
         self.coordinators = PeerBrokers(self._coordinator_peers.get)
         self.controller, self.heartbeats = (
-            ControllerChannel(node_id, dialer, random, find_controller, ask_here) for _ in range(2)
+            ControllerChannel(node_id, controllers, random, find_controller, ask_here)
+            for _ in range(2)
         )
 
     async def ask_controller(self, request: Entity) -> Any:

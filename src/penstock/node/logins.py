@@ -9,6 +9,7 @@ from penstock.model.error import InvariantError
 from penstock.model.security_protocol import SecurityProtocol
 from penstock.network.connection import Serve
 from penstock.network.listener import Listener
+from penstock.node.early_users import EarlyUsers
 from penstock.node.sasl_config import UNENCRYPTED, sasl_config, sends_passwords
 from penstock.security.config import SaslConfig
 from penstock.security.mechanism import PLAIN, SCRAM, MechanismServer
@@ -18,6 +19,9 @@ from penstock.security.scram_users import ScramUsers
 from penstock.settings.config import BrokerConfig
 from penstock.settings.error import SettingError
 from penstock.telemetry.log import get_logger
+
+FAILURE_LOG_INTERVAL_MS = 10_000
+FAILURES_KEPT_MAX = 1000
 
 log = get_logger("login")
 
@@ -35,7 +39,8 @@ class Logins:
         self.now_ms = broker.clock.now_ms
         self.new_id = new_id
         self.metrics = broker.metrics
-        self.scram_users = ScramUsers(broker.image.security, broker.cluster_id.encode())
+        users = EarlyUsers(broker.image, broker.quorum.log, broker.log_dirs.metadata.path)
+        self.scram_users = ScramUsers(users, broker.cluster_id.encode())
 
     def guard(
         self, listener: Listener, name: str, protocol: SecurityProtocol, serve: Serve
@@ -61,6 +66,8 @@ class ListenerLogins:
         self._seen = logins.settings()
         self._config = sasl_config(self._seen, name, protocol)
         self.now_ms = logins.now_ms
+        # By host and reason: when it was logged, and how often it was seen since.
+        self._failures: dict[tuple[str, str], tuple[int, int]] = {}
 
     def config(self) -> SaslConfig:
         settings = self._logins.settings()
@@ -84,6 +91,20 @@ class ListenerLogins:
 
     def count(self, mechanism: str, succeeded: bool) -> None:
         self._logins.metrics.count_login(mechanism, succeeded)
+
+    def note_failure(self, host: str, reason: str) -> None:
+        """Logged once for each host and reason, and then with how many there were since."""
+        now_ms = self.now_ms()
+        if len(self._failures) > FAILURES_KEPT_MAX:
+            self._failures.clear()
+        since_ms, count = self._failures.get((host, reason), (0, 0))
+        if now_ms - since_ms < FAILURE_LOG_INTERVAL_MS:
+            self._failures[host, reason] = (since_ms, count + 1)
+            return
+        self._failures[host, reason] = (now_ms, 0)
+        log.warning(
+            "login failed", host=host[1:], listener=self._name, reason=reason, attempts=count + 1
+        )
 
     def _new_nonce(self) -> str:
         return self._logins.new_id().hex()

@@ -6,6 +6,7 @@ from typing import Final
 
 from penstock.settings.check import Choice, at_least, between, one_of
 from penstock.settings.key import (
+    AT_START,
     BOOLEAN,
     CLASS,
     DOUBLE,
@@ -75,8 +76,8 @@ ROWS: Final[tuple[Row, ...]] = (
     ("sasl.login.refresh.window.jitter", DOUBLE, "0.05", None, MEDIUM, PER_BROKER, PROMISE),
     ("sasl.login.retry.backoff.max.ms", LONG, "10000", None, LOW, READ_ONLY, PROMISE),
     ("sasl.login.retry.backoff.ms", LONG, "100", None, LOW, READ_ONLY, PROMISE),
-    ("sasl.mechanism.controller.protocol", STRING, "GSSAPI", None, HIGH, READ_ONLY, PROMISE),
-    ("sasl.mechanism.inter.broker.protocol", STRING, "GSSAPI", None, MEDIUM, PER_BROKER, PROMISE),
+    ("sasl.mechanism.controller.protocol", STRING, "GSSAPI", None, HIGH, READ_ONLY, READ),
+    ("sasl.mechanism.inter.broker.protocol", STRING, "GSSAPI", None, MEDIUM, PER_BROKER, AT_START),
     (
         "sasl.oauthbearer.assertion.algorithm",
         STRING,
