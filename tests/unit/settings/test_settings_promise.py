@@ -77,9 +77,7 @@ def test_what_is_said() -> None:
         "requests are not authorized here yet, everybody may do everything; "
         "remove it to start without"
     )
-    assert "create.topic.policy.class.name=my.Policy: no Java class is loaded" in refusal(
-        "create.topic.policy.class.name=my.Policy"
-    )
+    assert "No Java class is loaded here" in refusal("create.topic.policy.class.name=my.Policy")
 
 
 def test_secrets_are_not_repeated() -> None:
