@@ -33,7 +33,10 @@ class User(NamedTuple):
 
 def list_users(cluster: Cluster) -> list[User]:
     with cluster.explaining():
-        future = cluster.admin().describe_user_scram_credentials(request_timeout=cluster.timeout_s)
+        # Of all users together there is one future; of users by name, one for each.
+        future: Any = cluster.admin().describe_user_scram_credentials(
+            request_timeout=cluster.timeout_s
+        )
         found: dict[str, Any] = future.result()
     return [
         User(

@@ -11,6 +11,7 @@ from penstock.model.error import PenstockError
 from penstock.node.cluster_config import ClusterConfig
 from penstock.node.system import System
 from penstock.protocol.entity import Entity
+from penstock.settings.config import BrokerConfig
 
 if TYPE_CHECKING:
     from penstock.node.links import Links
@@ -21,6 +22,7 @@ def new_links(
     cluster: ClusterConfig | None,
     image: ClusterImage,
     system: System,
+    settings: Callable[[], BrokerConfig],
     find_controller: Callable[[], tuple[int, str, int] | None],
     ask_here: Callable[[Entity], Awaitable[Any]],
 ) -> Links | NoLinks:
@@ -28,7 +30,7 @@ def new_links(
         return NoLinks()
     from penstock.node.links import Links
 
-    return Links(node_id, cluster, image, system, find_controller, ask_here)
+    return Links(node_id, cluster, image, system, settings, find_controller, ask_here)
 
 
 class NoLinks:
