@@ -22,6 +22,7 @@ from penstock.cli import (
     profile_command,
     storage_command,
     topic_command,
+    user_command,
 )
 from penstock.cli.argument import PROFILE_IN_USE, quiet_app
 from penstock.cli.completion import Offer, complete_profiles
@@ -43,6 +44,7 @@ _ORDER = (
     "produce",
     "consume",
     "configs",
+    "users",
     "cluster",
     "brokers",
     "partitions",
@@ -95,6 +97,7 @@ app.add_typer(topic_command.app, name="topics")
 app.command("produce", cls=produce_command.ProduceCommand)(produce_command.produce)
 app.command("consume", cls=consume_command.ConsumeCommand)(consume_command.consume)
 app.add_typer(config_command.app, name="configs")
+app.add_typer(user_command.app, name="users")
 app.add_typer(cluster_command.app, name="cluster")
 app.add_typer(broker_command.app, name="brokers")
 app.add_typer(partition_command.app, name="partitions")

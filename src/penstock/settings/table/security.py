@@ -6,6 +6,7 @@ from typing import Final
 
 from penstock.settings.check import Choice, at_least, between, one_of
 from penstock.settings.key import (
+    AT_START,
     BOOLEAN,
     CLASS,
     DOUBLE,
@@ -75,8 +76,8 @@ ROWS: Final[tuple[Row, ...]] = (
     ("sasl.login.refresh.window.jitter", DOUBLE, "0.05", None, MEDIUM, PER_BROKER, PROMISE),
     ("sasl.login.retry.backoff.max.ms", LONG, "10000", None, LOW, READ_ONLY, PROMISE),
     ("sasl.login.retry.backoff.ms", LONG, "100", None, LOW, READ_ONLY, PROMISE),
-    ("sasl.mechanism.controller.protocol", STRING, "GSSAPI", None, HIGH, READ_ONLY, PROMISE),
-    ("sasl.mechanism.inter.broker.protocol", STRING, "GSSAPI", None, MEDIUM, PER_BROKER, PROMISE),
+    ("sasl.mechanism.controller.protocol", STRING, "GSSAPI", None, HIGH, READ_ONLY, READ),
+    ("sasl.mechanism.inter.broker.protocol", STRING, "GSSAPI", None, MEDIUM, PER_BROKER, AT_START),
     (
         "sasl.oauthbearer.assertion.algorithm",
         STRING,
@@ -146,10 +147,10 @@ ROWS: Final[tuple[Row, ...]] = (
         READ_ONLY,
         PROMISE,
     ),
-    ("sasl.oauthbearer.clock.skew.seconds", INT, "30", None, LOW, READ_ONLY, PROMISE),
-    ("sasl.oauthbearer.expected.audience", LIST, "", None, LOW, READ_ONLY, PROMISE),
-    ("sasl.oauthbearer.expected.issuer", STRING, None, None, LOW, READ_ONLY, PROMISE),
-    ("sasl.oauthbearer.jwks.endpoint.refresh.ms", LONG, "3600000", None, LOW, READ_ONLY, PROMISE),
+    ("sasl.oauthbearer.clock.skew.seconds", INT, "30", None, LOW, READ_ONLY, READ),
+    ("sasl.oauthbearer.expected.audience", LIST, "", None, LOW, READ_ONLY, READ),
+    ("sasl.oauthbearer.expected.issuer", STRING, None, None, LOW, READ_ONLY, READ),
+    ("sasl.oauthbearer.jwks.endpoint.refresh.ms", LONG, "3600000", None, LOW, READ_ONLY, READ),
     (
         "sasl.oauthbearer.jwks.endpoint.retry.backoff.max.ms",
         LONG,
@@ -157,10 +158,10 @@ ROWS: Final[tuple[Row, ...]] = (
         None,
         LOW,
         READ_ONLY,
-        PROMISE,
+        READ,
     ),
-    ("sasl.oauthbearer.jwks.endpoint.retry.backoff.ms", LONG, "100", None, LOW, READ_ONLY, PROMISE),
-    ("sasl.oauthbearer.jwks.endpoint.url", STRING, None, None, MEDIUM, READ_ONLY, PROMISE),
+    ("sasl.oauthbearer.jwks.endpoint.retry.backoff.ms", LONG, "100", None, LOW, READ_ONLY, READ),
+    ("sasl.oauthbearer.jwks.endpoint.url", STRING, None, None, MEDIUM, READ_ONLY, READ),
     (
         "sasl.oauthbearer.jwt.retriever.class",
         CLASS,
@@ -180,8 +181,8 @@ ROWS: Final[tuple[Row, ...]] = (
         PROMISE,
     ),
     ("sasl.oauthbearer.scope", STRING, None, None, MEDIUM, READ_ONLY, PROMISE),
-    ("sasl.oauthbearer.scope.claim.name", STRING, "scope", None, LOW, READ_ONLY, PROMISE),
-    ("sasl.oauthbearer.sub.claim.name", STRING, "sub", None, LOW, READ_ONLY, PROMISE),
+    ("sasl.oauthbearer.scope.claim.name", STRING, "scope", None, LOW, READ_ONLY, READ),
+    ("sasl.oauthbearer.sub.claim.name", STRING, "sub", None, LOW, READ_ONLY, READ),
     ("sasl.oauthbearer.token.endpoint.url", STRING, None, None, MEDIUM, READ_ONLY, PROMISE),
     ("sasl.server.callback.handler.class", CLASS, None, None, MEDIUM, READ_ONLY, PROMISE),
     ("sasl.server.max.receive.size", INT, "524288", None, MEDIUM, READ_ONLY, READ),
