@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.model.principal import ANONYMOUS
 from penstock.network.later import Later
+
+if TYPE_CHECKING:
+    from penstock.security.access import Access
 
 
 class ClientState:
     """Kept per connection: who is there, as far as they have said."""
 
     __slots__ = (
+        "access",
         "address",
         "broker",
         "client_id",
@@ -31,6 +35,8 @@ class ClientState:
         self.address = address
         self.listener = listener
         self.principal = ANONYMOUS
+        self.access: Access | None = None
+        """What this principal may do, as far as it was asked; see `handlers/authorization`."""
         self.broker: tuple[int, int] | None = None
         """Id and epoch of a broker that sends its heartbeats on this connection."""
         self.is_forwarded = False

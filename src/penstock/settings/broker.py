@@ -20,7 +20,6 @@ from penstock.settings.key import (
     ValueProblem,
     shortened,
 )
-from penstock.settings.promise import UNDECLARED
 from penstock.settings.synonym import LISTENER_PREFIX, without_listener
 from penstock.settings.table import (
     cluster,
@@ -52,6 +51,8 @@ DYNAMIC_ONLY_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in operati
 
 HIDDEN_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in hidden.ROWS}
 
+AUTHORIZER_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in security.AUTHORIZER_ROWS}
+
 OPEN_PREFIXES: Final = ("rsm.config.", "rlmm.config.")
 """Below these any name is taken: plug-ins of tiered storage bring their own."""
 
@@ -62,7 +63,9 @@ def find_broker_key(name: str) -> Key | None:
         return key
     if name.startswith(LISTENER_PREFIX):
         return _key_of_listener(name)
-    if name in UNDECLARED or name.startswith("config.providers."):
+    if name in AUTHORIZER_KEYS:
+        return AUTHORIZER_KEYS[name]
+    if name.startswith("config.providers."):
         return Key(name, STRING, effect=PROMISE)
     return Key(name, STRING, update_mode=CLUSTER_WIDE) if name.startswith(OPEN_PREFIXES) else None
 

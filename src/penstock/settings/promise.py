@@ -23,11 +23,6 @@ _REMOVE: Final = "remove it to start without"
 _LACKS: Final = (
     _Lack(("ssl.",), "connections are not encrypted here yet", _PROXY),
     _Lack(("sasl.", "connections.max.reauth.ms"), "clients are not authenticated here yet", _PROXY),
-    _Lack(
-        ("authorizer.", "super.users", "allow.everyone.if.no.acl.found"),
-        "requests are not authorized here yet, everybody may do everything",
-        _REMOVE,
-    ),
     _Lack(("delegation.token.",), "delegation tokens are not served here yet", _REMOVE),
     _Lack(("principal.", "security.providers"), "clients have no identity here yet", _REMOVE),
     _Lack(("security.inter.",), "only PLAINTEXT is served here yet", "set it to PLAINTEXT"),
@@ -50,9 +45,6 @@ _LACKS: Final = (
     _Lack(("transaction.",), "two-phase commit is not served here", _REMOVE),
     _Lack(("",), "no Java class is loaded here, so nothing would be enforced", _REMOVE),
 )
-
-UNDECLARED: Final = ("super.users", "allow.everyone.if.no.acl.found")
-"""Of Kafka's own authorizer, which declares them itself."""
 
 
 def is_promised(key: Key, text: str) -> bool:
