@@ -270,11 +270,16 @@ class Router:
     def _handler_of(self, api_key: int) -> Handler:
         module = self._modules[api_key]
         handle = load(module)
-        if self._broker.authorizer is None:
-            return handle
-        from penstock.handlers.authorization.guard import guarded
+        if self._broker.authorizer is not None:
+            from penstock.handlers.authorization.guard import guarded
 
-        return guarded(api_key, module, handle)
+            handle = guarded(api_key, module, handle)
+        if self._broker.audit is not None:
+            from penstock.handlers.audited import audited
+
+            # Around the guard: what it refuses is on record.
+            handle = audited(handle, api_key, self._broker.audit)
+        return handle
 
     def _answer_unsupported(self, error: UnsupportedVersion) -> list[Part]:
         """A newer client asks for ApiVersions in a version of its own time and learns from an

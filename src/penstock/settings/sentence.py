@@ -100,6 +100,10 @@ BROKER_SENTENCES: Final = {
     "broker.session.timeout.ms": (
         "After how long without a heartbeat a broker is fenced: others lead what it led."
     ),
+    "config.providers": (
+        "Names of providers; `config.providers.NAME.class` says which, and `${NAME:path:key}` in "
+        "any other setting is then filled in from a file, a directory or the environment."
+    ),
     "connections.max.idle.ms": "After how long without a request a connection is closed.",
     "controller.quorum.voters": "The controllers that vote, each as id@host:port.",
     "default.replication.factor": (
@@ -177,6 +181,21 @@ BROKER_SENTENCES: Final = {
     "offsets.topic.num.partitions": "Partitions of the topic that holds committed offsets.",
     "offsets.topic.replication.factor": "Replicas of the topic that holds committed offsets.",
     "offsets.topic.segment.bytes": "Segment size of the topic that holds committed offsets.",
+    "penstock.audit.file": (
+        "Where the audit log is written, a JSON object a line; nowhere if it is empty."
+    ),
+    "penstock.audit.interval.ms": (
+        "Over how long the audit log sums up who reads and writes what."
+    ),
+    "penstock.audit.topic.enable": (
+        "Whether the audit log is written to the topic __penstock_audit."
+    ),
+    "penstock.audit.topic.replication.factor": (
+        "Replicas of the topic of the audit log; as many as there are brokers, if those are fewer."
+    ),
+    "penstock.audit.topic.retention.ms": (
+        "For how long the topic of the audit log keeps it, from when the topic is made."
+    ),
     "penstock.memory.request.bytes": (
         "Memory for all requests being read or answered; further ones wait in their sockets."
     ),
