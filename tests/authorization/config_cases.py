@@ -27,9 +27,7 @@ def describe_configs(scene: Scene) -> Entity:
     ]
     return DescribeConfigsRequest(
         resources=[
-            DescribeConfigsResource(
-                resource_type=kind, resource_name=name, configuration_keys=None
-            )
+            DescribeConfigsResource(resource_type=kind, resource_name=name, configuration_keys=None)
             for kind, name in resources
         ]
     )

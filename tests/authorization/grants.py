@@ -85,7 +85,5 @@ USERS: Final[dict[str, tuple[Grant, ...]]] = {
 
 def creations() -> CreateAclsRequest:
     return CreateAclsRequest(
-        creations=[
-            grant.creation(user) for user, grants in USERS.items() for grant in grants
-        ]
+        creations=[grant.creation(user) for user, grants in USERS.items() for grant in grants]
     )

@@ -32,9 +32,7 @@ def outcome_of(response: Entity) -> Outcome:
         if field.endswith("error_code"):
             if value:
                 found[field] = ErrorCode(value).name
-        elif field.endswith("authorized_operations"):
-            found[field] = value
-        elif field in _NAMES:
+        elif field.endswith("authorized_operations") or field in _NAMES:
             found[field] = value
         elif field in _COUNTED:
             found[field] = bool(value)

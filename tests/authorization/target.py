@@ -30,9 +30,7 @@ def security_settings(users: Mapping[str, object]) -> dict[str, str]:
 def apache_kafka(home: Path) -> Iterator[str]:
     """Brokers speak to each other, and to the controller, on listeners of their own."""
     port, inside, controller = free_port(), free_port(), free_port()
-    listeners = (
-        f"CLIENTS://{HOST}:{port},INSIDE://{HOST}:{inside},CONTROLLER://{HOST}:{controller}"
-    )
+    listeners = f"CLIENTS://{HOST}:{port},INSIDE://{HOST}:{inside},CONTROLLER://{HOST}:{controller}"
     settings = {
         **security_settings(USERS),
         "listeners": listeners,

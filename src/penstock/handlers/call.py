@@ -7,6 +7,8 @@ from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
 from penstock.model.principal import ANONYMOUS
+from penstock.model.security_protocol import SecurityProtocol
+from penstock.network.connection import Serve
 from penstock.network.later import Later
 
 if TYPE_CHECKING:
@@ -24,16 +26,24 @@ class ClientState:
         "host",
         "is_forwarded",
         "listener",
+        "login",
         "parked_produces",
         "principal",
         "produce_gate",
+        "security_protocol",
         "software_name",
         "software_version",
     )
 
-    def __init__(self, address: str, listener: str = "PLAINTEXT") -> None:
+    def __init__(
+        self,
+        address: str,
+        listener: str = "PLAINTEXT",
+        security_protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT,
+    ) -> None:
         self.address = address
         self.listener = listener
+        self.security_protocol = security_protocol
         self.principal = ANONYMOUS
         self.access: Access | None = None
         """What this principal may do, as far as it was asked; see `handlers/authorization`."""
@@ -43,6 +53,8 @@ class ClientState:
         """Whether a broker asks in the name of a client that is connected there."""
         self.host = "/" + address.rpartition(":")[0]
         """As Kafka writes it in group descriptions: `/127.0.0.1`."""
+        self.login: Serve | None = None
+        """What serves it instead of the router, until its login is over."""
         self.client_id: str | None = None
         self.software_name = ""
         self.software_version = ""

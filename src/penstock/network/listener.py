@@ -74,6 +74,8 @@ class Listener:
         self._serve: Serve | None = None
         self._new_state = new_state
         self._end_state = end_state
+        self.on_open: Callable[[Connection], None] | None = None
+        """Told of each connection before anything is read from it."""
         self._sock: ListeningSocket | None = None
         self._acceptor: Acceptor | None = None
         self._sweep: asyncio.TimerHandle | None = None
@@ -201,6 +203,8 @@ class Listener:
             self._new_state(peer),
         )
         self.connections[connection] = None
+        if self.on_open is not None:
+            self.on_open(connection)
 
     def _schedule_sweep(self) -> None:
         interval_s = max(0.05, min(30.0, self._limits.idle_ms_max / 4000))

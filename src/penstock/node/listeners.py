@@ -5,24 +5,27 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from socket import gethostname
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.handlers.call import ClientState
 from penstock.metadata.broker import Endpoint
+from penstock.model.security_protocol import SecurityProtocol
 from penstock.network.connection import Serve
 from penstock.network.listener import Limits, Listener
-from penstock.network.sockets import Sockets
+from penstock.network.sockets import ListenError, Sockets
 from penstock.node.address import EVERY_INTERFACE, Address
 from penstock.node.listener_config import ListenerEndpoint
 from penstock.telemetry.log import get_logger
 
-PLAINTEXT = 0
+if TYPE_CHECKING:
+    from penstock.node.logins import Logins
 
 log = get_logger("network")
 
 
 class BoundListener(NamedTuple):
     name: str
+    protocol: SecurityProtocol
     listener: Listener
     address: Address
     told: Address
@@ -30,11 +33,12 @@ class BoundListener(NamedTuple):
 
     @property
     def endpoint(self) -> Endpoint:
-        return Endpoint(self.name, self.told.host, self.told.port, PLAINTEXT)
+        return Endpoint(self.name, self.told.host, self.told.port, self.protocol)
 
 
 class Listeners:
-    """`end_state` hears of every connection that has ended."""
+    """`end_state` hears of every connection that has ended; `new_logins` is called where a listener
+    asks for a login."""
 
     def __init__(
         self,
@@ -43,12 +47,14 @@ class Listeners:
         sockets: Sockets,
         now_s: Callable[[], float],
         end_state: Callable[[ClientState], None],
+        new_logins: Callable[[], Logins],
     ) -> None:
         self._loop = loop
         self._limits = limits
         self._sockets = sockets
         self._now_s = now_s
         self._end_state = end_state
+        self._new_logins = new_logins
         self._bound: list[BoundListener] = []
 
     def __iter__(self) -> Iterator[BoundListener]:
@@ -61,18 +67,22 @@ class Listeners:
             self._bind(wanted, by_name.get(wanted.name, wanted))
 
     def _bind(self, wanted: ListenerEndpoint, told: ListenerEndpoint) -> None:
-        name = wanted.name
+        name, protocol = wanted.name, wanted.protocol
+        if protocol.is_encrypted:
+            raise ListenError(f"listener {name}: {protocol.name} is not served here yet")
         listener = Listener(
             self._loop,
             self._limits,
-            lambda address: ClientState(address, name),
+            lambda address: ClientState(address, name, protocol),
             self._end_state,
             self._sockets,
             self._now_s,
         )
         address = Address(*listener.bind(*wanted.bind_address))
         self._bound.append(
-            BoundListener(name, listener, address, told.told_address(gethostname(), address.port))
+            BoundListener(
+                name, protocol, listener, address, told.told_address(gethostname(), address.port)
+            )
         )
         if told.host in ("", *EVERY_INTERFACE):
             log.info(
@@ -88,7 +98,12 @@ class Listeners:
 
     def start(self, names: Iterable[str], serve: Serve) -> None:
         for each in self.of(names):
-            each.listener.start(serve)
+            each.listener.start(self._guarded(each, serve))
+
+    def _guarded(self, bound: BoundListener, serve: Serve) -> Serve:
+        if not bound.protocol.has_login:
+            return serve
+        return self._new_logins().guard(bound.listener, bound.name, bound.protocol, serve)
 
     async def drain(self, timeout_s: float) -> None:
         for each in self._bound:

@@ -65,6 +65,7 @@ from penstock.telemetry.log import get_logger
 from penstock.telemetry.metric import BrokerMetrics
 
 if TYPE_CHECKING:
+    from penstock.node.logins import Logins
     from penstock.node.membership import Membership
 
 DRAIN_TIMEOUT_S = 5.0
@@ -148,7 +149,7 @@ class Node:
         loop.set_exception_handler(self._on_unexpected)
         cluster = self.options.cluster
         self._bind(loop)
-        alone = next(iter(self._listeners)) if cluster is None else None
+        alone = self._listeners if cluster is None else ()
         self._settings.settle(settled(self.identity.node_id, self.log_dirs, alone))
         self._build_storage(loop)
         self._build_broker(loop)
@@ -174,9 +175,15 @@ class Node:
             self._system.sockets,
             self._clock.monotonic,
             self._on_connection_ended,
+            self._new_logins,
         )
         self._listeners.bind(self.options.listeners, self.options.advertised)
         self.listen_address = self._client_listeners()[0].address
+
+    def _new_logins(self) -> Logins:
+        from penstock.node.logins import Logins
+
+        return Logins(self._broker, self._settings, self._new_id)
 
     def _client_listeners(self) -> list[BoundListener]:
         """Of a controller that is no broker: its own."""

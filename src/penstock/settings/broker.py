@@ -11,6 +11,7 @@ from penstock.settings.key import (
     CLUSTER_WIDE,
     LOW,
     PROMISE,
+    READ,
     READ_ONLY,
     SHOWN_MAX,
     STRING,
@@ -58,6 +59,13 @@ OPEN_PREFIXES: Final = ("rsm.config.", "rlmm.config.")
 """Below these any name is taken: plug-ins of tiered storage bring their own."""
 
 
+PER_LISTENER: Final = ("sasl.", "connections.max.reauth.ms")
+"""What is read by listener, if it is read at all, begins with one of these."""
+
+JAAS_CONFIG: Final = "sasl.jaas.config"
+JAAS_MECHANISMS: Final = ("scram-sha-256", "scram-sha-512", "plain", "oauthbearer")
+
+
 def find_broker_key(name: str) -> Key | None:
     key = BROKER_KEYS.get(name) or DYNAMIC_ONLY_KEYS.get(name) or HIDDEN_KEYS.get(name)
     if key is not None:
@@ -76,8 +84,18 @@ def _key_of_listener(name: str) -> Key:
     if general is None:
         # What it holds is unknown, a password perhaps: never shown.
         return Key(name, UNKNOWN, effect=PROMISE)
-    effect = UNREAD if general.effect == UNREAD else PROMISE
+    if _is_read_by_listener(name, general):
+        effect = READ
+    else:
+        effect = UNREAD if general.effect == UNREAD else PROMISE
     return Key(name, general.type, None, general.check, LOW, general.update_mode, effect)
+
+
+def _is_read_by_listener(name: str, general: Key) -> bool:
+    """Kafka reads a JAAS configuration of a mechanism alone."""
+    if general.name == JAAS_CONFIG:
+        return name.lower().endswith(tuple(f".{one}.{JAAS_CONFIG}" for one in JAAS_MECHANISMS))
+    return general.effect == READ and general.name.startswith(PER_LISTENER)
 
 
 def nearest_key(name: str) -> str | None:

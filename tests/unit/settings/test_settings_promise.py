@@ -11,7 +11,7 @@ from penstock.settings.config import BrokerConfig
 from penstock.settings.error import SettingError
 from penstock.settings.key import BOOLEAN, LIST, PROMISE, Key
 
-SECURITY = ("ssl.", "sasl.", "delegation.token.", "principal.", "security.")
+SECURITY = ("ssl.", "delegation.token.", "principal.")
 
 
 def refusal(*assignments: str, path: Path | None = None) -> str:
@@ -56,7 +56,9 @@ def test_whatever_is_about_security_is_one_of_them(prefix: str) -> None:
 @pytest.mark.parametrize(
     "assignment",
     [
-        "listener.name.sasl_ssl.plain.sasl.jaas.config=x",
+        "listener.name.sasl_ssl.gssapi.sasl.jaas.config=x",
+        "listener.name.sasl_ssl.sasl.jaas.config=x",
+        "listener.name.sasl_ssl.sasl.login.class=x",
         "listener.name.inside.ssl.client.auth=required",
         "listener.name.inside.max.connections=5",
     ],

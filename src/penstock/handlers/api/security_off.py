@@ -1,7 +1,5 @@
-"""What a node without security answers to those who ask for it: SASL, tokens.
-
-Every listener is open to everybody, as Kafka's are by default: nobody logs in, and no token is
-given to somebody who could be anybody.
+"""What a node answers to those who ask for delegation tokens: it gives none, as somebody could be
+anybody.
 """
 
 from __future__ import annotations
@@ -29,11 +27,6 @@ from penstock.protocol.messages.renew_delegation_token import (
     RenewDelegationTokenRequest,
     RenewDelegationTokenResponse,
 )
-from penstock.protocol.messages.sasl_authenticate import (
-    SaslAuthenticateRequest,
-    SaslAuthenticateResponse,
-)
-from penstock.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 
 _PRINCIPAL_TYPE, _ANYBODY = "User", "ANONYMOUS"
 _REQUESTER_FROM = 3
@@ -41,17 +34,6 @@ _REQUESTER_FROM = 3
 
 def handle(broker: Broker, request: Entity, call: Call) -> Answer:
     return _ANSWERS[type(request)](request, call.version)
-
-
-def _sasl_handshake(request: SaslHandshakeRequest, version: int) -> Entity:
-    return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE)
-
-
-def _sasl_authenticate(request: SaslAuthenticateRequest, version: int) -> Entity:
-    return SaslAuthenticateResponse(
-        error_code=ErrorCode.ILLEGAL_SASL_STATE,
-        error_message="SaslAuthenticate request received after successful authentication",
-    )
 
 
 def _create_token(request: CreateDelegationTokenRequest, version: int) -> Entity:
@@ -88,8 +70,6 @@ def _expire_token(request: ExpireDelegationTokenRequest, version: int) -> Entity
 
 
 _ANSWERS: dict[type[Entity], Callable[[Any, int], Entity]] = {
-    SaslHandshakeRequest: _sasl_handshake,
-    SaslAuthenticateRequest: _sasl_authenticate,
     CreateDelegationTokenRequest: _create_token,
     DescribeDelegationTokenRequest: _describe_token,
     RenewDelegationTokenRequest: _renew_token,
