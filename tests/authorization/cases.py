@@ -15,6 +15,8 @@ TOPIC: Final = "authz-topic"
 GROUP: Final = "authz-group"
 TRANSACTION: Final = "authz-transaction"
 ABSENT: Final = "authz-absent"
+OWN, MADE = "authz-own-", "authz-auto-"
+"""Topics for one question of one user alone: there before it, and not there."""
 UNKNOWN_ID: Final = bytes(15) + b"\x07"
 
 

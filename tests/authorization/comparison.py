@@ -16,7 +16,7 @@ from penstock.protocol.messages.offset_commit import (
     OffsetCommitRequestTopic,
 )
 from penstock.protocol.messages.produce import ProduceRequest
-from tests.authorization.cases import GROUP, TOPIC, TRANSACTION, Case, Scene, all_cases
+from tests.authorization.cases import GROUP, OWN, TOPIC, TRANSACTION, Case, Scene, all_cases
 from tests.authorization.grants import ADMIN, USERS, creations
 from tests.authorization.login import Hangup, Login, wait_until
 from tests.authorization.outcome import CLOSED, Outcome, outcome_of
@@ -64,7 +64,7 @@ def _set_up(admin: Login) -> bytes:
     for result in admin.call(creations(), 3).results:
         assert not result.error_code, result.error_message
     own = [
-        f"authz-own-{user}-{version}"
+        f"{OWN}{user}-{version}"
         for user in USERS
         for version in range(API_BY_KEY[DELETE_TOPICS].max_version + 1)
     ]

@@ -6,23 +6,24 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from penstock.testing.broker import Broker
 from penstock.testing.port import HOST, free_port
 from tests.authorization.grants import ADMIN, USERS
 from tests.authorization.login import PASSWORD
+from tests.security.sasl_kit import PLAIN_MODULE, SaslBroker
 from tools.apache_kafka import ApacheKafka
 
 AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
-PLAIN_MODULE = "org.apache.kafka.common.security.plain.PlainLoginModule"
 
 
-def security_settings(users: Mapping[str, object]) -> dict[str, str]:
+def security_settings(users: Mapping[str, object], listener: str) -> dict[str, str]:
     named = " ".join(f'user_{user}="{PASSWORD}"' for user in (ADMIN, *users))
     return {
         "authorizer.class.name": AUTHORIZER,
         "super.users": f"User:{ADMIN};User:ANONYMOUS",
         "sasl.enabled.mechanisms": "PLAIN",
-        "listener.name.clients.plain.sasl.jaas.config": f"{PLAIN_MODULE} required {named};",
+        f"listener.name.{listener.lower()}.plain.sasl.jaas.config": (
+            f"{PLAIN_MODULE} required {named};"
+        ),
     }
 
 
@@ -32,7 +33,7 @@ def apache_kafka(home: Path) -> Iterator[str]:
     port, inside, controller = free_port(), free_port(), free_port()
     listeners = f"CLIENTS://{HOST}:{port},INSIDE://{HOST}:{inside},CONTROLLER://{HOST}:{controller}"
     settings = {
-        **security_settings(USERS),
+        **security_settings(USERS, "CLIENTS"),
         "listeners": listeners,
         "advertised.listeners": listeners,
         "controller.quorum.bootstrap.servers": f"{HOST}:{controller}",
@@ -49,12 +50,15 @@ def apache_kafka(home: Path) -> Iterator[str]:
 
 
 @contextmanager
-def penstock(home: Path, users: Mapping[str, object] = USERS) -> Iterator[Broker]:
+def penstock(home: Path, users: Mapping[str, object] = USERS) -> Iterator[SaslBroker]:
+    """Its listener in plain text is for whoever sets it up: an anonymous super user."""
     settings = {
-        **security_settings(users),
-        "listener.security.protocol.map": "CLIENTS:SASL_PLAINTEXT",
+        **security_settings(users, "SASL_PLAINTEXT"),
+        "num.partitions": "1",
+        "penstock.sasl.plain.unencrypted.listeners": "SASL_PLAINTEXT",
         "offsets.topic.num.partitions": "1",
         "transaction.state.log.num.partitions": "1",
     }
-    with Broker(home / "penstock", settings) as broker:
+    with SaslBroker(home, settings) as broker:
+        assert isinstance(broker, SaslBroker)
         yield broker

@@ -44,7 +44,7 @@ from penstock.protocol.messages.produce import (
 )
 from penstock.records.builder import build_batch
 from penstock.records.record import Record
-from tests.authorization.cases import ABSENT, TOPIC, UNKNOWN_ID, Scene, case
+from tests.authorization.cases import ABSENT, MADE, OWN, TOPIC, UNKNOWN_ID, Scene, case
 
 IDS_FROM = 13
 
@@ -122,14 +122,16 @@ def _with_operations(scene: Scene, request: MetadataRequest) -> MetadataRequest:
 
 @case("metadata", 3)
 def metadata(scene: Scene) -> Entity:
-    topics = [MetadataRequestTopic(name=name) for name in (TOPIC, ABSENT)]
+    # The oldest clients cannot ask without having topics made.
+    names = (TOPIC, ABSENT) if scene.version >= 4 else (TOPIC,)
+    topics = [MetadataRequestTopic(name=name) for name in names]
     request = MetadataRequest(topics=topics, allow_auto_topic_creation=scene.version < 4)
     return _with_operations(scene, request)
 
 
 @case("metadata that makes topics", 3, range(4, 100))
 def metadata_making(scene: Scene) -> Entity:
-    topics = [MetadataRequestTopic(name=f"authz-auto-{scene.own}")]
+    topics = [MetadataRequestTopic(name=f"{MADE}{scene.own}")]
     return _with_operations(scene, MetadataRequest(topics=topics))
 
 
@@ -168,7 +170,7 @@ def delete_topics(scene: Scene) -> Entity:
 
 @case("delete a topic that is there", 20)
 def delete_own_topic(scene: Scene) -> Entity:
-    name = f"authz-own-{scene.own}"
+    name = f"{OWN}{scene.own}"
     if scene.version < 6:
         return DeleteTopicsRequest(topic_names=[name], timeout_ms=20_000)
     return DeleteTopicsRequest(topics=[DeleteTopicState(name=name)], timeout_ms=20_000)

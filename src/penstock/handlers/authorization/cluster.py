@@ -49,19 +49,19 @@ def _ask(asked: Asked, request: Entity) -> Answer:
     assert request.API_KEY is not None
     if asked.may_cluster(_OPERATIONS[request.API_KEY]):
         return asked.answer(request)
-    return _refused(request)
+    return _refused(asked, request)
 
 
 def _write_markers(asked: Asked, request: WriteTxnMarkersRequest) -> Answer:
     """Of a coordinator, or of an admin who ends a transaction that hangs."""
     if asked.may_cluster(Operation.ALTER) or asked.may_cluster(Operation.CLUSTER_ACTION):
         return asked.answer(request)
-    return _refused(request)
+    return _refused(asked, request)
 
 
-def _refused(request: Entity) -> Entity:
+def _refused(asked: Asked, request: Entity) -> Entity:
     error = ApiError(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, "Cluster authorization failed.")
-    return refuse(request, error)
+    return refuse(request, error, asked.version)
 
 
 GUARDS = {**dict.fromkeys(_OPERATIONS, _ask), 27: _write_markers}

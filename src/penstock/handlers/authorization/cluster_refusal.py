@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock.handlers import refusal
-from penstock.model.error import ApiError
+from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.entity import Entity
 from penstock.protocol.frame import API_BY_KEY
 from penstock.protocol.messages.alter_partition_reassignments import (
@@ -37,6 +37,11 @@ from penstock.protocol.messages.delete_acls import (
     DeleteAclsResponse,
 )
 from penstock.protocol.messages.describe_client_quotas import DescribeClientQuotasResponse
+from penstock.protocol.messages.describe_user_scram_credentials import (
+    DescribeUserScramCredentialsRequest,
+    DescribeUserScramCredentialsResponse,
+    DescribeUserScramCredentialsResult,
+)
 from penstock.protocol.messages.elect_leaders import (
     ElectLeadersRequest,
     ElectLeadersResponse,
@@ -52,8 +57,10 @@ from penstock.protocol.messages.write_txn_markers import (
 )
 
 
-def refuse(request: Entity, error: ApiError) -> Entity:
+def refuse(request: Entity, error: ApiError, version: int) -> Entity:
     assert request.API_KEY is not None
+    if isinstance(request, ElectLeadersRequest):
+        return _elect_leaders(request, error, version)
     form = _FORMS.get(request.API_KEY)
     if form is not None:
         return form(request, error)
@@ -116,9 +123,10 @@ def _alter_replica_log_dirs(request: AlterReplicaLogDirsRequest, error: ApiError
     )
 
 
-def _elect_leaders(request: ElectLeadersRequest, error: ApiError) -> Entity:
+def _elect_leaders(request: ElectLeadersRequest, error: ApiError, version: int) -> Entity:
+    """The first version has no place for an error of the whole."""
     return ElectLeadersResponse(
-        error_code=error.code,
+        error_code=error.code if version else ErrorCode.NONE,
         replica_election_results=[
             ReplicaElectionResult(
                 topic=topic.topic,
@@ -161,6 +169,16 @@ def _describe_quotas(request: Entity, error: ApiError) -> Entity:
     )
 
 
+def _describe_scram(request: DescribeUserScramCredentialsRequest, error: ApiError) -> Entity:
+    """As many results as there are users, without their names: that is Kafka's form."""
+    result = DescribeUserScramCredentialsResult(error_code=error.code, error_message=error.message)
+    return DescribeUserScramCredentialsResponse(
+        error_code=error.code,
+        error_message=error.message,
+        results=[result for _ in request.users or ()],
+    )
+
+
 def _alter_scram(request: AlterUserScramCredentialsRequest, error: ApiError) -> Entity:
     users = dict.fromkeys(
         [one.name for one in request.deletions] + [one.name for one in request.upsertions]
@@ -180,8 +198,8 @@ _FORMS: dict[int, Callable[[Any, ApiError], Entity]] = {
     30: _create_acls,
     31: _delete_acls,
     34: _alter_replica_log_dirs,
-    43: _elect_leaders,
     45: _alter_reassignments,
     48: _describe_quotas,
+    50: _describe_scram,
     51: _alter_scram,
 }
