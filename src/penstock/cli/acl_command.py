@@ -32,7 +32,7 @@ User = Annotated[
 Operations = Annotated[
     list[str],
     typer.Argument(
-        metavar="OPERATION...", show_default=False, help="read, write, describe, ..., all."
+        metavar="OPERATION...", show_default=False, help="What is to be done: read, write, all."
     ),
 ]
 Topic = Annotated[str | None, typer.Option("--topic", metavar="NAME", help="A topic.")]
@@ -217,7 +217,10 @@ def explain_command(
     ctx: typer.Context,
     user: User,
     operation: Annotated[
-        str, typer.Argument(metavar="OPERATION", show_default=False, help="read, write, ...")
+        str,
+        typer.Argument(
+            metavar="OPERATION", show_default=False, help="What is to be done: read, write."
+        ),
     ],
     topic: Topic = None,
     group: Group = None,

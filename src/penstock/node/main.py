@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
+from penstock.controller.policy import check_policies
 from penstock.node.address import EVERY_INTERFACE, Address, AddressError, parse_address
 from penstock.node.cluster_config import ClusterConfig, cluster_config
 from penstock.node.descriptor import raise_limit
@@ -144,6 +145,7 @@ def settled_options(
     all the same."""
     cluster = _with_directories(cluster_config(config), config, data_dir)
     check_place(cluster, config)
+    check_policies(config)
     scraped = None if metrics is None else parse_address(metrics, "--metrics")
     if cluster.names_quorum or len(cluster.roles) == 1:
         for option, value in (("--listen", listen), ("--advertise", advertise)):

@@ -415,9 +415,7 @@ class Node:
             self.log_dirs,
             self._upkeep.failures,
             [
-                *cluster_gauges(
-                    self._metadata, self._partitions, self._keeper.tally, self._keeper.repairs
-                ),
+                *cluster_gauges(self._metadata, self._partitions, self._keeper),
                 *self._audit.gauges(),
             ],
         )

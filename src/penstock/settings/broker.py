@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from penstock.model.error import ApiError, ErrorCode
@@ -22,7 +23,12 @@ from penstock.settings.key import (
     ValueProblem,
     shortened,
 )
-from penstock.settings.synonym import LISTENER_PREFIX, PROVIDER_PREFIX, without_listener
+from penstock.settings.synonym import (
+    LISTENER_PREFIX,
+    PROVIDER_PREFIX,
+    TENANT_PREFIX,
+    without_listener,
+)
 from penstock.settings.table import (
     cluster,
     group,
@@ -74,6 +80,11 @@ def find_broker_key(name: str) -> Key | None:
         return _key_of_listener(name)
     if name in AUTHORIZER_KEYS:
         return AUTHORIZER_KEYS[name]
+    if name.startswith(TENANT_PREFIX) and len(name) > len(TENANT_PREFIX):
+        from penstock.settings.tenant import complaint  # few have any
+
+        check = partial(complaint, name[len(TENANT_PREFIX) :])
+        return Key(name, STRING, None, check, LOW, CLUSTER_WIDE, READ)
     if name.startswith(PROVIDER_PREFIX):
         return Key(name, UNKNOWN, effect=AT_START)
     return Key(name, STRING, update_mode=CLUSTER_WIDE) if name.startswith(OPEN_PREFIXES) else None

@@ -57,6 +57,7 @@ MECHANISM_KEYS: Final = (
 )
 """What may be set for one SASL mechanism of a listener, by its name before the key."""
 PROVIDER_PREFIX: Final = "config.providers."
+TENANT_PREFIX: Final = "penstock.tenant."
 
 
 def broker_chain(name: str) -> tuple[str, ...]:
