@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 import typer
 
 from penstock.cli import (
+    acl_command,
     audit_command,
     cluster_command,
     completion_command,
@@ -51,6 +52,7 @@ _ORDER = (
     "leaders",
     "quorum",
     "log-dirs",
+    "acls",
     "audit",
     "storage",
     "pipeline",
@@ -104,6 +106,7 @@ app.add_typer(partition_command.app, name="partitions")
 app.add_typer(leader_command.app, name="leaders")
 app.command("quorum")(quorum_command.quorum)
 app.command("log-dirs")(log_dir_command.log_dirs)
+app.add_typer(acl_command.app, name="acls")
 app.command("audit")(audit_command.audit)
 app.add_typer(storage_command.app, name="storage")
 app.add_typer(pipeline_command.app, name="pipeline")

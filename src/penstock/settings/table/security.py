@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from penstock.settings.check import Choice, at_least, between, one_of
+from penstock.settings.check import Choice, PrincipalList, at_least, between, one_of
 from penstock.settings.key import (
     AT_START,
     BOOLEAN,
@@ -23,11 +23,14 @@ from penstock.settings.key import (
     READ_ONLY,
     SHORT,
     STRING,
+    UNKNOWN,
     Row,
 )
 
+STANDARD_AUTHORIZER: Final = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+
 ROWS: Final[tuple[Row, ...]] = (
-    ("authorizer.class.name", STRING, "", None, LOW, READ_ONLY, PROMISE),
+    ("authorizer.class.name", STRING, "", one_of("", STANDARD_AUTHORIZER), LOW, READ_ONLY, READ),
     (
         "delegation.token.expiry.check.interval.ms",
         LONG,
@@ -228,3 +231,10 @@ ROWS: Final[tuple[Row, ...]] = (
     ("ssl.truststore.password", PASSWORD, None, None, MEDIUM, PER_BROKER, READ),
     ("ssl.truststore.type", STRING, "JKS", None, MEDIUM, PER_BROKER, READ),
 )
+
+AUTHORIZER_ROWS: Final[tuple[Row, ...]] = (
+    ("super.users", UNKNOWN, "", PrincipalList(), MEDIUM, READ_ONLY, READ),
+    ("allow.everyone.if.no.acl.found", UNKNOWN, "false", None, LOW, READ_ONLY, READ),
+)
+"""Of Kafka's authorizer, which reads them itself: to the broker they are names without a type,
+which it describes only where they are set, and without their value."""
