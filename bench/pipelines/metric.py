@@ -49,12 +49,12 @@ METRICS: Final = (
     Metric("store.held", "largest rate held: p99 under 1,500 ms, lag steady", "payments/s"),
     Metric("copy.at_least_once", "copy, Spark's at-least-once topic sink", "rows/s"),
     Metric("copy.exactly_once", "copy, exactly-once topic sink", "rows/s"),
-    Metric("copy.ratio", "the second over the first", "×", _least(0.5)),
+    Metric("copy.ratio", "the second over the first", "×", _least(0.8)),
     Metric(
         "read.rate",
         "one batch job reads a topic of {megabytes:,} MB",
         "MB/s",
         {PENSTOCK: Bar(Kind.TIMES_AT_LEAST, 1)},
     ),
-    Metric("start.first", "process start to first verdict, jars cached", "s", _most(20)),
+    Metric("start.first", "process start to first verdict, jars cached", "s", _most(15)),
 )

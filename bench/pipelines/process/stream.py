@@ -88,7 +88,9 @@ def stream(spec: Spec) -> Iterator[Handler]:
         settings = replace(settings, trigger={"realTime": REAL_TIME_BATCH})
     if kind == "realtime":
         settings = replace(
-            settings, trigger={"realTime": "5 minutes"}, options={ROWS_AT_ONCE: "50"}
+            settings,
+            trigger={"realTime": "5 minutes"},
+            options={ROWS_AT_ONCE: str(spec["rows_at_once"])},
         )
     with _running(pipeline, settings) as watch:
         yield watch.handle
