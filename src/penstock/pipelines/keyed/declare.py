@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import orjson
 
+from penstock.pipelines.breaker import Breaker
 from penstock.pipelines.error import DeclarationError
 from penstock.pipelines.keyed.event import Event, Output, Step
+from penstock.pipelines.keyed.sink_output import SinkOutput, sink_topic
 from penstock.pipelines.retry import Retry
 from penstock.pipelines.sinks.topic import TopicSink
 from penstock.pipelines.transforms.dead_letter import dead_letter_topic
@@ -36,6 +38,8 @@ class KeyedPipeline:
     source: TopicSource
     outputs: Mapping[str, str]
     """Topics by the names that the step gives its outputs."""
+    sinks: Mapping[str, SinkOutput] = field(default_factory=dict)
+    """Of these outputs, those whose topic is on the way to a sink."""
     decode: Callable[[bytes], Any] | None = None
     """An event's value from the record's, instead of the source's decoder; whatever it raises
     makes the record a dead letter."""
@@ -51,6 +55,8 @@ class KeyedPipeline:
     counters: tuple[str, ...] = ("late",)
     """Outputs that are only counted, and shown with the progress."""
     retry: Retry = field(default_factory=Retry)
+    breaker: Breaker = field(default_factory=Breaker)
+    """When so much goes to the dead letters that the run stops."""
     prepare: Callable[[RunSettings], None] | None = None
     """Called before each start, in the driver: to make topics or fill tables."""
     options: Mapping[str, str] = field(default_factory=dict)
@@ -70,7 +76,19 @@ class KeyedPipeline:
         """The same with its states elsewhere."""
         return replace(self, state_in=_place(place))
 
+    @property
+    def lake(self) -> bool:
+        """Whether the session must know Delta."""
+        return any(getattr(each.sink, "lake", False) for each in self.sinks.values())
+
     def start(self, spark: SparkSession, settings: RunSettings) -> Running:
+        if not self.sinks:
+            return self._judge(spark, settings)
+        from penstock.pipelines.keyed.sink_run import start_with_sinks
+
+        return start_with_sinks(self, spark, settings, lambda: self._judge(spark, settings))
+
+    def _judge(self, spark: SparkSession, settings: RunSettings) -> Running:
         if self.state_in == "spark":
             from penstock.pipelines.keyed.store import start_in_store
 
@@ -83,7 +101,7 @@ class KeyedPipeline:
 def keyed(
     *,
     source: TopicSource,
-    outputs: Mapping[str, str | TopicSink],
+    outputs: Mapping[str, str | TopicSink | SinkOutput],
     tables: Mapping[str, TableSource] | None = None,
     name: str | None = None,
     decode: Callable[[bytes], Any] | None = None,
@@ -112,7 +130,8 @@ def keyed(
             name=own,
             step=step,
             source=source,
-            outputs={each: _topic(each, where) for each, where in outputs.items()},
+            outputs={each: _topic(own, each, where) for each, where in outputs.items()},
+            sinks={each: to for each, to in outputs.items() if isinstance(to, SinkOutput)},
             tables=dict(tables or {}),
             decode=decode,
             tombstones=tombstones or ("dead-letter" if decode else source.decode.tombstones),
@@ -131,9 +150,15 @@ def _place(asked: str) -> StateIn:
     return cast(StateIn, asked)
 
 
-def _topic(output: str, where: str | TopicSink) -> str:
+def _topic(pipeline: str, output: str, where: str | TopicSink | SinkOutput) -> str:
     if isinstance(where, str):
         return where
+    if isinstance(where, SinkOutput):
+        return where.topic or sink_topic(pipeline, output)
+    if not isinstance(where, TopicSink):
+        raise DeclarationError(
+            f"output {output}: say what rows the sink is to get, with keyed.into(…, decode=…)"
+        )
     if where != TopicSink(where.topic):
         raise DeclarationError(
             f"output {output}: a keyed pipeline writes its topics in transactions of its own: say"
