@@ -287,10 +287,10 @@ def test_a_long_catch_up_is_committed_as_it_goes(
 def test_records_that_were_deleted_unread_stop_the_start(broker: Broker) -> None:
     broker.produce("numbers", [("a", "1"), ("a", "2"), ("a", "4")], partition=0)
     settings = RunSettings(bootstrap_servers=broker.bootstrap_servers)
-    assert starts(adder(), settings, {0: 1}, 2) == {0: 1, 1: 0}
+    assert starts(adder(), settings, {0: 1}, 2, {}) == {0: 1, 1: 0}
     client = admin({"bootstrap.servers": broker.bootstrap_servers})
     for done in client.delete_records([TopicPartition("numbers", 0, 2)]).values():
         done.result(20)
     with pytest.raises(RunError, match="data loss"):
-        starts(adder(), settings, {0: 1}, 2)
-    assert starts(adder(), settings, {}, 2) == {0: 2, 1: 0}
+        starts(adder(), settings, {0: 1}, 2, {})
+    assert starts(adder(), settings, {}, 2, {}) == {0: 2, 1: 0}

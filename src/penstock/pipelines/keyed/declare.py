@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 import orjson
 
 from penstock.pipelines.breaker import Breaker
+from penstock.pipelines.declare import moved_sink, no_output
 from penstock.pipelines.error import DeclarationError
 from penstock.pipelines.keyed.event import Event, Output, Step
 from penstock.pipelines.keyed.sink_output import SinkOutput, sink_topic
@@ -76,6 +77,26 @@ class KeyedPipeline:
         """The same with its states elsewhere."""
         return replace(self, state_in=_place(place))
 
+    def beside(
+        self, name: str | None = None, outputs: Mapping[str, str] | None = None
+    ) -> KeyedPipeline:
+        """The same under another name, with its own states, positions and group; and outputs that
+        go elsewhere. Dead letters go where they went."""
+        topics, sinks = dict(self.outputs), dict(self.sinks)
+        for output, where in (outputs or {}).items():
+            if output not in topics:
+                no_output(self.name, output)
+            if output in sinks:
+                moved = moved_sink(sinks[output].sink, output, where)
+                sinks[output] = replace(sinks[output], sink=moved)
+            else:
+                topics[output] = where
+        if name is None:
+            return replace(self, outputs=topics, sinks=sinks)
+        # What is on its way to a sink is this run's alone.
+        topics |= {output: sink_topic(name, output) for output in sinks}
+        return replace(self, name=name, state=state_topic(name), outputs=topics, sinks=sinks)
+
     @property
     def lake(self) -> bool:
         """Whether the session must know Delta."""
@@ -116,8 +137,11 @@ def keyed(
         raise DeclarationError("a keyed pipeline has one source topic: name just one")
     if source.each is not None:
         raise DeclarationError("a keyed pipeline calls its step for each event: leave out each=")
-    if source.expect:
-        raise DeclarationError("a keyed pipeline has no expectations yet: leave out expect=")
+    if source.expect and decode is not None:
+        raise DeclarationError(
+            "expectations are about the columns that the source's decoder makes: give the source"
+            " that decoder, and leave out decode="
+        )
     if source.event_time is not None:
         raise DeclarationError(
             "in a keyed pipeline time is the step's own, which sees every event, late or not:"
@@ -137,11 +161,15 @@ def keyed(
             tombstones=tombstones or ("dead-letter" if decode else source.decode.tombstones),
             dead_letters=dead_letters or dead_letter_topic(own),
             state_in=_place(state_in),
-            state=state or f"{own}.state",
+            state=state or state_topic(own),
             **more,
         )
 
     return declare
+
+
+def state_topic(pipeline: str) -> str:
+    return f"{pipeline}.state"
 
 
 def _place(asked: str) -> StateIn:

@@ -36,6 +36,7 @@ from penstock.pipelines.keyed.state import (
     Position,
     encode_position,
 )
+from penstock.pipelines.transforms.expectation import metric_names
 
 COMMITS, OPENS, JUDGE_MS, COMMIT_MS = "commits", "opens", "judge_ms", "commit_ms"
 BACKOFF_S = 0.2
@@ -70,7 +71,8 @@ class LaneSpec:
     def counted(self) -> tuple[str, ...]:
         """What is counted, in the order in which positions hold it."""
         own = (EVENTS, DEAD_LETTERS, STATES, COMMITS, OPENS, JUDGE_MS, COMMIT_MS)
-        return (*own, *self.step.outputs, *self.step.counters)
+        rules = metric_names(self.step.rules) if self.step.rules else ()
+        return (*own, *self.step.outputs, *self.step.counters, *rules)
 
 
 class Lane:
