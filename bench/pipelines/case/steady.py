@@ -97,7 +97,9 @@ class Line:
 
 
 @contextmanager
-def line(station: Station, kind: str, scale: Scale, say: Say) -> Iterator[Line]:
+def line(
+    station: Station, kind: str, scale: Scale, say: Say, *, accounts: int = ACCOUNTS
+) -> Iterator[Line]:
     station.create({PAYMENTS: PARTITIONS, VERDICTS: PARTITIONS})
     where = {"bootstrap": station.bootstrap, "partitions": PARTITIONS}
     with ExitStack() as stack:
@@ -107,7 +109,7 @@ def line(station: Station, kind: str, scale: Scale, say: Say) -> Iterator[Line]:
 
         rows_at_once = ROWS_AT_ONCE.get(kind, 0)
         spark = child("stream", kind=kind, folder=str(station.folder), rows_at_once=rows_at_once)
-        generator = child("generate", topic=PAYMENTS, accounts=ACCOUNTS)
+        generator = child("generate", topic=PAYMENTS, accounts=accounts)
         meter = child("meter", topic=VERDICTS, every=SAMPLE_EVERY)
         for each in (generator, meter, spark):
             each.wait_ready()

@@ -35,6 +35,7 @@ from penstock.pipelines.keyed.state import (
     PartitionState,
     Position,
     encode_position,
+    state_key,
 )
 from penstock.pipelines.transforms.expectation import metric_names
 
@@ -245,7 +246,7 @@ class Lane:
         counts = tuple(totals[name] for name in spec.counted)
         position = Position(self._next, spec.run, spec.partitions, counts)
         messages: list[dict[str, Any]] = [
-            {"key": key, "value": value} for key, value in changed.items()
+            {"key": state_key(key), "value": value} for key, value in changed.items()
         ]
         messages.append({"key": POSITION_KEY, "value": encode_position(position)})
         produce_all(producer, spec.state, messages, self.partition)
