@@ -33,7 +33,19 @@ def read_acls(
         )
     )
     found = _settle(cluster, cluster.admin().describe_acls(wanted, **_timeout(cluster)))
+    if not found:
+        _check_readable(cluster)
     return sorted(_acl(binding) for binding in found)
+
+
+def _check_readable(cluster: Cluster) -> None:
+    """The library shows an empty list also to whom the brokers refused it."""
+    from confluent_kafka.admin import AclOperation
+
+    asked = cluster.admin().describe_cluster(include_authorized_operations=True)
+    operations = _settle(cluster, asked).authorized_operations or ()
+    if AclOperation.DESCRIBE not in operations:
+        raise Failure("entries are shown only to those who may DESCRIBE the cluster")
 
 
 def add_acls(cluster: Cluster, acls: Iterable[Acl]) -> None:
