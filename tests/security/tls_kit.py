@@ -29,9 +29,11 @@ class Keys:
         self.client = self.pair("alice", self.authority.issue("alice", units=("payments",)))
 
     def write(self, name: str, text: str) -> Path:
+        """At once, so that nobody reads half of it."""
         path = self.folder / name
-        path.write_text(text)
-        return path
+        new = path.with_suffix(".new")
+        new.write_text(text)
+        return new.replace(path)
 
     def pair(self, name: str, issued: Issued) -> tuple[Path, Path]:
         return (

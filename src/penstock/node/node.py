@@ -391,6 +391,7 @@ class Node:
             quorum=self._metadata.quorum,
             controller_listeners=self.options.controller_listeners,
             answer_embedded=lambda *call: self._controller_router.answer_embedded(*call),
+            check_keys=self._security.check,
             audit=new_trail(self._settings(), self.identity, self._clock.now_ms()),
         )
         self._audit = Audit(self._broker, brokers)

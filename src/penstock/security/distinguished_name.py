@@ -21,16 +21,8 @@ _NAMES: Final = {
     "0.9.2342.19200300.100.1.1": "UID",
     "0.9.2342.19200300.100.1.25": "DC",
 }
-_ENCODINGS: Final = {
-    0x0C: "utf-8",
-    0x13: "ascii",
-    0x14: "latin-1",
-    0x16: "ascii",
-    0x1B: "ascii",
-    0x1C: "utf-32-be",
-    0x1E: "utf-16-be",
-}
-"""Of strings, by their tags."""
+_STRINGS: Final = frozenset((0x0C, 0x13, 0x14, 0x16, 0x1B, 0x1C, 0x1E))
+"""Tags of all kinds of strings. Java takes them all for UTF-8, so a name is the same there."""
 _ESCAPED: Final = frozenset(',=+<>#;"\\')
 
 
@@ -51,14 +43,14 @@ def _attribute(content: bytes) -> str:
     except ValueError:
         raise DerError("an attribute without a value") from None
     number = object_id(kind.content)
-    name, encoding = _NAMES.get(number), _ENCODINGS.get(value.tag)
-    if name is None or encoding is None:
+    name = _NAMES.get(number)
+    if name is None or value.tag not in _STRINGS:
         return f"{name or number}=#{value.whole.hex()}"
-    return f"{name}={_escaped(value.content.decode(encoding, 'replace'))}"
+    return f"{name}={_escaped(value.content.decode('utf-8', 'replace'))}"
 
 
 def _escaped(text: str) -> str:
-    inner = text.strip(" \r\n")
+    inner = text.strip(" \r")
     if not inner:
         return "".join("\\" + each for each in text)
     start = text.index(inner)

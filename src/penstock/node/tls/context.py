@@ -23,6 +23,9 @@ _SUITES_OF_13: Final = frozenset(
     ("TLS_AES_128_GCM_SHA256", "TLS_AES_256_GCM_SHA384", "TLS_CHACHA20_POLY1305_SHA256")
 )
 
+_NEVER: Final = ("!aNULL", "!eNULL", "!EXPORT", "!LOW", "!RC4", "!MD5", "!3DES", "!PSK")
+"""Java has these off as well, whoever asks for them."""
+
 
 def server_context(settings: TlsSettings, pair: KeyPair, trusted: str | None) -> ssl.SSLContext:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -128,13 +131,15 @@ def _choose(context: ssl.SSLContext, ordered: tuple[str, ...], suites: frozenset
         return
     names = [_openssl_name(each) for each in older]
     try:
-        context.set_ciphers(":".join(names))
+        context.set_ciphers(":".join((*names, *_NEVER)))
     except ssl.SSLError:
-        raise SettingError(f"ssl.cipher.suites={','.join(older)}: none is known here") from None
+        raise SettingError(
+            f"ssl.cipher.suites={','.join(older)}: none is known here and safe"
+        ) from None
     known = {each["name"] for each in context.get_ciphers()}
     for name, asked in zip(names, older, strict=True):
         if name not in known:
-            raise SettingError(f"ssl.cipher.suites: {asked} is not known here")
+            raise SettingError(f"ssl.cipher.suites: {asked} is not known here, or not safe")
 
 
 def _openssl_name(suite: str) -> str:
