@@ -125,10 +125,10 @@ def test_garbage_instead_of_a_handshake(broker: Broker, keys: Keys) -> None:
         with socket.create_connection(address_of(broker, "SSL"), PATIENCE_S) as sock:
             try:
                 sock.sendall(said)
+                # Half a record is waited for: this side ends it then.
+                sock.shutdown(socket.SHUT_WR)
             except OSError:
                 continue  # ended before all of it was said
-            # Half a record is waited for: this side ends it then.
-            sock.shutdown(socket.SHUT_WR)
             ends(sock)
     assert asks(address_of(broker, "SSL"), keys.context())[4:8] == CORRELATION
 

@@ -12,6 +12,7 @@ from penstock.node.cluster_config import ClusterConfig
 from penstock.node.listener_security import ListenerSecurity
 from penstock.node.system import System
 from penstock.protocol.entity import Entity
+from penstock.settings.config import BrokerConfig
 
 if TYPE_CHECKING:
     from penstock.node.links import Links
@@ -23,6 +24,7 @@ def new_links(
     image: ClusterImage,
     system: System,
     security: ListenerSecurity,
+    settings: Callable[[], BrokerConfig],
     find_controller: Callable[[], tuple[int, str, int] | None],
     ask_here: Callable[[Entity], Awaitable[Any]],
 ) -> Links | NoLinks:
@@ -30,7 +32,7 @@ def new_links(
         return NoLinks()
     from penstock.node.links import Links
 
-    return Links(node_id, cluster, image, system, security, find_controller, ask_here)
+    return Links(node_id, cluster, image, system, security, settings, find_controller, ask_here)
 
 
 class NoLinks:

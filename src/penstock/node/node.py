@@ -120,8 +120,7 @@ class Node:
     # Start
 
     async def start(self) -> None:
-        # What a start builds stays: looking through it again and again, while it grows, would
-        # take a large cluster as long as building it.
+        # What a start builds stays: searching it as it grows would take as long as building it.
         if self._system.tunes_memory:
             gc.disable()
         if self.options.cluster is not None:
@@ -302,6 +301,7 @@ class Node:
             self._image,
             self._system,
             self._security,
+            self._settings,
             lambda: self._metadata.quorum.leader,
             self._ask_here,
         )

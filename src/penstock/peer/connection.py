@@ -94,6 +94,16 @@ class PeerConnection:
                 self._loop.add_writer(self._fd, self._on_writable)
         return question.answer
 
+    def detach(self) -> StreamSocket:
+        """The socket, for whoever goes on with it: all that was asked is answered."""
+        if self.error is not None:
+            raise ConnectionError(str(self.error))
+        self._loop.remove_reader(self._fd)
+        return self._sock
+
+    def abandon(self) -> None:
+        self.close(PeerGone(f"{self._name}: given up"))
+
     def close(self, error: PeerGone) -> None:
         if self.error is not None:
             return

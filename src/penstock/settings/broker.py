@@ -23,7 +23,6 @@ from penstock.settings.key import (
     ValueProblem,
     shortened,
 )
-from penstock.settings.promise import UNDECLARED
 from penstock.settings.synonym import (
     LISTENER_PREFIX,
     PROVIDER_PREFIX,
@@ -60,6 +59,8 @@ DYNAMIC_ONLY_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in operati
 
 HIDDEN_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in hidden.ROWS}
 
+AUTHORIZER_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in security.AUTHORIZER_ROWS}
+
 ONLY_PER_LISTENER: Final = ("ssl.keystore.", "ssl.key.", "ssl.truststore.")
 """What changes while the node runs changes for one listener, so that a mistake is one's alone."""
 
@@ -80,8 +81,8 @@ def find_broker_key(name: str) -> Key | None:
         return key
     if name.startswith(LISTENER_PREFIX):
         return _key_of_listener(name)
-    if name in UNDECLARED:
-        return Key(name, STRING, effect=PROMISE)
+    if name in AUTHORIZER_KEYS:
+        return AUTHORIZER_KEYS[name]
     if name.startswith(TENANT_PREFIX) and len(name) > len(TENANT_PREFIX):
         from penstock.settings.tenant import complaint  # few have any
 

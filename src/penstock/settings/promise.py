@@ -28,11 +28,6 @@ _LACKS: Final = (
     ),
     _Lack(("sasl.kerberos.",), "Kerberos is not served here", _REMOVE),
     _Lack(("sasl.",), "this part of SASL is not served here", _REMOVE),
-    _Lack(
-        ("authorizer.", "super.users", "allow.everyone.if.no.acl.found"),
-        "requests are not authorized here yet, everybody may do everything",
-        _REMOVE,
-    ),
     _Lack(("delegation.token.",), "delegation tokens are not served here yet", _REMOVE),
     _Lack(("principal.", "security.providers"), "no Java class is loaded here", _REMOVE),
     _Lack(
@@ -49,9 +44,6 @@ _LACKS: Final = (
     _Lack(("transaction.",), "two-phase commit is not served here", _REMOVE),
     _Lack(("",), "no Java class is loaded here, so nothing would be enforced", _REMOVE),
 )
-
-UNDECLARED: Final = ("super.users", "allow.everyone.if.no.acl.found")
-"""Of Kafka's own authorizer, which declares them itself."""
 
 
 def is_promised(key: Key, text: str) -> bool:

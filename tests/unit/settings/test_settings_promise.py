@@ -11,7 +11,7 @@ from penstock.settings.config import BrokerConfig
 from penstock.settings.error import SettingError
 from penstock.settings.key import BOOLEAN, LIST, PROMISE, Key
 
-SECURITY = ("authorizer.", "delegation.token.", "principal.")
+SECURITY = ("delegation.token.", "principal.")
 
 
 def refusal(*assignments: str, path: Path | None = None) -> str:
@@ -56,8 +56,6 @@ def test_whatever_is_about_security_is_one_of_them(prefix: str) -> None:
 @pytest.mark.parametrize(
     "assignment",
     [
-        "super.users=User:admin",
-        "allow.everyone.if.no.acl.found=false",
         "listener.name.sasl_ssl.gssapi.sasl.jaas.config=x",
         "listener.name.sasl_ssl.sasl.jaas.config=x",
         "listener.name.sasl_ssl.sasl.login.class=x",
@@ -70,11 +68,8 @@ def test_names_that_are_not_declared_one_by_one(assignment: str) -> None:
 
 
 def test_what_is_said() -> None:
-    assert refusal(
-        "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer"
-    ) == (
-        "--set: authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer: "
-        "requests are not authorized here yet, everybody may do everything; "
+    assert refusal("delegation.token.secret.key=x") == (
+        "--set: delegation.token.secret.key: delegation tokens are not served here yet; "
         "remove it to start without"
     )
     assert "No Java class is loaded here" in refusal("create.topic.policy.class.name=my.Policy")
