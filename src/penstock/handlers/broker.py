@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from penstock.coordinator.election import elections
-from penstock.coordinator.topic import CONSUMER_OFFSETS
+from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE
+from penstock.handlers.authorization.setup import new_authorizer
 from penstock.handlers.fetch_sessions import FetchSessions
 from penstock.handlers.parked_produce import ParkedProduces
 from penstock.model.clock import Clock
@@ -18,6 +19,7 @@ from penstock.settings.config import BrokerConfig
 from penstock.telemetry.metric import BrokerMetrics
 
 if TYPE_CHECKING:
+    from penstock.audit.trail import Trail
     from penstock.coordinator.addition_sender import AdditionSender
     from penstock.coordinator.group_host import GroupHost
     from penstock.coordinator.marker_sender import MarkerSender
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from penstock.metadata.delta import MetadataDelta
     from penstock.metadata.image import ClusterImage
     from penstock.quorum.host import Quorum
+    from penstock.security.authorizer import Authorizer
     from penstock.storage.log_dirs import LogDirs
 
 
@@ -59,8 +62,16 @@ class Broker:
     parked: ParkedProduces
     slow_reading: asyncio.Lock
     """Held while a thread looks into a batch that takes long to read."""
+    check_keys: Callable[[BrokerConfig], None] = lambda config: None
+    """SettingError where keys and certificates of these settings could not be used here."""
+    audit: Trail | None = None
+    authorizer: Authorizer | None = field(init=False)
+    """None where everybody may do everything."""
     _groups: GroupHost | None = None
     _transactions: TransactionHost | None = None
+
+    def __post_init__(self) -> None:
+        self.authorizer = new_authorizer(self.config, self.image)
 
     @property
     def groups(self) -> GroupHost:
@@ -82,6 +93,13 @@ class Broker:
         for name, index, leader_epoch in elections(delta, self.image, self.node_id):
             host = self.groups if name == CONSUMER_OFFSETS else self.transactions
             host.on_led(index, leader_epoch)
+
+    def load_coordinators(self) -> None:
+        """Timeouts run and transactions that were ending end, whether anybody asks or not."""
+        if CONSUMER_OFFSETS in self.image.topics:
+            self.groups.load_led()
+        if TRANSACTION_STATE in self.image.topics:
+            self.transactions.load_led()
 
     async def close(self) -> None:
         self.parked.close()

@@ -4,39 +4,57 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.model.principal import ANONYMOUS
+from penstock.model.security_protocol import SecurityProtocol
+from penstock.network.connection import Serve
 from penstock.network.later import Later
+
+if TYPE_CHECKING:
+    from penstock.security.access import Access
 
 
 class ClientState:
     """Kept per connection: who is there, as far as they have said."""
 
     __slots__ = (
+        "access",
         "address",
         "broker",
         "client_id",
         "host",
         "is_forwarded",
         "listener",
+        "login",
         "parked_produces",
         "principal",
         "produce_gate",
+        "security_protocol",
         "software_name",
         "software_version",
     )
 
-    def __init__(self, address: str, listener: str = "PLAINTEXT") -> None:
+    def __init__(
+        self,
+        address: str,
+        listener: str = "PLAINTEXT",
+        security_protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT,
+    ) -> None:
         self.address = address
         self.listener = listener
+        self.security_protocol = security_protocol
         self.principal = ANONYMOUS
+        self.access: Access | None = None
+        """What this principal may do, as far as it was asked; see `handlers/authorization`."""
         self.broker: tuple[int, int] | None = None
         """Id and epoch of a broker that sends its heartbeats on this connection."""
         self.is_forwarded = False
         """Whether a broker asks in the name of a client that is connected there."""
         self.host = "/" + address.rpartition(":")[0]
         """As Kafka writes it in group descriptions: `/127.0.0.1`."""
+        self.login: Serve | None = None
+        """What serves it instead of the router, until its login is over."""
         self.client_id: str | None = None
         self.software_name = ""
         self.software_version = ""

@@ -135,6 +135,10 @@ class Connection:
     def unread_bytes(self) -> int:
         return self._writer.queued_bytes
 
+    def limit_frames(self, size_bytes: int) -> None:
+        """From the next frame on."""
+        self._reader.limit_bytes = size_bytes
+
     def close(self, reason: str | None = None) -> None:
         if self.closed:
             return

@@ -2,22 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 
 from penstock.network.listener import Listener
 from penstock.node.failures import UpkeepFailures
 from penstock.replication.partition_set import PartitionSet
 from penstock.storage.log_dirs import LogDirs
 from penstock.telemetry.loop import LoopIdle
-from penstock.telemetry.metric import Gauge, LabelledGauge
+from penstock.telemetry.metric import BrokerMetrics, Exporter, Gauge, LabelledGauge
 
 
-def gauges(
-    listener: Listener,
+def exporter_of(
+    metrics: BrokerMetrics,
+    listeners: Sequence[Listener],
+    partitions: PartitionSet,
+    log_dirs: LogDirs,
+    failures: UpkeepFailures,
+    more: Sequence[Gauge],
+    more_labelled: Sequence[LabelledGauge],
+) -> Exporter:
+    single, labelled = _gauges(listeners, partitions, log_dirs, failures)
+    return Exporter(metrics, [*single, *more], [*labelled, *more_labelled])
+
+
+def _gauges(
+    listeners: Sequence[Listener],
     partitions: PartitionSet,
     log_dirs: LogDirs,
     failures: UpkeepFailures,
 ) -> tuple[list[Gauge], list[LabelledGauge]]:
+    def failed_handshakes() -> Iterator[tuple[tuple[str, ...], float]]:
+        for each in listeners:
+            if each.handshakes is not None:
+                yield from each.handshakes.failures.counts()
+
     def log_sizes() -> Iterator[tuple[tuple[str, ...], float]]:
         for partition in partitions:
             if partition.is_open:
@@ -29,15 +48,7 @@ def gauges(
                 yield (partition.topic, str(partition.index)), partition.log.end_offset
 
     single: list[Gauge] = [
-        ("penstock_connections", "Open client connections", lambda: len(listener.connections)),
-        ("penstock_connections_accepted", "Since start", lambda: listener.accepted_count),
-        ("penstock_received_bytes", "From clients, all of it", lambda: listener.received_bytes),
-        ("penstock_sent_bytes", "To clients, all of it", lambda: listener.sent_bytes),
-        (
-            "penstock_request_memory_bytes",
-            "Held by large requests under way",
-            lambda: listener.budget.used_bytes,
-        ),
+        *_traffic_gauges(listeners),
         ("penstock_partitions", "Partitions with a replica here", lambda: len(partitions)),
         ("penstock_loop_idle_ratio", "Share of time with nothing to do", LoopIdle().ratio),
         (
@@ -49,6 +60,12 @@ def gauges(
     ]
     labelled: list[LabelledGauge] = [
         ("penstock_upkeep_failures", "Since start", ("job",), failures.counts),
+        (
+            "penstock_tls_handshakes_failed",
+            "Since start",
+            ("listener", "reason"),
+            failed_handshakes,
+        ),
         (
             "penstock_log_size_bytes",
             "Size of the logs in use since start",
@@ -63,6 +80,31 @@ def gauges(
         ),
     ]
     return single, labelled
+
+
+def _traffic_gauges(listeners: Sequence[Listener]) -> list[Gauge]:
+    def over_all(figure: Callable[[Listener], float]) -> Callable[[], float]:
+        return lambda: sum(map(figure, listeners))
+
+    return [
+        (
+            "penstock_connections",
+            "Open client connections",
+            over_all(lambda each: len(each.connections)),
+        ),
+        ("penstock_connections_accepted", "Since start", over_all(attrgetter("accepted_count"))),
+        (
+            "penstock_received_bytes",
+            "From clients, all of it",
+            over_all(attrgetter("received_bytes")),
+        ),
+        ("penstock_sent_bytes", "To clients, all of it", over_all(attrgetter("sent_bytes"))),
+        (
+            "penstock_request_memory_bytes",
+            "Held by large requests under way",
+            over_all(lambda each: each.budget.used_bytes),
+        ),
+    ]
 
 
 def _damage_gauges(log_dirs: LogDirs) -> list[Gauge]:

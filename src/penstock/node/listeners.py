@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from socket import gethostname
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.handlers.call import ClientState
 from penstock.metadata.broker import Endpoint
+from penstock.model.security_protocol import SecurityProtocol
 from penstock.network.connection import Serve
 from penstock.network.listener import Limits, Listener
 from penstock.network.sockets import Sockets
 from penstock.node.address import EVERY_INTERFACE, Address
 from penstock.node.listener_config import ListenerEndpoint
+from penstock.node.listener_security import ListenerSecurity
 from penstock.telemetry.log import get_logger
 
-PLAINTEXT = 0
+if TYPE_CHECKING:
+    from penstock.node.logins import Logins
 
 log = get_logger("network")
 
 
 class BoundListener(NamedTuple):
     name: str
+    protocol: SecurityProtocol
     listener: Listener
     address: Address
     told: Address
@@ -30,11 +34,12 @@ class BoundListener(NamedTuple):
 
     @property
     def endpoint(self) -> Endpoint:
-        return Endpoint(self.name, self.told.host, self.told.port, PLAINTEXT)
+        return Endpoint(self.name, self.told.host, self.told.port, self.protocol)
 
 
 class Listeners:
-    """`end_state` hears of every connection that has ended."""
+    """`end_state` hears of every connection that has ended; `new_logins` is called where a listener
+    asks for a login."""
 
     def __init__(
         self,
@@ -43,12 +48,18 @@ class Listeners:
         sockets: Sockets,
         now_s: Callable[[], float],
         end_state: Callable[[ClientState], None],
+        new_logins: Callable[[], Logins],
+        security: ListenerSecurity,
+        controllers: Container[str],
     ) -> None:
         self._loop = loop
         self._limits = limits
         self._sockets = sockets
         self._now_s = now_s
         self._end_state = end_state
+        self._new_logins = new_logins
+        self._security = security
+        self._controllers = controllers
         self._bound: list[BoundListener] = []
 
     def __iter__(self) -> Iterator[BoundListener]:
@@ -59,20 +70,24 @@ class Listeners:
         by_name = {each.name: each for each in told}
         for wanted in listeners:
             self._bind(wanted, by_name.get(wanted.name, wanted))
+        self._security.watch(self._loop)
 
     def _bind(self, wanted: ListenerEndpoint, told: ListenerEndpoint) -> None:
-        name = wanted.name
+        name, protocol = wanted.name, wanted.protocol
         listener = Listener(
             self._loop,
             self._limits,
-            lambda address: ClientState(address, name),
+            lambda address: ClientState(address, name, protocol),
             self._end_state,
             self._sockets,
             self._now_s,
+            self._security.server(name, protocol),
         )
         address = Address(*listener.bind(*wanted.bind_address))
         self._bound.append(
-            BoundListener(name, listener, address, told.told_address(gethostname(), address.port))
+            BoundListener(
+                name, protocol, listener, address, told.told_address(gethostname(), address.port)
+            )
         )
         if told.host in ("", *EVERY_INTERFACE):
             log.info(
@@ -82,15 +97,30 @@ class Listeners:
                 advertised=gethostname(),
             )
 
+    @property
+    def of_clients(self) -> list[BoundListener]:
+        """Of a controller that is no broker: its own."""
+        found = [each for each in self._bound if each.name not in self._controllers]
+        return found or list(self._bound)
+
     def of(self, names: Iterable[str]) -> list[BoundListener]:
         wanted = set(names)
         return [each for each in self._bound if each.name in wanted]
 
     def start(self, names: Iterable[str], serve: Serve) -> None:
         for each in self.of(names):
-            each.listener.start(serve)
+            each.listener.start(self._guarded(each, serve))
+
+    def start_clients(self, serve: Serve) -> None:
+        self.start((each.name for each in self.of_clients), serve)
+
+    def _guarded(self, bound: BoundListener, serve: Serve) -> Serve:
+        if not bound.protocol.has_login:
+            return serve
+        return self._new_logins().guard(bound.listener, bound.name, bound.protocol, serve)
 
     async def drain(self, timeout_s: float) -> None:
+        self._security.close()
         for each in self._bound:
             each.listener.stop_accepting()
         await asyncio.gather(*(each.listener.drain(timeout_s) for each in self._bound))

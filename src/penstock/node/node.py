@@ -13,13 +13,14 @@ from penstock.coordinator.addition_sender import AdditionSender
 from penstock.coordinator.marker_sender import MarkerSender
 from penstock.coordinator.marker_writer import MarkerWriter
 from penstock.coordinator.producer_id import ProducerIds
-from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE
+from penstock.coordinator.topic import CONSUMER_OFFSETS
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import ClientState
 from penstock.handlers.fetch_sessions import FetchSessions
 from penstock.handlers.parked_produce import ParkedProduces
 from penstock.handlers.router import Router
 from penstock.handlers.table import BROKER_MODULES, CONTROLLER_MODULES
+from penstock.metadata.broker import Endpoint
 from penstock.metadata.config import ResourceType
 from penstock.metadata.delta import MetadataDelta
 from penstock.metadata.image import ClusterImage
@@ -28,26 +29,27 @@ from penstock.model.error import StorageError
 from penstock.model.id import ZERO_ID
 from penstock.node import descriptor
 from penstock.node.address import Address
+from penstock.node.audit import Audit, new_trail
 from penstock.node.background import Background
 from penstock.node.broker_watch import BrokerWatch
-from penstock.node.cluster_config import ClusterConfig
 from penstock.node.cluster_gauge import cluster_gauges
 from penstock.node.coordinator_hosts import CoordinatorHosts
 from penstock.node.data_directories import new_flusher, new_log_dirs
 from penstock.node.directory_failure import DirectoryFailures
-from penstock.node.gauge import gauges
+from penstock.node.gauge import exporter_of
 from penstock.node.identity import Identity
-from penstock.node.listeners import BoundListener, Listeners
+from penstock.node.listener_security import ListenerSecurity
+from penstock.node.listeners import Listeners
 from penstock.node.log_recovery import recover
 from penstock.node.memory import settle_memory
 from penstock.node.metadata_plane import MetadataPlane
 from penstock.node.metrics_server import MetricsServer
-from penstock.node.no_links import NoLinks
+from penstock.node.no_links import NoLinks, new_links
 from penstock.node.node_settings import NodeSettings, settled
 from penstock.node.options import NodeOptions
 from penstock.node.ownership import read_ownership
 from penstock.node.partition_keeper import PartitionKeeper
-from penstock.node.quorum_setup import alone, among_others
+from penstock.node.quorum_setup import quorum_config
 from penstock.node.registration import registration_of
 from penstock.node.replica_link import ReplicaLink
 from penstock.node.stopping import Stopping
@@ -56,16 +58,15 @@ from penstock.node.upkeep import Upkeep
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.broker_registration import BrokerRegistrationRequest
 from penstock.protocol.messages.envelope import EnvelopeRequest
-from penstock.quorum.config import QuorumConfig
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
 from penstock.storage.disk import Disk, RealDisk
 from penstock.storage.flush.flusher import Flusher, Stopwatch
 from penstock.telemetry.log import get_logger
-from penstock.telemetry.metric import BrokerMetrics, Exporter
+from penstock.telemetry.metric import BrokerMetrics
 
 if TYPE_CHECKING:
-    from penstock.node.links import Links
+    from penstock.node.logins import Logins
     from penstock.node.membership import Membership
 
 DRAIN_TIMEOUT_S = 5.0
@@ -97,6 +98,7 @@ class Node:
         self.metrics_address: Address | None = None
         self.identity = Identity("", -1, ZERO_ID)
         self._settings = NodeSettings(config)
+        self._security = ListenerSecurity(self._settings)
         self._clock = clock
         self._new_id = new_id
         self._disk = disk or RealDisk()
@@ -118,8 +120,7 @@ class Node:
     # Start
 
     async def start(self) -> None:
-        # What a start builds stays: looking through it again and again, while it grows, would
-        # take a large cluster as long as building it.
+        # What a start builds stays: searching it as it grows would take as long as building it.
         if self._system.tunes_memory:
             gc.disable()
         if self.options.cluster is not None:
@@ -149,15 +150,14 @@ class Node:
         loop.set_exception_handler(self._on_unexpected)
         cluster = self.options.cluster
         self._bind(loop)
-        alone = next(iter(self._listeners)) if cluster is None else None
+        alone = self._listeners if cluster is None else ()
         self._settings.settle(settled(self.identity.node_id, self.log_dirs, alone))
         self._build_storage(loop)
         self._build_broker(loop)
         await self._metadata.start()
-        controllers = self._broker.controller_listeners
-        self._listeners.start(controllers, self._controller_router.serve)
+        self._listeners.start(self.options.controller_listeners, self._controller_router.serve)
         if cluster is not None and cluster.is_controller:
-            self._background.spawn(self._register_controller(cluster))
+            self._background.spawn(self._register_controller())
         if cluster is None or cluster.is_broker:
             await self._start_broker(cluster is None)
         else:
@@ -175,15 +175,17 @@ class Node:
             self._system.sockets,
             self._clock.monotonic,
             self._on_connection_ended,
+            self._new_logins,
+            self._security,
+            self.options.controller_listeners,
         )
         self._listeners.bind(self.options.listeners, self.options.advertised)
-        self.listen_address = self._client_listeners()[0].address
+        self.listen_address = self._listeners.of_clients[0].address
 
-    def _client_listeners(self) -> list[BoundListener]:
-        """Of a controller that is no broker: its own."""
-        controllers = self.options.controller_listeners
-        of_clients = [each for each in self._listeners if each.name not in controllers]
-        return of_clients or list(self._listeners)
+    def _new_logins(self) -> Logins:
+        from penstock.node.logins import Logins
+
+        return Logins(self._broker, self._settings, self._new_id)
 
     async def _start_broker(self, is_alone: bool) -> None:
         """Lets clients in, once this node knows what they will ask for."""
@@ -199,11 +201,11 @@ class Node:
             self._refresh_config()
         self._keeper.adopt_image()
         self._router.warm_up()
-        names = [each.name for each in self._client_listeners()]
-        self._listeners.start(names, self._router.serve)
+        self._listeners.start_clients(self._router.serve)
         if self._membership is not None:
             await self._membership.unfence()
-        self._load_coordinators()
+        self._broker.load_coordinators()
+        self._audit.start()
 
     def _new_membership(self) -> Membership:
         from penstock.node.membership import Membership
@@ -220,21 +222,27 @@ class Node:
     def _registration(self) -> BrokerRegistrationRequest:
         return registration_of(
             self.identity,
-            [each.endpoint for each in self._client_listeners()],
+            [each.endpoint for each in self._listeners.of_clients],
             self._settings().rack,
             self._new_id(),
             self.log_dirs.ids(self.log_dirs.online),
             self.log_dirs.last_broker_epoch,
         )
 
-    async def _register_controller(self, cluster: ClusterConfig) -> None:
+    async def _register_controller(self) -> None:
         from penstock.node.membership import ControllerRegistration
 
         assert not isinstance(self._links, NoLinks)
-        own = [each.endpoint for each in self._listeners.of(cluster.controller_listeners)]
         await ControllerRegistration(
-            self.identity, own, self._new_id(), self._metadata, self._links.controller
+            self.identity,
+            self._controller_endpoints(),
+            self._new_id(),
+            self._metadata,
+            self._links.controller,
         ).run()
+
+    def _controller_endpoints(self) -> list[Endpoint]:
+        return [each.endpoint for each in self._listeners.of(self.options.controller_listeners)]
 
     def _build_storage(self, loop: asyncio.AbstractEventLoop) -> None:
         self._flusher = new_flusher(
@@ -248,17 +256,7 @@ class Node:
             ),
         )
         self._flusher.start()
-        self._links = self._new_links()
-        self._replica_link = ReplicaLink(
-            self.identity.node_id,
-            self._clock,
-            self._settings,
-            self._broker_epoch,
-            lambda: self._membership is None or self._membership.is_in_touch(),
-            self._links.replicas,
-            self._image.brokers,
-            self._ask_here if isinstance(self._links, NoLinks) else self._links.ask_controller,
-        )
+        self._build_links()
         self._keeper = PartitionKeeper(
             self.identity.node_id,
             self._image,
@@ -278,7 +276,9 @@ class Node:
             self._new_id,
             self._on_delta,
             self._system.random,
-            self._quorum_config(),
+            quorum_config(
+                self.identity, self.options.cluster, self._controller_endpoints(), self._settings()
+            ),
             self._links.raft,
             self._links.ask_controller,
         )
@@ -294,19 +294,26 @@ class Node:
             self._system.run_compaction,
         )
 
-    def _new_links(self) -> Links | NoLinks:
-        cluster = self.options.cluster
-        if cluster is None:
-            return NoLinks()
-        from penstock.node.links import Links
-
-        return Links(
+    def _build_links(self) -> None:
+        self._links = new_links(
             self.identity.node_id,
-            cluster,
+            self.options.cluster,
             self._image,
             self._system,
+            self._security,
+            self._settings,
             lambda: self._metadata.quorum.leader,
             self._ask_here,
+        )
+        self._replica_link = ReplicaLink(
+            self.identity.node_id,
+            self._clock,
+            self._settings,
+            self._broker_epoch,
+            lambda: self._membership is None or self._membership.is_in_touch(),
+            self._links.replicas,
+            self._image.brokers,
+            self._ask_here if isinstance(self._links, NoLinks) else self._links.ask_controller,
         )
 
     def _watch_failures(self) -> None:
@@ -335,13 +342,6 @@ class Node:
             return await envelope.answer(self._broker, request, listener)
         return await self._metadata.controller.ask_here(request)
 
-    def _quorum_config(self) -> QuorumConfig:
-        cluster = self.options.cluster
-        if cluster is None:
-            return alone(self.identity)
-        own = [each.endpoint for each in self._listeners.of(cluster.controller_listeners)]
-        return among_others(self.identity, cluster, own, self._settings())
-
     def _broker_epoch(self) -> int:
         membership = self._membership
         return self._metadata.broker_epoch if membership is None else membership.broker_epoch
@@ -358,7 +358,7 @@ class Node:
             self._metadata.controller,
             self.metrics,
             lambda: str(self._new_uuid()),
-            self._client_listeners()[0].listener.held,
+            self._listeners.of_clients[0].listener.held,
         )
         self._broker = Broker(
             node_id=self.identity.node_id,
@@ -391,8 +391,11 @@ class Node:
             quorum=self._metadata.quorum,
             controller_listeners=self.options.controller_listeners,
             answer_embedded=lambda *call: self._controller_router.answer_embedded(*call),
+            check_keys=self._security.check,
+            audit=new_trail(self._settings(), self.identity, self._clock.now_ms()),
         )
-        turn = self._client_listeners()[0].listener.turn
+        self._audit = Audit(self._broker, brokers)
+        turn = self._listeners.of_clients[0].listener.turn
         self._router = Router(self._broker, turn, BROKER_MODULES)
         self._controller_router = Router(self._broker, turn, CONTROLLER_MODULES)
 
@@ -403,16 +406,18 @@ class Node:
         self._metrics_server = None
         if self.options.metrics is None:
             return
-        single, labelled = gauges(
-            self._client_listeners()[0].listener,
+        exporter = exporter_of(
+            self.metrics,
+            [each.listener for each in self._listeners.of_clients],
             self._partitions,
             self.log_dirs,
             self._upkeep.failures,
+            [
+                *cluster_gauges(self._metadata, self._partitions, self._keeper),
+                *self._audit.gauges(),
+            ],
+            self._security.gauges(),
         )
-        single += cluster_gauges(
-            self._metadata, self._partitions, self._keeper.tally, self._keeper.repairs
-        )
-        exporter = Exporter(self.metrics, single, labelled)
         self._metrics_server = MetricsServer(exporter.render)
         self.metrics_address = Address(*await self._metrics_server.open(*self.options.metrics))
 
@@ -434,13 +439,6 @@ class Node:
         if client.broker is not None and self._metadata.controller.is_active:
             self._broker_watch.on_lost(*client.broker)
 
-    def _load_coordinators(self) -> None:
-        """Timeouts run and transactions that were ending end, whether anybody asks or not."""
-        if CONSUMER_OFFSETS in self._image.topics:
-            self._broker.groups.load_led()
-        if TRANSACTION_STATE in self._image.topics:
-            self._broker.transactions.load_led()
-
     def _on_unexpected(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """A callback or a task failed, and nobody was there to be told."""
         self.metrics.unexpected_errors += 1
@@ -461,6 +459,7 @@ class Node:
 
     def _refresh_config(self) -> None:
         self._settings.refresh(self._image.configs, self.identity.node_id)
+        self._security.look()
         if hasattr(self, "_broker"):
             self._broker.config = self._settings()
         self._keeper.refresh_all()
@@ -475,6 +474,7 @@ class Node:
         await self._listeners.drain(DRAIN_TIMEOUT_S)
         self._background.cancel()
         stopping = Stopping()
+        await stopping.end("audit log", self._audit.close(), STOP_TIMEOUT_S)
         await stopping.end("upkeep", self._upkeep.stop(), STOP_TIMEOUT_S)
         if self._metrics_server is not None:
             await stopping.end("metrics", self._metrics_server.close(), STOP_TIMEOUT_S)

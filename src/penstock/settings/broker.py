@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from penstock.model.error import ApiError, ErrorCode
 from penstock.settings.key import (
+    AT_START,
     CLUSTER_WIDE,
     LOW,
     PROMISE,
+    READ,
     READ_ONLY,
     SHOWN_MAX,
     STRING,
@@ -20,8 +23,12 @@ from penstock.settings.key import (
     ValueProblem,
     shortened,
 )
-from penstock.settings.promise import UNDECLARED
-from penstock.settings.synonym import LISTENER_PREFIX, without_listener
+from penstock.settings.synonym import (
+    LISTENER_PREFIX,
+    PROVIDER_PREFIX,
+    TENANT_PREFIX,
+    without_listener,
+)
 from penstock.settings.table import (
     cluster,
     group,
@@ -52,8 +59,20 @@ DYNAMIC_ONLY_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in operati
 
 HIDDEN_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in hidden.ROWS}
 
+AUTHORIZER_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in security.AUTHORIZER_ROWS}
+
+ONLY_PER_LISTENER: Final = ("ssl.keystore.", "ssl.key.", "ssl.truststore.")
+"""What changes while the node runs changes for one listener, so that a mistake is one's alone."""
+
 OPEN_PREFIXES: Final = ("rsm.config.", "rlmm.config.")
 """Below these any name is taken: plug-ins of tiered storage bring their own."""
+
+
+PER_LISTENER: Final = ("ssl.", "sasl.", "connections.max.reauth.ms")
+"""What is read by listener, if it is read at all, begins with one of these."""
+
+JAAS_CONFIG: Final = "sasl.jaas.config"
+JAAS_MECHANISMS: Final = ("scram-sha-256", "scram-sha-512", "plain", "oauthbearer")
 
 
 def find_broker_key(name: str) -> Key | None:
@@ -62,8 +81,15 @@ def find_broker_key(name: str) -> Key | None:
         return key
     if name.startswith(LISTENER_PREFIX):
         return _key_of_listener(name)
-    if name in UNDECLARED or name.startswith("config.providers."):
-        return Key(name, STRING, effect=PROMISE)
+    if name in AUTHORIZER_KEYS:
+        return AUTHORIZER_KEYS[name]
+    if name.startswith(TENANT_PREFIX) and len(name) > len(TENANT_PREFIX):
+        from penstock.settings.tenant import complaint  # few have any
+
+        check = partial(complaint, name[len(TENANT_PREFIX) :])
+        return Key(name, STRING, None, check, LOW, CLUSTER_WIDE, READ)
+    if name.startswith(PROVIDER_PREFIX):
+        return Key(name, UNKNOWN, effect=AT_START)
     return Key(name, STRING, update_mode=CLUSTER_WIDE) if name.startswith(OPEN_PREFIXES) else None
 
 
@@ -72,8 +98,18 @@ def _key_of_listener(name: str) -> Key:
     if general is None:
         # What it holds is unknown, a password perhaps: never shown.
         return Key(name, UNKNOWN, effect=PROMISE)
-    effect = UNREAD if general.effect == UNREAD else PROMISE
+    if _is_read_by_listener(name, general):
+        effect = READ
+    else:
+        effect = UNREAD if general.effect == UNREAD else PROMISE
     return Key(name, general.type, None, general.check, LOW, general.update_mode, effect)
+
+
+def _is_read_by_listener(name: str, general: Key) -> bool:
+    """Kafka reads a JAAS configuration of a mechanism alone."""
+    if general.name == JAAS_CONFIG:
+        return name.lower().endswith(tuple(f".{one}.{JAAS_CONFIG}" for one in JAAS_MECHANISMS))
+    return general.effect == READ and general.name.startswith(PER_LISTENER)
 
 
 def nearest_key(name: str) -> str | None:
@@ -99,6 +135,13 @@ def validate_broker_overrides(overrides: Mapping[str, str]) -> None:
         raise ApiError(
             ErrorCode.INVALID_REQUEST,
             f"Cannot update these configs dynamically: [{', '.join(fixed)}]",
+        )
+    general = sorted(name for name in overrides if name.startswith(ONLY_PER_LISTENER))
+    if general:
+        raise ApiError(
+            ErrorCode.INVALID_REQUEST,
+            "These security configs can be dynamically updated only per-listener using the "
+            f"listener prefix: [{', '.join(general)}]",
         )
     for name, text in overrides.items():
         key = keys[name]

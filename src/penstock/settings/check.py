@@ -113,6 +113,22 @@ class OffsetReset:
         return "earliest, latest, by_duration:PnDTnHnMnS"
 
 
+class PrincipalList:
+    """`User:alice;User:bob`"""
+
+    __slots__ = ()
+
+    def __call__(self, value: str) -> str | None:
+        for item in filter(None, (one.strip() for one in value.split(";"))):
+            kind, colon, _ = item.partition(":")
+            if not kind or not colon:
+                return f"expected principals as in User:alice;User:bob, not {item}"
+        return None
+
+    def __str__(self) -> str:
+        return "type:name;type:name;..."
+
+
 def at_least(low: int) -> Range:
     return Range(low)
 
@@ -127,3 +143,21 @@ def one_of(*words: str) -> Choice:
 
 def some_of(*words: str) -> Choice:
     return Choice(*words, filled=True)
+
+
+class EntryPoint:
+    """The name of a class in Python."""
+
+    __slots__ = ()
+
+    def __call__(self, text: str) -> str | None:
+        module, colon, name = text.partition(":")
+        if text and not (colon and module and name):
+            return "No Java class is loaded here: name a class of Python as module:Class"
+        return None
+
+    def __str__(self) -> str:
+        return "module:Class"
+
+
+entry_point = EntryPoint()

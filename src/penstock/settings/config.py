@@ -16,6 +16,7 @@ from penstock.settings.key import UNREAD, ValueProblem
 from penstock.settings.promise import broken_promise, is_promised
 from penstock.settings.properties import PropertiesProblem, parse_properties
 from penstock.settings.relation import RelationProblem, check_relations
+from penstock.settings.synonym import of_listener
 
 _NONE: Final[Mapping[str, str]] = {}
 
@@ -63,7 +64,7 @@ class BrokerConfig:
     def from_assignments(cls, assignments: Iterable[Assignment]) -> BrokerConfig:
         static: dict[str, str] = {}
         sources: dict[str, str] = {}
-        for assignment in assignments:
+        for assignment in _resolved(list(assignments)):
             _check(assignment)
             static[assignment.key] = assignment.value
             sources[assignment.key] = assignment.source
@@ -104,6 +105,11 @@ class BrokerConfig:
         except KeyError:
             value = self._values[name] = self._parse(name)
             return value
+
+    def of_listener(self, listener: str, name: str, mechanism: str = "") -> Any:
+        """What a listener, or a mechanism of it, has of its own, else what all have."""
+        names = (of_listener(listener, name, mechanism), of_listener(listener, name), name)
+        return self.get(next(filter(self.is_set, names), name))
 
     def raw(self, name: str) -> str | None:
         """The text in force, without the default."""
@@ -196,6 +202,21 @@ def parse_assignment(text: str, source: str = "--set") -> Assignment:
     if not equals or not key.strip():
         raise SettingError(f"{source} {text}: expected key=value")
     return Assignment(key.strip(), value.strip(), source)
+
+
+def _resolved(assignments: list[Assignment]) -> list[Assignment]:
+    """With the values that are kept elsewhere."""
+    written = {each.key: each.value for each in assignments}
+    providers = written.get("config.providers")
+    if providers is None:
+        return assignments
+    from penstock.settings.provider import References  # few have any
+
+    resolve = References(providers, written).resolve
+    return [
+        Assignment(each.key, resolve(each.key, each.value, each.source), each.source)
+        for each in assignments
+    ]
 
 
 def _check(assignment: Assignment) -> None:

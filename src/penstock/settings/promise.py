@@ -17,29 +17,23 @@ class _Lack(NamedTuple):
     advice: str
 
 
-_PROXY: Final = "remove it, or put a proxy that does this before the node"
 _REMOVE: Final = "remove it to start without"
 
 _LACKS: Final = (
-    _Lack(("ssl.",), "connections are not encrypted here yet", _PROXY),
-    _Lack(("sasl.", "connections.max.reauth.ms"), "clients are not authenticated here yet", _PROXY),
+    _Lack(("ssl.",), "TLS is OpenSSL's here, without Java's classes and providers", _REMOVE),
     _Lack(
-        ("authorizer.", "super.users", "allow.everyone.if.no.acl.found"),
-        "requests are not authorized here yet, everybody may do everything",
-        _REMOVE,
+        ("sasl.jaas.config",),
+        "logins are set for a mechanism of a listener",
+        "write listener.name.<listener>.<mechanism>.sasl.jaas.config",
     ),
+    _Lack(("sasl.kerberos.",), "Kerberos is not served here", _REMOVE),
+    _Lack(("sasl.",), "this part of SASL is not served here", _REMOVE),
     _Lack(("delegation.token.",), "delegation tokens are not served here yet", _REMOVE),
-    _Lack(("principal.", "security.providers"), "clients have no identity here yet", _REMOVE),
-    _Lack(("security.inter.",), "only PLAINTEXT is served here yet", "set it to PLAINTEXT"),
+    _Lack(("principal.", "security.providers"), "no Java class is loaded here", _REMOVE),
     _Lack(
         ("max.connection",), "only max.connections limits connections here", "set that one instead"
     ),
     _Lack(("listener.name.",), "settings of a single listener are not kept here", _REMOVE),
-    _Lack(
-        ("config.providers",),
-        "values are taken as they are written, no provider fills them in",
-        "write the values themselves",
-    ),
     _Lack(
         ("metric.reporters", "kafka.metrics.reporters"),
         "no Java class is loaded here",
@@ -50,9 +44,6 @@ _LACKS: Final = (
     _Lack(("transaction.",), "two-phase commit is not served here", _REMOVE),
     _Lack(("",), "no Java class is loaded here, so nothing would be enforced", _REMOVE),
 )
-
-UNDECLARED: Final = ("super.users", "allow.everyone.if.no.acl.found")
-"""Of Kafka's own authorizer, which declares them itself."""
 
 
 def is_promised(key: Key, text: str) -> bool:

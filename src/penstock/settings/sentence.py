@@ -84,6 +84,11 @@ BROKER_SENTENCES: Final = {
     "advertised.listeners": (
         "The addresses that clients are told to connect to; without it, those of listeners."
     ),
+    "authorizer.class.name": (
+        "Kafka's StandardAuthorizer has every request checked against access control entries; "
+        "empty lets everybody do everything. super.users and allow.everyone.if.no.acl.found go "
+        "with it."
+    ),
     "auto.create.topics.enable": "Creates a topic when a client asks for one that is missing.",
     "auto.leader.rebalance.enable": (
         "Has partitions led by the first of their replicas again once it is back in sync."
@@ -94,6 +99,10 @@ BROKER_SENTENCES: Final = {
     "broker.rack": "Where the broker stands; replicas are spread over different racks.",
     "broker.session.timeout.ms": (
         "After how long without a heartbeat a broker is fenced: others lead what it led."
+    ),
+    "config.providers": (
+        "Names of providers; `config.providers.NAME.class` says which, and `${NAME:path:key}` in "
+        "any other setting is then filled in from a file, a directory or the environment."
     ),
     "connections.max.idle.ms": "After how long without a request a connection is closed.",
     "controller.quorum.voters": "The controllers that vote, each as id@host:port.",
@@ -172,8 +181,43 @@ BROKER_SENTENCES: Final = {
     "offsets.topic.num.partitions": "Partitions of the topic that holds committed offsets.",
     "offsets.topic.replication.factor": "Replicas of the topic that holds committed offsets.",
     "offsets.topic.segment.bytes": "Segment size of the topic that holds committed offsets.",
+    "penstock.audit.file": (
+        "Where the audit log is written, a JSON object a line; nowhere if it is empty."
+    ),
+    "penstock.audit.interval.ms": (
+        "Over how long the audit log sums up who reads and writes what."
+    ),
+    "penstock.audit.topic.enable": (
+        "Whether the audit log is written to the topic __penstock_audit."
+    ),
+    "penstock.audit.topic.replication.factor": (
+        "Replicas of the topic of the audit log; as many as there are brokers, if those are fewer."
+    ),
+    "penstock.audit.topic.retention.ms": (
+        "For how long the topic of the audit log keeps it, from when the topic is made."
+    ),
+    "connection.failed.authentication.delay.ms": (
+        "How long a login that failed waits for its answer."
+    ),
+    "connections.max.reauth.ms": (
+        "After how long a client has to log in again, for all mechanisms or for one of a listener; "
+        "a connection that does not is closed. 0: never."
+    ),
+    "sasl.enabled.mechanisms": (
+        "The ways to log in: SCRAM-SHA-256, SCRAM-SHA-512, PLAIN, OAUTHBEARER. GSSAPI is not "
+        "served: listeners with SASL have to name others."
+    ),
+    "sasl.jaas.config": (
+        "The login of a mechanism, as listener.name.<listener>.<mechanism>.sasl.jaas.config: with "
+        "username and password the node's own, with user_<name> those of PLAIN."
+    ),
+    "sasl.server.max.receive.size": "The largest request that is taken before a login is over.",
     "penstock.memory.request.bytes": (
         "Memory for all requests being read or answered; further ones wait in their sockets."
+    ),
+    "penstock.sasl.plain.unencrypted.listeners": (
+        "Listeners without TLS on which PLAIN is allowed all the same: whoever is on the way can "
+        "read the passwords."
     ),
     "penstock.scrub.interval.ms": (
         "How often every batch of a replicated topic is read again, to find what the disk has "

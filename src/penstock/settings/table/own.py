@@ -6,18 +6,42 @@ from typing import Final
 
 from penstock.settings.check import at_least, one_of
 from penstock.settings.key import (
+    BOOLEAN,
     CLUSTER_WIDE,
     INT,
+    LIST,
     LONG,
     LOW,
     MEDIUM,
     READ,
     READ_ONLY,
+    SHORT,
     STRING,
     Row,
 )
 
 ROWS: Final[tuple[Row, ...]] = (
+    ("penstock.audit.file", STRING, "", None, MEDIUM, READ_ONLY, READ),
+    ("penstock.audit.interval.ms", LONG, "60000", at_least(1000), LOW, CLUSTER_WIDE, READ),
+    ("penstock.audit.topic.enable", BOOLEAN, "false", None, MEDIUM, READ_ONLY, READ),
+    (
+        "penstock.audit.topic.replication.factor",
+        SHORT,
+        "3",
+        at_least(1),
+        LOW,
+        READ_ONLY,
+        READ,
+    ),
+    (
+        "penstock.audit.topic.retention.ms",
+        LONG,
+        "7776000000",
+        at_least(-1),
+        LOW,
+        READ_ONLY,
+        READ,
+    ),
     (
         "penstock.memory.request.bytes",
         LONG,
@@ -38,5 +62,14 @@ ROWS: Final[tuple[Row, ...]] = (
         READ,
     ),
     ("penstock.request.elements.max", INT, "120000", at_least(1000), MEDIUM, READ_ONLY, READ),
+    (
+        "penstock.sasl.plain.unencrypted.listeners",
+        LIST,
+        "",
+        None,
+        LOW,
+        READ_ONLY,
+        READ,
+    ),
     ("penstock.scrub.interval.ms", LONG, "604800000", at_least(-1), LOW, CLUSTER_WIDE, READ),
 )
