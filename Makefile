@@ -66,7 +66,7 @@ hostile: $(READY) ## hostile input beside a well-behaved client, also on Apache 
 bench: $(READY) ## measure beside Apache Kafka 4.3; writes docs/benchmarks.md (long)
 	@$(BIN)/python -m bench $(BENCH_ARGS)
 
-bench-pipelines: $(READY) ## measure pipelines on Penstock and on Apache Kafka; writes docs/benchmarks.md (20 minutes)
+bench-pipelines: $(READY) ## measure pipelines on Penstock and on Apache Kafka; writes docs/benchmarks.md (half an hour)
 	@$(BIN)/python -m bench.pipelines $(BENCH_ARGS)
 
 bench-cluster: $(READY) ## measure three nodes beside three of Apache Kafka 4.3; writes docs/benchmarks-cluster.md (25 minutes)

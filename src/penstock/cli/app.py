@@ -23,6 +23,7 @@ from penstock.cli import (
     profile_command,
     storage_command,
     topic_command,
+    user_command,
 )
 from penstock.cli.argument import PROFILE_IN_USE, quiet_app
 from penstock.cli.completion import Offer, complete_profiles
@@ -37,6 +38,7 @@ from penstock.cli.operator import (
 )
 from penstock.cli.option import complete_start, start_help
 from penstock.cli.profile import DEFAULT_BOOTSTRAP_SERVERS
+from penstock.cli.security import command as security_command
 
 _ORDER = (
     "start",
@@ -44,6 +46,7 @@ _ORDER = (
     "produce",
     "consume",
     "configs",
+    "users",
     "cluster",
     "brokers",
     "partitions",
@@ -53,6 +56,7 @@ _ORDER = (
     "acls",
     "audit",
     "storage",
+    "security",
     "pipeline",
     "dlq",
     "fraud",
@@ -97,6 +101,7 @@ app.add_typer(topic_command.app, name="topics")
 app.command("produce", cls=produce_command.ProduceCommand)(produce_command.produce)
 app.command("consume", cls=consume_command.ConsumeCommand)(consume_command.consume)
 app.add_typer(config_command.app, name="configs")
+app.add_typer(user_command.app, name="users")
 app.add_typer(cluster_command.app, name="cluster")
 app.add_typer(broker_command.app, name="brokers")
 app.add_typer(partition_command.app, name="partitions")
@@ -106,6 +111,7 @@ app.command("log-dirs")(log_dir_command.log_dirs)
 app.add_typer(acl_command.app, name="acls")
 app.command("audit")(audit_command.audit)
 app.add_typer(storage_command.app, name="storage")
+app.add_typer(security_command.app, name="security")
 app.add_typer(pipeline_command.app, name="pipeline")
 app.add_typer(dlq_command.app, name="dlq")
 app.add_typer(fraud_command.app, name="fraud")

@@ -62,6 +62,8 @@ class Broker:
     parked: ParkedProduces
     slow_reading: asyncio.Lock
     """Held while a thread looks into a batch that takes long to read."""
+    check_keys: Callable[[BrokerConfig], None] = lambda config: None
+    """SettingError where keys and certificates of these settings could not be used here."""
     audit: Trail | None = None
     authorizer: Authorizer | None = field(init=False)
     """None where everybody may do everything."""

@@ -17,11 +17,10 @@ class _Lack(NamedTuple):
     advice: str
 
 
-_PROXY: Final = "remove it, or put a proxy that does this before the node"
 _REMOVE: Final = "remove it to start without"
 
 _LACKS: Final = (
-    _Lack(("ssl.",), "connections are not encrypted here yet", _PROXY),
+    _Lack(("ssl.",), "TLS is OpenSSL's here, without Java's classes and providers", _REMOVE),
     _Lack(
         ("sasl.jaas.config",),
         "logins are set for a mechanism of a listener",
