@@ -42,6 +42,7 @@ from penstock.controller.reassignment import (
     decide_list_reassignments,
 )
 from penstock.controller.scram import decide_alter_scram
+from penstock.controller.token import TokenRequest, TokenResponse, decide_token
 from penstock.controller.topic_creation import decide_create_topics
 from penstock.controller.topic_deletion import decide_delete_topics
 from penstock.machine.decision import Decision
@@ -49,6 +50,7 @@ from penstock.machine.timers import TimerKey
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.record import MetadataRecord, RecordKind
 from penstock.model.id import TopicId
+from penstock.model.principal import Principal
 from penstock.protocol.messages.allocate_producer_ids import (
     AllocateProducerIdsRequest,
     AllocateProducerIdsResponse,
@@ -257,6 +259,11 @@ class ControllerShard:
         self, request: AlterUserScramCredentialsRequest
     ) -> Outcome[AlterUserScramCredentialsResponse]:
         return decide_alter_scram(self._context, request)
+
+    def decide_token(
+        self, request: TokenRequest, requester: Principal, now_ms: int
+    ) -> Outcome[TokenResponse]:
+        return decide_token(self._context, request, requester, now_ms)
 
     def decide_alter_quotas(
         self, request: AlterClientQuotasRequest

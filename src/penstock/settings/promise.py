@@ -34,7 +34,6 @@ _LACKS: Final = (
         "requests are not authorized here yet, everybody may do everything",
         _REMOVE,
     ),
-    _Lack(("delegation.token.",), "delegation tokens are not served here yet", _REMOVE),
     _Lack(("principal.", "security.providers"), "no Java class is loaded here", _REMOVE),
     _Lack(
         ("max.connection",), "only max.connections limits connections here", "set that one instead"

@@ -1,7 +1,4 @@
-"""What a node without security answers to those who ask for it: access rules, tokens.
-
-There is no authorizer to keep rules for, and no token is given to somebody who could be anybody.
-"""
+"""What a node without an authorizer answers to those who ask for access rules: it keeps none."""
 
 from __future__ import annotations
 
@@ -17,31 +14,13 @@ from penstock.protocol.messages.create_acls import (
     CreateAclsRequest,
     CreateAclsResponse,
 )
-from penstock.protocol.messages.create_delegation_token import (
-    CreateDelegationTokenRequest,
-    CreateDelegationTokenResponse,
-)
 from penstock.protocol.messages.delete_acls import (
     DeleteAclsFilterResult,
     DeleteAclsRequest,
     DeleteAclsResponse,
 )
 from penstock.protocol.messages.describe_acls import DescribeAclsRequest, DescribeAclsResponse
-from penstock.protocol.messages.describe_delegation_token import (
-    DescribeDelegationTokenRequest,
-    DescribeDelegationTokenResponse,
-)
-from penstock.protocol.messages.expire_delegation_token import (
-    ExpireDelegationTokenRequest,
-    ExpireDelegationTokenResponse,
-)
-from penstock.protocol.messages.renew_delegation_token import (
-    RenewDelegationTokenRequest,
-    RenewDelegationTokenResponse,
-)
 
-_PRINCIPAL_TYPE, _ANYBODY = "User", "ANONYMOUS"
-_REQUESTER_FROM = 3
 _NO_AUTHORIZER = "No Authorizer is configured."
 
 
@@ -70,45 +49,8 @@ def _delete_acls(request: DeleteAclsRequest, version: int) -> Entity:
     return DeleteAclsResponse(filter_results=[refused for _ in request.filters])
 
 
-def _create_token(request: CreateDelegationTokenRequest, version: int) -> Entity:
-    refused = CreateDelegationTokenResponse(
-        error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED,
-        principal_type=request.owner_principal_type or _PRINCIPAL_TYPE,
-        principal_name=request.owner_principal_name or _ANYBODY,
-        issue_timestamp_ms=-1,
-        expiry_timestamp_ms=-1,
-        max_timestamp_ms=-1,
-    )
-    if version >= _REQUESTER_FROM:
-        refused.token_requester_principal_type = _PRINCIPAL_TYPE
-        refused.token_requester_principal_name = _ANYBODY
-    return refused
-
-
-def _describe_token(request: DescribeDelegationTokenRequest, version: int) -> Entity:
-    return DescribeDelegationTokenResponse(
-        error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
-    )
-
-
-def _renew_token(request: RenewDelegationTokenRequest, version: int) -> Entity:
-    return RenewDelegationTokenResponse(
-        error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, expiry_timestamp_ms=-1
-    )
-
-
-def _expire_token(request: ExpireDelegationTokenRequest, version: int) -> Entity:
-    return ExpireDelegationTokenResponse(
-        error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED, expiry_timestamp_ms=-1
-    )
-
-
 _ANSWERS: dict[type[Entity], Callable[[Any, int], Entity]] = {
     DescribeAclsRequest: _describe_acls,
     CreateAclsRequest: _create_acls,
     DeleteAclsRequest: _delete_acls,
-    CreateDelegationTokenRequest: _create_token,
-    DescribeDelegationTokenRequest: _describe_token,
-    RenewDelegationTokenRequest: _renew_token,
-    ExpireDelegationTokenRequest: _expire_token,
 }

@@ -23,6 +23,7 @@ from penstock.settings.key import (
     READ_ONLY,
     SHORT,
     STRING,
+    UNREAD,
     Row,
 )
 
@@ -35,9 +36,9 @@ ROWS: Final[tuple[Row, ...]] = (
         at_least(1),
         LOW,
         READ_ONLY,
-        PROMISE,
+        UNREAD,
     ),
-    ("delegation.token.expiry.time.ms", LONG, "86400000", at_least(1), MEDIUM, READ_ONLY, PROMISE),
+    ("delegation.token.expiry.time.ms", LONG, "86400000", at_least(1), MEDIUM, READ_ONLY, READ),
     (
         "delegation.token.max.lifetime.ms",
         LONG,
@@ -45,9 +46,9 @@ ROWS: Final[tuple[Row, ...]] = (
         at_least(1),
         MEDIUM,
         READ_ONLY,
-        PROMISE,
+        READ,
     ),
-    ("delegation.token.secret.key", PASSWORD, None, None, MEDIUM, READ_ONLY, PROMISE),
+    ("delegation.token.secret.key", PASSWORD, None, None, MEDIUM, READ_ONLY, READ),
     (
         "principal.builder.class",
         CLASS,
