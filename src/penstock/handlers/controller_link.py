@@ -85,7 +85,8 @@ class ControllerLink:
         if runtime is None:
             raise ApiError(ErrorCode.NOT_CONTROLLER)
         receiver_id = None if call.client.is_forwarded else self._node_id
-        asked = Asked(call.version, self._node_id, receiver_id, self._clock.now_ms())
+        now_ms, principal = self._clock.now_ms(), call.client.principal
+        asked = Asked(call.version, self._node_id, receiver_id, now_ms, principal)
         return await runtime.submit(lambda shard: decide(shard, request, asked))
 
     async def forward(self, request: Entity, call: Call) -> Any:

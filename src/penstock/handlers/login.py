@@ -128,6 +128,7 @@ class Login:
 
     def _succeed(self, client: ClientState, session: Session) -> None:
         client.principal = Principal(USER, session.identity.name)
+        client.by_token = session.identity.by_token
         self._source.note_login(client, session.mechanism)
         self._connection.limit_frames(self._frame_bytes_max)
         self._authenticator = None

@@ -11,7 +11,7 @@ from penstock.settings.config import BrokerConfig
 from penstock.settings.error import SettingError
 from penstock.settings.key import BOOLEAN, LIST, PROMISE, Key
 
-SECURITY = ("delegation.token.", "principal.")
+SECURITY = ("principal.",)
 
 
 def refusal(*assignments: str, path: Path | None = None) -> str:
