@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from penstock.controller.outcome import Outcome
+from penstock.controller.outcome import ChargePartitions, Outcome, charge_nobody
 from penstock.controller.shard import ControllerShard
 from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.entity import Entity
@@ -43,14 +43,22 @@ class Asked(NamedTuple):
     receiver_id: int | None
     """The broker to which the client sent it; None if another one sent it on."""
     now_ms: int
+    charge: ChargePartitions = charge_nobody
+    """Partitions made or deleted, to whoever asks."""
 
 
 Rule = Callable[[ControllerShard, Any, Asked], Outcome[Any]]
 
 _RULES: dict[type[Entity], Rule] = {
-    CreateTopicsRequest: lambda shard, request, _: shard.decide_create_topics(request),
-    DeleteTopicsRequest: lambda shard, request, _: shard.decide_delete_topics(request),
-    CreatePartitionsRequest: lambda shard, request, _: shard.decide_create_partitions(request),
+    CreateTopicsRequest: lambda shard, request, asked: shard.decide_create_topics(
+        request, asked.charge
+    ),
+    DeleteTopicsRequest: lambda shard, request, asked: shard.decide_delete_topics(
+        request, asked.charge
+    ),
+    CreatePartitionsRequest: lambda shard, request, asked: shard.decide_create_partitions(
+        request, asked.charge
+    ),
     AlterConfigsRequest: lambda shard, request, asked: shard.decide_alter_configs(
         request, asked.receiver_id
     ),

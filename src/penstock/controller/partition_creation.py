@@ -6,7 +6,13 @@ from collections import Counter
 
 from penstock.controller.assignment import assigned_partition, invalid_assignment
 from penstock.controller.config import ControllerContext
-from penstock.controller.outcome import Outcome, check_partition_count, conclude
+from penstock.controller.outcome import (
+    ChargePartitions,
+    Outcome,
+    charge_nobody,
+    check_partition_count,
+    conclude,
+)
 from penstock.controller.placement import new_partition, place_partitions
 from penstock.metadata.partition import PartitionImage
 from penstock.metadata.record import MetadataRecord
@@ -22,7 +28,9 @@ from penstock.protocol.messages.create_partitions import (
 
 
 def decide_create_partitions(
-    context: ControllerContext, request: CreatePartitionsRequest
+    context: ControllerContext,
+    request: CreatePartitionsRequest,
+    charge: ChargePartitions = charge_nobody,
 ) -> Outcome[CreatePartitionsResponse]:
     counts = Counter(topic.name for topic in request.topics)
     records: list[MetadataRecord] = []
@@ -32,7 +40,7 @@ def decide_create_partitions(
         try:
             if counts[topic.name] > 1:
                 raise ApiError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
-            records += _grow(context, topic, len(records))
+            records += _grow(context, topic, charge, len(records))
         except ApiError as error:
             if error.code == ErrorCode.POLICY_VIOLATION:
                 raise
@@ -43,7 +51,10 @@ def decide_create_partitions(
 
 
 def _grow(
-    context: ControllerContext, asked: CreatePartitionsTopic, record_count: int
+    context: ControllerContext,
+    asked: CreatePartitionsTopic,
+    charge: ChargePartitions,
+    record_count: int,
 ) -> list[MetadataRecord]:
     topic = context.image.topics.get(asked.name)
     if topic is None:
@@ -53,6 +64,7 @@ def _grow(
     present = len(topic.partitions)
     added = range(present, _checked_count(asked, present))
     check_partition_count(context.config, record_count + len(added))
+    charge(len(added))
     replication_factor = len(next(iter(topic.partitions.values())).replicas)
     if asked.assignments is None:
         partitions = _placed(context, topic, added, replication_factor)

@@ -6,7 +6,13 @@ from collections import Counter
 
 from penstock.controller.assignment import assigned_partition, invalid_assignment
 from penstock.controller.config import ControllerContext
-from penstock.controller.outcome import Outcome, check_partition_count, conclude
+from penstock.controller.outcome import (
+    ChargePartitions,
+    Outcome,
+    charge_nobody,
+    check_partition_count,
+    conclude,
+)
 from penstock.controller.placement import new_partition, place_partitions
 from penstock.controller.topic_name import METADATA_TOPIC, check_topic_name
 from penstock.metadata.config import ResourceType
@@ -32,7 +38,9 @@ _DEFAULT = -1
 
 
 def decide_create_topics(
-    context: ControllerContext, request: CreateTopicsRequest
+    context: ControllerContext,
+    request: CreateTopicsRequest,
+    charge: ChargePartitions = charge_nobody,
 ) -> Outcome[CreateTopicsResponse]:
     _check_total(context, request)
     counts = Counter(topic.name for topic in request.topics)
@@ -42,7 +50,7 @@ def decide_create_topics(
     for topic in request.topics:
         try:
             _check_mentioned(topic.name, counts[topic.name])
-            results[topic.name] = _create_topic(context, topic, records, described)
+            results[topic.name] = _create_topic(context, topic, charge, records, described)
         except ApiError as error:
             results[topic.name] = _failure(topic.name, error)
     response = CreateTopicsResponse(topics=list(results.values()))
@@ -79,6 +87,7 @@ def _failure(name: str, error: ApiError) -> CreatableTopicResult:
 def _create_topic(
     context: ControllerContext,
     topic: CreatableTopic,
+    charge: ChargePartitions,
     records: list[MetadataRecord],
     described: Described,
 ) -> CreatableTopicResult:
@@ -89,6 +98,7 @@ def _create_topic(
         context.schema.check_topic(overrides)
     topic_id = context.new_id()
     partitions = _partitions(context, topic, topic_id)
+    charge(len(partitions))
     records.append(TopicRecord(name=topic.name, topic_id=topic_id))
     records += _config_records(topic.name, overrides)
     records += (partition_record(topic_id, index, one) for index, one in enumerate(partitions))

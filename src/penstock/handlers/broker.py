@@ -11,6 +11,7 @@ from penstock.coordinator.election import elections
 from penstock.coordinator.topic import CONSUMER_OFFSETS
 from penstock.handlers.fetch_sessions import FetchSessions
 from penstock.handlers.parked_produce import ParkedProduces
+from penstock.handlers.throttle import Throttle
 from penstock.model.clock import Clock
 from penstock.replication.lost_leaders import LostLeaders
 from penstock.replication.partition_set import PartitionSet
@@ -57,6 +58,7 @@ class Broker:
     marker_sender: MarkerSender
     additions: AdditionSender
     parked: ParkedProduces
+    throttle: Throttle
     slow_reading: asyncio.Lock
     """Held while a thread looks into a batch that takes long to read."""
     _groups: GroupHost | None = None

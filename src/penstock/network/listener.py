@@ -68,7 +68,7 @@ class Listener:
         self.receive_buffer = memoryview(bytearray(RECEIVE_BUFFER_BYTES))
         self.connections: dict[Connection, None] = {}
         self.accepted_count = 0
-        self.received_bytes = 0
+        self._received_bytes_closed = 0
         self._sent_bytes_closed = 0
         self._limits = limits
         self._serve: Serve | None = None
@@ -93,7 +93,11 @@ class Listener:
 
     @property
     def sent_bytes(self) -> int:
-        return self._sent_bytes_closed + sum(c._writer.sent_bytes for c in self.connections)
+        return self._sent_bytes_closed + sum(c.sent_bytes for c in self.connections)
+
+    @property
+    def received_bytes(self) -> int:
+        return self._received_bytes_closed + sum(c.received_bytes for c in self.connections)
 
     @property
     def slice_s(self) -> float:
@@ -177,7 +181,8 @@ class Listener:
 
     def forget(self, connection: Connection) -> None:
         self.connections.pop(connection, None)
-        self._sent_bytes_closed += connection._writer.sent_bytes
+        self._sent_bytes_closed += connection.sent_bytes
+        self._received_bytes_closed += connection.received_bytes
         self._end_state(connection.state)
         if self._acceptor is not None:
             self._acceptor.on_closed(len(self.connections))

@@ -31,16 +31,15 @@ from penstock.node.address import Address
 from penstock.node.background import Background
 from penstock.node.broker_watch import BrokerWatch
 from penstock.node.cluster_config import ClusterConfig
-from penstock.node.cluster_gauge import cluster_gauges
 from penstock.node.coordinator_hosts import CoordinatorHosts
 from penstock.node.data_directories import new_flusher, new_log_dirs
 from penstock.node.directory_failure import DirectoryFailures
-from penstock.node.gauge import gauges
 from penstock.node.identity import Identity
 from penstock.node.listeners import BoundListener, Listeners
 from penstock.node.log_recovery import recover
 from penstock.node.memory import settle_memory
 from penstock.node.metadata_plane import MetadataPlane
+from penstock.node.metrics import new_exporter
 from penstock.node.metrics_server import MetricsServer
 from penstock.node.no_links import NoLinks
 from penstock.node.node_settings import NodeSettings, settled
@@ -52,6 +51,7 @@ from penstock.node.registration import registration_of
 from penstock.node.replica_link import ReplicaLink
 from penstock.node.stopping import Stopping
 from penstock.node.system import System
+from penstock.node.throttle import new_throttle
 from penstock.node.upkeep import Upkeep
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.broker_registration import BrokerRegistrationRequest
@@ -62,7 +62,7 @@ from penstock.settings.config import BrokerConfig
 from penstock.storage.disk import Disk, RealDisk
 from penstock.storage.flush.flusher import Flusher, Stopwatch
 from penstock.telemetry.log import get_logger
-from penstock.telemetry.metric import BrokerMetrics, Exporter
+from penstock.telemetry.metric import BrokerMetrics
 
 if TYPE_CHECKING:
     from penstock.node.links import Links
@@ -102,6 +102,7 @@ class Node:
         self._disk = disk or RealDisk()
         self._image = ClusterImage()
         self._partitions = PartitionSet(self._image)
+        self._throttle = new_throttle(config, clock)
         self._background = Background()
         self._descriptors = descriptor.plan(config.open_files_max, self._system.descriptors)
         self._membership: Membership | None = None
@@ -281,6 +282,7 @@ class Node:
             self._quorum_config(),
             self._links.raft,
             self._links.ask_controller,
+            self._throttle,
         )
         self._watch_failures()
         self._upkeep = Upkeep(
@@ -386,6 +388,7 @@ class Node:
             ),
             metrics=self.metrics,
             log_dirs=self.log_dirs,
+            throttle=self._throttle,
             parked=ParkedProduces(2 * self._settings().request_memory_bytes),
             slow_reading=asyncio.Lock(),
             quorum=self._metadata.quorum,
@@ -403,16 +406,13 @@ class Node:
         self._metrics_server = None
         if self.options.metrics is None:
             return
-        single, labelled = gauges(
-            self._client_listeners()[0].listener,
-            self._partitions,
-            self.log_dirs,
+        exporter = new_exporter(
+            self._broker,
+            [each.listener for each in self._client_listeners()],
+            self._metadata,
+            self._keeper,
             self._upkeep.failures,
         )
-        single += cluster_gauges(
-            self._metadata, self._partitions, self._keeper.tally, self._keeper.repairs
-        )
-        exporter = Exporter(self.metrics, single, labelled)
         self._metrics_server = MetricsServer(exporter.render)
         self.metrics_address = Address(*await self._metrics_server.open(*self.options.metrics))
 

@@ -23,7 +23,7 @@ MUTATION: Final = "controller_mutation_rate"
 SWEEP_COUNT_MIN: Final = 1024
 """Sensors, or clients looked up, before those that nobody uses are dropped."""
 
-SensorT = TypeVar("SensorT", RateSensor, TokenBucket)
+SensorT = TypeVar("SensorT", bound=RateSensor | TokenBucket)
 
 
 class Sensors(Generic[SensorT]):
@@ -117,7 +117,8 @@ class ClientQuotas:
             sensors.change(
                 {entity: limit for (entity, key), limit in limits.items() if key == kind}
             )
-        self.is_on = any(each.is_on for each in (self.produce, self.fetch, self.request))
+        kinds = (self.produce, self.fetch, self.request, self.mutation)
+        self.is_on = any(each.is_on for each in kinds)
         self._allotments.clear()
 
     def of(self, user: str, client_id: str | None, now_ms: float) -> Allotment:

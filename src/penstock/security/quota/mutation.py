@@ -14,7 +14,7 @@ from penstock.security.quota.sensor import UNLIMITED, Tags, ThrottleTime
 
 
 class TokenBucket:
-    """Filled at the rate of the quota, up to what the quota gives in all windows together. It may go
+    """Filled at the rate of the quota, up to what that gives in all windows together. It may go
     below zero: one request is never too large, but the next one waits."""
 
     __slots__ = ("_refilled_ms", "_span_s", "_tokens", "limit", "tags", "throttle_time", "used_ms")
@@ -49,23 +49,30 @@ class TokenBucket:
 class MutationQuota:
     """For one request. `take` raises ApiError where it is strict and nothing is left."""
 
-    __slots__ = ("_bucket", "_is_strict", "_now_ms", "throttle_ms")
+    __slots__ = ("_bucket", "_is_strict", "_now_ms", "_wait_ms")
 
     def __init__(self, bucket: TokenBucket, now_ms: float, *, is_strict: bool) -> None:
         self._bucket = bucket
         self._now_ms = now_ms
         self._is_strict = is_strict
-        self.throttle_ms = 0
+        self._wait_ms = 0
+
+    def throttle_ms(self, now_ms: float) -> int:
+        """What is left of the wait, for whoever asked."""
+        left_ms = max(0, self._wait_ms - int(now_ms - self._now_ms))
+        if left_ms:
+            self._bucket.throttle_time.note(left_ms, now_ms)
+        return left_ms
 
     def take(self, partition_count: int) -> None:
         bucket, now_ms = self._bucket, self._now_ms
         if self._is_strict:
-            self.throttle_ms = bucket.wait_ms(now_ms)
-            if self.throttle_ms:
+            self._wait_ms = bucket.wait_ms(now_ms)
+            if self._wait_ms:
                 raise ApiError(
                     ErrorCode.THROTTLING_QUOTA_EXCEEDED, "The throttling quota has been exceeded."
                 )
             bucket.take(partition_count, now_ms)
         else:
             bucket.take(partition_count, now_ms)
-            self.throttle_ms = bucket.wait_ms(now_ms)
+            self._wait_ms = bucket.wait_ms(now_ms)

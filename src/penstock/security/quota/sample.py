@@ -9,13 +9,13 @@ from typing import NamedTuple
 class Windows(NamedTuple):
     """`quota.window.num` windows of `quota.window.size.seconds` each."""
 
-    count: int = 11
+    number: int = 11
     size_ms: float = 1000.0
 
     @property
     def span_ms(self) -> float:
         """After so long without anything a sum is zero again."""
-        return self.count * self.size_ms
+        return self.number * self.size_ms
 
 
 class _Sample:
@@ -35,7 +35,7 @@ class Samples:
     def __init__(self, windows: Windows) -> None:
         self._windows = windows
         # One more than there are windows: the oldest may reach into the time that counts.
-        self._samples: deque[_Sample] = deque(maxlen=windows.count + 1)
+        self._samples: deque[_Sample] = deque(maxlen=windows.number + 1)
 
     def add(self, value: float, now_ms: float) -> None:
         samples = self._samples
@@ -55,7 +55,7 @@ class Samples:
     def elapsed_ms(self, now_ms: float) -> float:
         """The time that the sum is over: at least all windows but one, so that the first value of a
         client is not taken for its rate. After `total`, which drops what is too old."""
-        size_ms, least = self._windows.size_ms, self._windows.count - 1
+        size_ms, least = self._windows.size_ms, self._windows.number - 1
         elapsed_ms = now_ms - self._samples[0].start_ms if self._samples else 0.0
         whole = int(elapsed_ms // size_ms)
         return max(elapsed_ms + max(0, least - whole) * size_ms, 1.0)
