@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.coordinator.election import elections
-from penstock.coordinator.topic import CONSUMER_OFFSETS
+from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE
 from penstock.handlers.fetch_sessions import FetchSessions
 from penstock.handlers.parked_produce import ParkedProduces
 from penstock.handlers.throttle import Throttle
@@ -84,6 +84,13 @@ class Broker:
         for name, index, leader_epoch in elections(delta, self.image, self.node_id):
             host = self.groups if name == CONSUMER_OFFSETS else self.transactions
             host.on_led(index, leader_epoch)
+
+    def load_coordinators(self) -> None:
+        """Timeouts run and transactions that were ending end, whether anybody asks or not."""
+        if CONSUMER_OFFSETS in self.image.topics:
+            self.groups.load_led()
+        if TRANSACTION_STATE in self.image.topics:
+            self.transactions.load_led()
 
     async def close(self) -> None:
         self.parked.close()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 
 from penstock.network.listener import Listener
 from penstock.node.failures import UpkeepFailures
@@ -13,11 +14,14 @@ from penstock.telemetry.metric import Gauge, LabelledGauge
 
 
 def gauges(
-    listener: Listener,
+    listeners: Sequence[Listener],
     partitions: PartitionSet,
     log_dirs: LogDirs,
     failures: UpkeepFailures,
 ) -> tuple[list[Gauge], list[LabelledGauge]]:
+    def over_all(figure: Callable[[Listener], float]) -> Callable[[], float]:
+        return lambda: sum(map(figure, listeners))
+
     def log_sizes() -> Iterator[tuple[tuple[str, ...], float]]:
         for partition in partitions:
             if partition.is_open:
@@ -29,14 +33,22 @@ def gauges(
                 yield (partition.topic, str(partition.index)), partition.log.end_offset
 
     single: list[Gauge] = [
-        ("penstock_connections", "Open client connections", lambda: len(listener.connections)),
-        ("penstock_connections_accepted", "Since start", lambda: listener.accepted_count),
-        ("penstock_received_bytes", "From clients, all of it", lambda: listener.received_bytes),
-        ("penstock_sent_bytes", "To clients, all of it", lambda: listener.sent_bytes),
+        (
+            "penstock_connections",
+            "Open client connections",
+            over_all(lambda each: len(each.connections)),
+        ),
+        ("penstock_connections_accepted", "Since start", over_all(attrgetter("accepted_count"))),
+        (
+            "penstock_received_bytes",
+            "From clients, all of it",
+            over_all(attrgetter("received_bytes")),
+        ),
+        ("penstock_sent_bytes", "To clients, all of it", over_all(attrgetter("sent_bytes"))),
         (
             "penstock_request_memory_bytes",
             "Held by large requests under way",
-            lambda: listener.budget.used_bytes,
+            over_all(lambda each: each.budget.used_bytes),
         ),
         ("penstock_partitions", "Partitions with a replica here", lambda: len(partitions)),
         ("penstock_loop_idle_ratio", "Share of time with nothing to do", LoopIdle().ratio),

@@ -23,7 +23,7 @@ def new_exporter(
     failures: UpkeepFailures,
 ) -> Exporter:
     """`listeners` of clients."""
-    single, labelled = gauges(listeners[0], broker.partitions, broker.log_dirs, failures)
+    single, labelled = gauges(listeners, broker.partitions, broker.log_dirs, failures)
     single += cluster_gauges(metadata, broker.partitions, keeper.tally, keeper.repairs)
     labelled += quota_gauges(broker.throttle, listeners)
     return Exporter(broker.metrics, single, labelled)

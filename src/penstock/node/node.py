@@ -13,13 +13,14 @@ from penstock.coordinator.addition_sender import AdditionSender
 from penstock.coordinator.marker_sender import MarkerSender
 from penstock.coordinator.marker_writer import MarkerWriter
 from penstock.coordinator.producer_id import ProducerIds
-from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE
+from penstock.coordinator.topic import CONSUMER_OFFSETS
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import ClientState
 from penstock.handlers.fetch_sessions import FetchSessions
 from penstock.handlers.parked_produce import ParkedProduces
 from penstock.handlers.router import Router
 from penstock.handlers.table import BROKER_MODULES, CONTROLLER_MODULES
+from penstock.metadata.broker import Endpoint
 from penstock.metadata.config import ResourceType
 from penstock.metadata.delta import MetadataDelta
 from penstock.metadata.image import ClusterImage
@@ -30,7 +31,6 @@ from penstock.node import descriptor
 from penstock.node.address import Address
 from penstock.node.background import Background
 from penstock.node.broker_watch import BrokerWatch
-from penstock.node.cluster_config import ClusterConfig
 from penstock.node.coordinator_hosts import CoordinatorHosts
 from penstock.node.data_directories import new_flusher, new_log_dirs
 from penstock.node.directory_failure import DirectoryFailures
@@ -46,7 +46,7 @@ from penstock.node.node_settings import NodeSettings, settled
 from penstock.node.options import NodeOptions
 from penstock.node.ownership import read_ownership
 from penstock.node.partition_keeper import PartitionKeeper
-from penstock.node.quorum_setup import alone, among_others
+from penstock.node.quorum_setup import quorum_config
 from penstock.node.registration import registration_of
 from penstock.node.replica_link import ReplicaLink
 from penstock.node.stopping import Stopping
@@ -56,7 +56,6 @@ from penstock.node.upkeep import Upkeep
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.broker_registration import BrokerRegistrationRequest
 from penstock.protocol.messages.envelope import EnvelopeRequest
-from penstock.quorum.config import QuorumConfig
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
 from penstock.storage.disk import Disk, RealDisk
@@ -158,7 +157,7 @@ class Node:
         controllers = self._broker.controller_listeners
         self._listeners.start(controllers, self._controller_router.serve)
         if cluster is not None and cluster.is_controller:
-            self._background.spawn(self._register_controller(cluster))
+            self._background.spawn(self._register_controller())
         if cluster is None or cluster.is_broker:
             await self._start_broker(cluster is None)
         else:
@@ -204,7 +203,7 @@ class Node:
         self._listeners.start(names, self._router.serve)
         if self._membership is not None:
             await self._membership.unfence()
-        self._load_coordinators()
+        self._broker.load_coordinators()
 
     def _new_membership(self) -> Membership:
         from penstock.node.membership import Membership
@@ -228,14 +227,20 @@ class Node:
             self.log_dirs.last_broker_epoch,
         )
 
-    async def _register_controller(self, cluster: ClusterConfig) -> None:
+    async def _register_controller(self) -> None:
         from penstock.node.membership import ControllerRegistration
 
         assert not isinstance(self._links, NoLinks)
-        own = [each.endpoint for each in self._listeners.of(cluster.controller_listeners)]
         await ControllerRegistration(
-            self.identity, own, self._new_id(), self._metadata, self._links.controller
+            self.identity,
+            self._controller_endpoints(),
+            self._new_id(),
+            self._metadata,
+            self._links.controller,
         ).run()
+
+    def _controller_endpoints(self) -> list[Endpoint]:
+        return [each.endpoint for each in self._listeners.of(self.options.controller_listeners)]
 
     def _build_storage(self, loop: asyncio.AbstractEventLoop) -> None:
         self._flusher = new_flusher(
@@ -279,7 +284,9 @@ class Node:
             self._new_id,
             self._on_delta,
             self._system.random,
-            self._quorum_config(),
+            quorum_config(
+                self.identity, self.options.cluster, self._controller_endpoints(), self._settings()
+            ),
             self._links.raft,
             self._links.ask_controller,
             self._throttle,
@@ -336,13 +343,6 @@ class Node:
             (listener, *_) = self.options.controller_listeners
             return await envelope.answer(self._broker, request, listener)
         return await self._metadata.controller.ask_here(request)
-
-    def _quorum_config(self) -> QuorumConfig:
-        cluster = self.options.cluster
-        if cluster is None:
-            return alone(self.identity)
-        own = [each.endpoint for each in self._listeners.of(cluster.controller_listeners)]
-        return among_others(self.identity, cluster, own, self._settings())
 
     def _broker_epoch(self) -> int:
         membership = self._membership
@@ -433,13 +433,6 @@ class Node:
         """Of a broker that spoke to the controller here: it may have ended altogether."""
         if client.broker is not None and self._metadata.controller.is_active:
             self._broker_watch.on_lost(*client.broker)
-
-    def _load_coordinators(self) -> None:
-        """Timeouts run and transactions that were ending end, whether anybody asks or not."""
-        if CONSUMER_OFFSETS in self._image.topics:
-            self._broker.groups.load_led()
-        if TRANSACTION_STATE in self._image.topics:
-            self._broker.transactions.load_led()
 
     def _on_unexpected(self, _: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         """A callback or a task failed, and nobody was there to be told."""

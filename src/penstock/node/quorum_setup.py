@@ -14,7 +14,17 @@ from penstock.settings.config import BrokerConfig
 FIRST_BOOTSTRAP_ID = -2
 
 
-def alone(identity: Identity) -> QuorumConfig:
+def quorum_config(
+    identity: Identity,
+    cluster: ClusterConfig | None,
+    own: Iterable[ListenerEndpoint],
+    config: BrokerConfig,
+) -> QuorumConfig:
+    """`own`: this node's controller listeners, as others reach them."""
+    return _alone(identity) if cluster is None else _among_others(identity, cluster, own, config)
+
+
+def _alone(identity: Identity) -> QuorumConfig:
     """The only voter of a cluster that nobody else joins."""
     key = ReplicaKey(identity.node_id, identity.directory_id)
     return QuorumConfig(
@@ -27,13 +37,12 @@ def alone(identity: Identity) -> QuorumConfig:
     )
 
 
-def among_others(
+def _among_others(
     identity: Identity,
     cluster: ClusterConfig,
     own: Iterable[ListenerEndpoint],
     config: BrokerConfig,
 ) -> QuorumConfig:
-    """`own`: this node's controller listeners, as others reach them."""
     listener = cluster.controller_listener
     raft = RaftConfig(
         identity.node_id,

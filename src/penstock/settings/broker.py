@@ -7,6 +7,7 @@ from typing import Final
 
 from penstock.model.error import ApiError, ErrorCode
 from penstock.settings.key import (
+    AT_START,
     CLUSTER_WIDE,
     LOW,
     PROMISE,
@@ -21,7 +22,7 @@ from penstock.settings.key import (
     shortened,
 )
 from penstock.settings.promise import UNDECLARED
-from penstock.settings.synonym import LISTENER_PREFIX, without_listener
+from penstock.settings.synonym import LISTENER_PREFIX, PROVIDER_PREFIX, without_listener
 from penstock.settings.table import (
     cluster,
     group,
@@ -62,8 +63,10 @@ def find_broker_key(name: str) -> Key | None:
         return key
     if name.startswith(LISTENER_PREFIX):
         return _key_of_listener(name)
-    if name in UNDECLARED or name.startswith("config.providers."):
+    if name in UNDECLARED:
         return Key(name, STRING, effect=PROMISE)
+    if name.startswith(PROVIDER_PREFIX):
+        return Key(name, UNKNOWN, effect=AT_START)
     return Key(name, STRING, update_mode=CLUSTER_WIDE) if name.startswith(OPEN_PREFIXES) else None
 
 

@@ -63,7 +63,7 @@ class BrokerConfig:
     def from_assignments(cls, assignments: Iterable[Assignment]) -> BrokerConfig:
         static: dict[str, str] = {}
         sources: dict[str, str] = {}
-        for assignment in assignments:
+        for assignment in _resolved(list(assignments)):
             _check(assignment)
             static[assignment.key] = assignment.value
             sources[assignment.key] = assignment.source
@@ -196,6 +196,21 @@ def parse_assignment(text: str, source: str = "--set") -> Assignment:
     if not equals or not key.strip():
         raise SettingError(f"{source} {text}: expected key=value")
     return Assignment(key.strip(), value.strip(), source)
+
+
+def _resolved(assignments: list[Assignment]) -> list[Assignment]:
+    """With the values that are kept elsewhere."""
+    written = {each.key: each.value for each in assignments}
+    providers = written.get("config.providers")
+    if providers is None:
+        return assignments
+    from penstock.settings.provider import References  # few have any
+
+    resolve = References(providers, written).resolve
+    return [
+        Assignment(each.key, resolve(each.key, each.value, each.source), each.source)
+        for each in assignments
+    ]
 
 
 def _check(assignment: Assignment) -> None:

@@ -36,11 +36,6 @@ _LACKS: Final = (
     ),
     _Lack(("listener.name.",), "settings of a single listener are not kept here", _REMOVE),
     _Lack(
-        ("config.providers",),
-        "values are taken as they are written, no provider fills them in",
-        "write the values themselves",
-    ),
-    _Lack(
         ("metric.reporters", "kafka.metrics.reporters"),
         "no Java class is loaded here",
         "remove it, and collect metrics from `--metrics`",

@@ -95,6 +95,10 @@ BROKER_SENTENCES: Final = {
     "broker.session.timeout.ms": (
         "After how long without a heartbeat a broker is fenced: others lead what it led."
     ),
+    "config.providers": (
+        "Names of providers; `config.providers.NAME.class` says which, and `${NAME:path:key}` in "
+        "any other setting is then filled in from a file, a directory or the environment."
+    ),
     "connections.max.idle.ms": "After how long without a request a connection is closed.",
     "controller.quorum.voters": "The controllers that vote, each as id@host:port.",
     "default.replication.factor": (

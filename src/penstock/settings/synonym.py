@@ -48,6 +48,7 @@ _CHAINS: Final[dict[str, tuple[str, ...]]] = {
 _MS_PER_UNIT: Final = {".hours": 3_600_000, ".minutes": 60_000}
 
 LISTENER_PREFIX: Final = "listener.name."
+PROVIDER_PREFIX: Final = "config.providers."
 
 
 def broker_chain(name: str) -> tuple[str, ...]:

@@ -82,11 +82,15 @@ def is_read(name: str) -> bool:
     topic = BROKER_TO_TOPIC.get(name, name)
     return (
         (name in strings and name not in SET_ON_INTERNAL_TOPICS)
+        or name in READ_WITH_THE_SETTINGS
         or (topic in TOPIC_KEYS and topic.replace(".", "_") in fields)
         or BY_ANOTHER_NAME.get(name) in fields
         or any(name in keys and prop in fields for prop, keys in properties().items())
     )
 
+
+READ_WITH_THE_SETTINGS = ("config.providers",)
+"""While the others are loaded."""
 
 SET_ON_INTERNAL_TOPICS = ("unclean.leader.election.enable",)
 """Named in the source to be written, not to be read."""

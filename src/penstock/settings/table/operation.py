@@ -6,6 +6,7 @@ from typing import Final
 
 from penstock.settings.check import at_least
 from penstock.settings.key import (
+    AT_START,
     BOOLEAN,
     CLASS,
     CLUSTER_WIDE,
@@ -29,7 +30,7 @@ ROWS: Final[tuple[Row, ...]] = (
     ("auto.create.topics.enable", BOOLEAN, "true", None, HIGH, READ_ONLY, READ),
     ("background.threads", INT, "10", at_least(1), HIGH, CLUSTER_WIDE, UNREAD),
     ("client.quota.callback.class", CLASS, None, None, LOW, READ_ONLY, PROMISE),
-    ("config.providers", LIST, "", None, LOW, CLUSTER_WIDE, PROMISE),
+    ("config.providers", LIST, "", None, LOW, CLUSTER_WIDE, AT_START),
     ("create.topic.policy.class.name", CLASS, None, None, LOW, READ_ONLY, PROMISE),
     ("delete.records.purgatory.purge.interval.requests", INT, "1", None, MEDIUM, READ_ONLY, UNREAD),
     ("delete.topic.enable", BOOLEAN, "true", None, HIGH, READ_ONLY, READ),
