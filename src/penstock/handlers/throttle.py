@@ -8,13 +8,13 @@ of each other does not count.
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from types import CoroutineType
 from typing import Any, Final
 
 from penstock.handlers.call import Call, ClientState
 from penstock.handlers.loop_time import LoopTime
-from penstock.metadata.security import SecurityImage
+from penstock.metadata.security import QuotaEntity, SecurityImage
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, StorageError
 from penstock.network.later import Later
@@ -42,12 +42,16 @@ class Throttle:
     def __init__(self, quotas: ClientQuotas, clock: Clock) -> None:
         self.quotas = quotas
         self.is_on = False
+        self.on_change: Callable[[Mapping[tuple[QuotaEntity, str], float]], None] = lambda _: None
+        """Told of all quotas: those of addresses are not about requests."""
         self._monotonic = clock.monotonic
 
     def change(self, security: SecurityImage) -> None:
         """To what the metadata log says now."""
-        self.quotas.change({key: record.value for key, record in security.quotas.items()})
+        limits = {key: record.value for key, record in security.quotas.items()}
+        self.quotas.change(limits)
         self.is_on = self.quotas.is_on
+        self.on_change(limits)
 
     def now_ms(self) -> float:
         return self._monotonic() * 1000

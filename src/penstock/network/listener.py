@@ -1,6 +1,6 @@
 """Accepts connections on one address and keeps the set of them.
 
-Closes idle ones, refuses those over the limit, and drains all of them at shutdown.
+Closes idle ones, refuses those who may not have another, and drains all of them at shutdown.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import Any
 from penstock.network.acceptor import Acceptor
 from penstock.network.budget import FrameBudget
 from penstock.network.connection import QUEUED_BYTES_MIN, Connection, Serve
+from penstock.network.connection_limits import ListenerLimits, Oldest, Refused
 from penstock.network.held import HeldWrites
 from penstock.network.sockets import ListeningSocket, RealSockets, Sockets, StreamSocket
 from penstock.network.turn import Turn
@@ -38,7 +39,6 @@ log = get_logger("network")
 class Limits:
     frame_bytes_max: int = 100 * 1024 * 1024
     total_frame_bytes_max: int = 256 * 1024 * 1024
-    connections_max: int = 2**31 - 1
     idle_ms_max: int = 600_000
     descriptors_max: int = 2**31 - 1
     """From this number on a file descriptor is not for a connection."""
@@ -51,6 +51,7 @@ class Listener:
         limits: Limits,
         new_state: Callable[[str], Any],
         end_state: Callable[[Any], None],
+        connection_limits: ListenerLimits,
         sockets: Sockets | None = None,
         now_s: Callable[[], float] = perf_counter,
     ) -> None:
@@ -71,6 +72,8 @@ class Listener:
         self._received_bytes_closed = 0
         self._sent_bytes_closed = 0
         self._limits = limits
+        self._connection_limits = connection_limits
+        connection_limits.oldest = self._oldest
         self._serve: Serve | None = None
         self._new_state = new_state
         self._end_state = end_state
@@ -88,7 +91,13 @@ class Listener:
     def start(self, serve: Serve) -> None:
         assert self._sock is not None
         self._serve = serve
-        self._acceptor = Acceptor(self.loop, self._sock, self._admit, self._limits.descriptors_max)
+        self._acceptor = Acceptor(
+            self.loop,
+            self._sock,
+            self._admit,
+            self._limits.descriptors_max,
+            self._connection_limits,
+        )
         self._schedule_sweep()
 
     @property
@@ -184,13 +193,16 @@ class Listener:
         self._sent_bytes_closed += connection.sent_bytes
         self._received_bytes_closed += connection.received_bytes
         self._end_state(connection.state)
+        self._connection_limits.leave(address_of(connection.peer))
         if self._acceptor is not None:
             self._acceptor.on_closed(len(self.connections))
 
     def _admit(self, sock: StreamSocket, peer: str) -> None:
-        if len(self.connections) >= self._limits.connections_max:
-            log.warning("connection refused: max.connections reached", peer=peer)
-            sock.close()
+        try:
+            self._connection_limits.enter(address_of(peer))
+        except Refused as refused:
+            # Whoever comes too often is kept waiting: at once it would only come again.
+            self.loop.call_later(refused.wait_s, sock.close)
             return
         assert self._serve is not None
         sock.setblocking(False)
@@ -207,6 +219,13 @@ class Listener:
         )
         self.connections[connection] = None
 
+    def _oldest(self) -> Oldest | None:
+        """The connection that was used least lately."""
+        if not self.connections:
+            return None
+        found = min(self.connections, key=lambda each: each.active_at)
+        return found.active_at, lambda: found.close("max.connections is reached")
+
     def _schedule_sweep(self) -> None:
         interval_s = max(0.05, min(30.0, self._limits.idle_ms_max / 4000))
         self._sweep = self.loop.call_later(interval_s, self._close_idle)
@@ -217,3 +236,9 @@ class Listener:
         for connection in idle:
             connection.close(f"idle for more than {self._limits.idle_ms_max} ms")
         self._schedule_sweep()
+
+
+def address_of(peer: str) -> str:
+    """Of `address:port`; one of IPv4 in the form of IPv6 is the same as in its own."""
+    address = peer.rpartition(":")[0]
+    return address.removeprefix("::ffff:") if "." in address else address

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from socket import gethostname
 from typing import NamedTuple
 
 from penstock.handlers.call import ClientState
 from penstock.metadata.broker import Endpoint
+from penstock.metadata.security import QuotaEntity
 from penstock.network.connection import Serve
+from penstock.network.connection_limits import ConnectionLimits
 from penstock.network.listener import Limits, Listener
 from penstock.network.sockets import Sockets
 from penstock.node.address import EVERY_INTERFACE, Address
-from penstock.node.listener_config import ListenerEndpoint
+from penstock.node.connection_bounds import address_rates, connection_bounds
+from penstock.node.listener_config import ListenerEndpoint, ListenerRoles
+from penstock.security.quota.sample import Windows
+from penstock.settings.config import BrokerConfig
 from penstock.telemetry.log import get_logger
 
 PLAINTEXT = 0
@@ -34,18 +39,24 @@ class BoundListener(NamedTuple):
 
 
 class Listeners:
-    """`end_state` hears of every connection that has ended."""
+    """`end_state` hears of every connection that has ended. Listeners of controllers count their
+    connections apart, so that clients cannot keep nodes from each other."""
 
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
         limits: Limits,
+        roles: ListenerRoles,
+        quota_windows: Windows,
         sockets: Sockets,
         now_s: Callable[[], float],
         end_state: Callable[[ClientState], None],
     ) -> None:
         self._loop = loop
         self._limits = limits
+        self._roles = roles
+        self._client_limits = ConnectionLimits(quota_windows, now_s)
+        self._controller_limits = ConnectionLimits(quota_windows, now_s)
         self._sockets = sockets
         self._now_s = now_s
         self._end_state = end_state
@@ -61,12 +72,16 @@ class Listeners:
             self._bind(wanted, by_name.get(wanted.name, wanted))
 
     def _bind(self, wanted: ListenerEndpoint, told: ListenerEndpoint) -> None:
-        name = wanted.name
+        name, roles = wanted.name, self._roles
+        counted = (
+            self._controller_limits if name in roles.of_controllers else self._client_limits
+        ).of_listener(name, is_of_brokers=name == roles.of_brokers)
         listener = Listener(
             self._loop,
             self._limits,
             lambda address: ClientState(address, name),
             self._end_state,
+            counted,
             self._sockets,
             self._now_s,
         )
@@ -81,6 +96,21 @@ class Listeners:
                 listener=name,
                 advertised=gethostname(),
             )
+
+    def change_bounds(self, config: BrokerConfig) -> None:
+        """To what the settings say now."""
+        bounds = connection_bounds(config, (each.name for each in self._bound))
+        self._client_limits.change(bounds)
+        self._controller_limits.change(bounds)
+
+    def change_address_rates(self, quotas: Mapping[tuple[QuotaEntity, str], float]) -> None:
+        rates = address_rates(quotas)
+        self._client_limits.change_rates(rates)
+        self._controller_limits.change_rates(rates)
+
+    @property
+    def refused_count(self) -> int:
+        return self._client_limits.refused_count + self._controller_limits.refused_count
 
     def of(self, names: Iterable[str]) -> list[BoundListener]:
         wanted = set(names)

@@ -51,7 +51,7 @@ from penstock.node.registration import registration_of
 from penstock.node.replica_link import ReplicaLink
 from penstock.node.stopping import Stopping
 from penstock.node.system import System
-from penstock.node.throttle import new_throttle
+from penstock.node.throttle import new_throttle, quota_windows
 from penstock.node.upkeep import Upkeep
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.broker_registration import BrokerRegistrationRequest
@@ -172,11 +172,15 @@ class Node:
         self._listeners = Listeners(
             loop,
             self._settings.limits(self._descriptors.connections_below),
+            self.options.listener_roles,
+            quota_windows(self._settings()),
             self._system.sockets,
             self._clock.monotonic,
             self._on_connection_ended,
         )
         self._listeners.bind(self.options.listeners, self.options.advertised)
+        self._listeners.change_bounds(self._settings())
+        self._throttle.on_change = self._listeners.change_address_rates
         self.listen_address = self._client_listeners()[0].address
 
     def _client_listeners(self) -> list[BoundListener]:
@@ -456,6 +460,7 @@ class Node:
         self._settings.refresh(self._image.configs, self.identity.node_id)
         if hasattr(self, "_broker"):
             self._broker.config = self._settings()
+        self._listeners.change_bounds(self._settings())
         self._keeper.refresh_all()
 
     # Stop

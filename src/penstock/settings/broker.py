@@ -57,6 +57,10 @@ OPEN_PREFIXES: Final = ("rsm.config.", "rlmm.config.")
 """Below these any name is taken: plug-ins of tiered storage bring their own."""
 
 
+PER_LISTENER: Final = ("max.connection.creation.rate", "max.connections")
+"""What a listener may have of its own; the rest is the node's."""
+
+
 def find_broker_key(name: str) -> Key | None:
     key = BROKER_KEYS.get(name) or DYNAMIC_ONLY_KEYS.get(name) or HIDDEN_KEYS.get(name)
     if key is not None:
@@ -75,7 +79,8 @@ def _key_of_listener(name: str) -> Key:
     if general is None:
         # What it holds is unknown, a password perhaps: never shown.
         return Key(name, UNKNOWN, effect=PROMISE)
-    effect = UNREAD if general.effect == UNREAD else PROMISE
+    keeps_effect = general.effect == UNREAD or general.name in PER_LISTENER
+    effect = general.effect if keeps_effect else PROMISE
     return Key(name, general.type, None, general.check, LOW, general.update_mode, effect)
 
 

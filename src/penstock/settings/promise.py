@@ -31,9 +31,6 @@ _LACKS: Final = (
     _Lack(("delegation.token.",), "delegation tokens are not served here yet", _REMOVE),
     _Lack(("principal.", "security.providers"), "clients have no identity here yet", _REMOVE),
     _Lack(("security.inter.",), "only PLAINTEXT is served here yet", "set it to PLAINTEXT"),
-    _Lack(
-        ("max.connection",), "only max.connections limits connections here", "set that one instead"
-    ),
     _Lack(("listener.name.",), "settings of a single listener are not kept here", _REMOVE),
     _Lack(
         ("metric.reporters", "kafka.metrics.reporters"),

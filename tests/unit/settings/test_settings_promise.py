@@ -60,7 +60,7 @@ def test_whatever_is_about_security_is_one_of_them(prefix: str) -> None:
         "allow.everyone.if.no.acl.found=false",
         "listener.name.sasl_ssl.plain.sasl.jaas.config=x",
         "listener.name.inside.ssl.client.auth=required",
-        "listener.name.inside.max.connections=5",
+        "listener.name.inside.max.connections.per.ip=5",
     ],
 )
 def test_names_that_are_not_declared_one_by_one(assignment: str) -> None:
