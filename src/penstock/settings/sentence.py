@@ -160,7 +160,7 @@ BROKER_SENTENCES: Final = {
         "New connections a second, over all listeners; listener.name.NAME. before it for one."
     ),
     "max.connections": (
-        "The most connections that are open at once; listener.name.NAME. before it for one listener."
+        "The most connections that are open at once; listener.name.NAME. before it for one."
     ),
     "max.connections.per.ip": "The most connections from one address.",
     "max.connections.per.ip.overrides": "The same for single addresses, each as host:count.",
