@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 import typer
 
 from penstock.cli import (
+    audit_command,
     cluster_command,
     completion_command,
     config_command,
@@ -48,6 +49,7 @@ _ORDER = (
     "leaders",
     "quorum",
     "log-dirs",
+    "audit",
     "storage",
     "pipeline",
     "dlq",
@@ -99,6 +101,7 @@ app.add_typer(partition_command.app, name="partitions")
 app.add_typer(leader_command.app, name="leaders")
 app.command("quorum")(quorum_command.quorum)
 app.command("log-dirs")(log_dir_command.log_dirs)
+app.command("audit")(audit_command.audit)
 app.add_typer(storage_command.app, name="storage")
 app.add_typer(pipeline_command.app, name="pipeline")
 app.add_typer(dlq_command.app, name="dlq")

@@ -19,6 +19,7 @@ from penstock.settings.config import BrokerConfig
 from penstock.telemetry.metric import BrokerMetrics
 
 if TYPE_CHECKING:
+    from penstock.audit.trail import Trail
     from penstock.coordinator.addition_sender import AdditionSender
     from penstock.coordinator.group_host import GroupHost
     from penstock.coordinator.marker_sender import MarkerSender
@@ -61,6 +62,7 @@ class Broker:
     throttle: Throttle
     slow_reading: asyncio.Lock
     """Held while a thread looks into a batch that takes long to read."""
+    audit: Trail | None = None
     _groups: GroupHost | None = None
     _transactions: TransactionHost | None = None
 

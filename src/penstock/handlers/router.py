@@ -272,7 +272,12 @@ class Router:
             raise ProtocolError(f"API {spec.name} is not served")
         latency_s = self._broker.metrics.latency_of(spec.name)
         limit = self._broker.config.request_elements_max
-        route = Route(spec, version, load(self._modules[api_key]), latency_s, limit)
+        handle = load(self._modules[api_key])
+        if self._broker.audit is not None:
+            from penstock.handlers.audited import audited
+
+            handle = audited(handle, api_key, self._broker.audit)
+        route = Route(spec, version, handle, latency_s, limit)
         self._routes[api_key, version] = route
         return route
 

@@ -7,14 +7,24 @@ from collections.abc import Iterator
 from penstock.handlers.broker import Broker
 from penstock.model.error import ApiError, ErrorCode
 
-INTERNAL_TOPICS = frozenset({"__consumer_offsets", "__transaction_state", "__share_group_state"})
+AUDIT_TOPIC = "__penstock_audit"
+INTERNAL_TOPICS = frozenset(
+    {"__consumer_offsets", "__transaction_state", "__share_group_state", AUDIT_TOPIC}
+)
 ADMIN_CLIENT_ID = "__admin_client"
 """Kafka lets a client of this name write internal topics: tools that restore a backup use it."""
 
 
+def is_node(client_id: str | None) -> bool:
+    """Whether somebody says to be another broker."""
+    return client_id is not None and client_id.startswith("broker-")
+
+
 def check_writable(topic: str, client_id: str | None) -> None:
     """What is in an internal topic is a coordinator's state, and the coordinator's to write."""
-    if topic in INTERNAL_TOPICS and client_id != ADMIN_CLIENT_ID:
+    if topic not in INTERNAL_TOPICS or (client_id == ADMIN_CLIENT_ID and topic != AUDIT_TOPIC):
+        return
+    if topic != AUDIT_TOPIC or not is_node(client_id):
         raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from penstock.handlers.broker import Broker
 from penstock.network.listener import Listener
@@ -12,7 +12,7 @@ from penstock.node.gauge import gauges
 from penstock.node.metadata_plane import MetadataPlane
 from penstock.node.partition_keeper import PartitionKeeper
 from penstock.node.quota_gauge import quota_gauges
-from penstock.telemetry.metric import Exporter
+from penstock.telemetry.metric import Exporter, Gauge
 
 
 def new_exporter(
@@ -21,9 +21,11 @@ def new_exporter(
     metadata: MetadataPlane,
     keeper: PartitionKeeper,
     failures: UpkeepFailures,
+    more: Iterable[Gauge],
 ) -> Exporter:
     """`listeners` of clients."""
     single, labelled = gauges(listeners, broker.partitions, broker.log_dirs, failures)
     single += cluster_gauges(metadata, broker.partitions, keeper.tally, keeper.repairs)
+    single += more
     labelled += quota_gauges(broker.throttle, listeners)
     return Exporter(broker.metrics, single, labelled)

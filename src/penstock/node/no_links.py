@@ -1,13 +1,34 @@
-"""The links of a node that is alone: there is nobody at their other end."""
+"""The links of a node: those of one that is alone have nobody at their other end."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NoReturn
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from penstock.coordinator.brokers import NoAnswer
+from penstock.metadata.image import ClusterImage
 from penstock.model.error import PenstockError
+from penstock.node.cluster_config import ClusterConfig
+from penstock.node.system import System
 from penstock.protocol.entity import Entity
+
+if TYPE_CHECKING:
+    from penstock.node.links import Links
+
+
+def new_links(
+    node_id: int,
+    cluster: ClusterConfig | None,
+    image: ClusterImage,
+    system: System,
+    find_controller: Callable[[], tuple[int, str, int] | None],
+    ask_here: Callable[[Entity], Awaitable[Any]],
+) -> Links | NoLinks:
+    if cluster is None:
+        return NoLinks()
+    from penstock.node.links import Links
+
+    return Links(node_id, cluster, image, system, find_controller, ask_here)
 
 
 class NoLinks:

@@ -29,6 +29,7 @@ from penstock.model.error import StorageError
 from penstock.model.id import ZERO_ID
 from penstock.node import descriptor
 from penstock.node.address import Address
+from penstock.node.audit import Audit, new_trail
 from penstock.node.background import Background
 from penstock.node.broker_watch import BrokerWatch
 from penstock.node.coordinator_hosts import CoordinatorHosts
@@ -41,7 +42,7 @@ from penstock.node.memory import settle_memory
 from penstock.node.metadata_plane import MetadataPlane
 from penstock.node.metrics import new_exporter
 from penstock.node.metrics_server import MetricsServer
-from penstock.node.no_links import NoLinks
+from penstock.node.no_links import NoLinks, new_links
 from penstock.node.node_settings import NodeSettings, settled
 from penstock.node.options import NodeOptions
 from penstock.node.ownership import read_ownership
@@ -64,7 +65,6 @@ from penstock.telemetry.log import get_logger
 from penstock.telemetry.metric import BrokerMetrics
 
 if TYPE_CHECKING:
-    from penstock.node.links import Links
     from penstock.node.membership import Membership
 
 DRAIN_TIMEOUT_S = 5.0
@@ -208,6 +208,7 @@ class Node:
         if self._membership is not None:
             await self._membership.unfence()
         self._broker.load_coordinators()
+        self._audit.start()
 
     def _new_membership(self) -> Membership:
         from penstock.node.membership import Membership
@@ -258,17 +259,7 @@ class Node:
             ),
         )
         self._flusher.start()
-        self._links = self._new_links()
-        self._replica_link = ReplicaLink(
-            self.identity.node_id,
-            self._clock,
-            self._settings,
-            self._broker_epoch,
-            lambda: self._membership is None or self._membership.is_in_touch(),
-            self._links.replicas,
-            self._image.brokers,
-            self._ask_here if isinstance(self._links, NoLinks) else self._links.ask_controller,
-        )
+        self._build_links()
         self._keeper = PartitionKeeper(
             self.identity.node_id,
             self._image,
@@ -307,19 +298,24 @@ class Node:
             self._system.run_compaction,
         )
 
-    def _new_links(self) -> Links | NoLinks:
-        cluster = self.options.cluster
-        if cluster is None:
-            return NoLinks()
-        from penstock.node.links import Links
-
-        return Links(
+    def _build_links(self) -> None:
+        self._links = new_links(
             self.identity.node_id,
-            cluster,
+            self.options.cluster,
             self._image,
             self._system,
             lambda: self._metadata.quorum.leader,
             self._ask_here,
+        )
+        self._replica_link = ReplicaLink(
+            self.identity.node_id,
+            self._clock,
+            self._settings,
+            self._broker_epoch,
+            lambda: self._membership is None or self._membership.is_in_touch(),
+            self._links.replicas,
+            self._image.brokers,
+            self._ask_here if isinstance(self._links, NoLinks) else self._links.ask_controller,
         )
 
     def _watch_failures(self) -> None:
@@ -398,7 +394,9 @@ class Node:
             quorum=self._metadata.quorum,
             controller_listeners=self.options.controller_listeners,
             answer_embedded=lambda *call: self._controller_router.answer_embedded(*call),
+            audit=new_trail(self._settings(), self.identity, self._clock.now_ms()),
         )
+        self._audit = Audit(self._broker, brokers)
         turn = self._client_listeners()[0].listener.turn
         self._router = Router(self._broker, turn, BROKER_MODULES)
         self._controller_router = Router(self._broker, turn, CONTROLLER_MODULES)
@@ -416,6 +414,7 @@ class Node:
             self._metadata,
             self._keeper,
             self._upkeep.failures,
+            self._audit.gauges(),
         )
         self._metrics_server = MetricsServer(exporter.render)
         self.metrics_address = Address(*await self._metrics_server.open(*self.options.metrics))
@@ -473,6 +472,7 @@ class Node:
         await self._listeners.drain(DRAIN_TIMEOUT_S)
         self._background.cancel()
         stopping = Stopping()
+        await stopping.end("audit log", self._audit.close(), STOP_TIMEOUT_S)
         await stopping.end("upkeep", self._upkeep.stop(), STOP_TIMEOUT_S)
         if self._metrics_server is not None:
             await stopping.end("metrics", self._metrics_server.close(), STOP_TIMEOUT_S)

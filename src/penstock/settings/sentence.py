@@ -186,6 +186,21 @@ BROKER_SENTENCES: Final = {
     "offsets.topic.num.partitions": "Partitions of the topic that holds committed offsets.",
     "offsets.topic.replication.factor": "Replicas of the topic that holds committed offsets.",
     "offsets.topic.segment.bytes": "Segment size of the topic that holds committed offsets.",
+    "penstock.audit.file": (
+        "Where the audit log is written, a JSON object a line; nowhere if it is empty."
+    ),
+    "penstock.audit.interval.ms": (
+        "Over how long the audit log sums up who reads and writes what."
+    ),
+    "penstock.audit.topic.enable": (
+        "Whether the audit log is written to the topic __penstock_audit."
+    ),
+    "penstock.audit.topic.replication.factor": (
+        "Replicas of the topic of the audit log; as many as there are brokers, if those are fewer."
+    ),
+    "penstock.audit.topic.retention.ms": (
+        "For how long the topic of the audit log keeps it, from when the topic is made."
+    ),
     "penstock.memory.request.bytes": (
         "Memory for all requests being read or answered; further ones wait in their sockets."
     ),

@@ -6,6 +6,7 @@ from typing import Final
 
 from penstock.settings.check import at_least, one_of
 from penstock.settings.key import (
+    BOOLEAN,
     CLUSTER_WIDE,
     INT,
     LONG,
@@ -13,11 +14,33 @@ from penstock.settings.key import (
     MEDIUM,
     READ,
     READ_ONLY,
+    SHORT,
     STRING,
     Row,
 )
 
 ROWS: Final[tuple[Row, ...]] = (
+    ("penstock.audit.file", STRING, "", None, MEDIUM, READ_ONLY, READ),
+    ("penstock.audit.interval.ms", LONG, "60000", at_least(1000), LOW, CLUSTER_WIDE, READ),
+    ("penstock.audit.topic.enable", BOOLEAN, "false", None, MEDIUM, READ_ONLY, READ),
+    (
+        "penstock.audit.topic.replication.factor",
+        SHORT,
+        "3",
+        at_least(1),
+        LOW,
+        READ_ONLY,
+        READ,
+    ),
+    (
+        "penstock.audit.topic.retention.ms",
+        LONG,
+        "7776000000",
+        at_least(-1),
+        LOW,
+        READ_ONLY,
+        READ,
+    ),
     (
         "penstock.memory.request.bytes",
         LONG,
