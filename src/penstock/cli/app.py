@@ -20,6 +20,7 @@ from penstock.cli import (
     pipeline_command,
     produce_command,
     profile_command,
+    quota_command,
     storage_command,
     topic_command,
 )
@@ -49,6 +50,7 @@ _ORDER = (
     "leaders",
     "quorum",
     "log-dirs",
+    "quotas",
     "audit",
     "storage",
     "pipeline",
@@ -101,6 +103,7 @@ app.add_typer(partition_command.app, name="partitions")
 app.add_typer(leader_command.app, name="leaders")
 app.command("quorum")(quorum_command.quorum)
 app.command("log-dirs")(log_dir_command.log_dirs)
+app.add_typer(quota_command.app, name="quotas")
 app.command("audit")(audit_command.audit)
 app.add_typer(storage_command.app, name="storage")
 app.add_typer(pipeline_command.app, name="pipeline")

@@ -15,7 +15,7 @@ from penstock.network.connection import Connection
 from penstock.network.listener import Listener
 from penstock.security.quota.client import Sensors, SensorT
 from penstock.security.quota.mutation import TokenBucket
-from penstock.security.quota.sensor import RateSensor
+from penstock.security.quota.sensor import UNLIMITED, RateSensor
 from penstock.telemetry.metric import LabelledGauge
 
 CLIENTS_MAX = 1000
@@ -55,8 +55,15 @@ def _rate_gauges(
         for sensor in _shown(sensors):
             yield sensor.tags, sensor.rate(now_ms)
 
+    def limits() -> _Rows:
+        for sensor in _shown(sensors):
+            if sensor.limit != UNLIMITED:
+                yield sensor.tags, sensor.limit
+
+    kind = name.partition("_")[0]
     yield f"penstock_{name}", "Of those who share a quota, a second", _LABELS, rates
-    yield from _throttle_gauge(throttle, name.partition("_")[0], sensors)
+    yield f"penstock_{kind}_limit", "The quota of those who share one", _LABELS, limits
+    yield from _throttle_gauge(throttle, kind, sensors)
 
 
 def _bucket_gauges(throttle: Throttle, buckets: Sensors[TokenBucket]) -> Iterator[LabelledGauge]:
