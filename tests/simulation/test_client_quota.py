@@ -178,7 +178,6 @@ def test_partitions_are_made_and_deleted_within_the_quota() -> None:
             assert (made.topics[0].error_code, made.throttle_time_ms) == (0, 0)
             refused = await ask(creation("b", 1), 7)
             assert refused.topics[0].error_code == ErrorCode.THROTTLING_QUOTA_EXCEEDED
-            assert refused.topics[0].error_message == "The throttling quota has been exceeded."
             assert 9_000 < refused.throttle_time_ms <= 10_000
             # The connection was muted until the bucket had something in it.
             assert (await ask(creation("b", 4), 5)).throttle_time_ms == pytest.approx(4000, abs=100)

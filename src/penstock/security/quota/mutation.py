@@ -69,9 +69,7 @@ class MutationQuota:
         if self._is_strict:
             self._wait_ms = bucket.wait_ms(now_ms)
             if self._wait_ms:
-                raise ApiError(
-                    ErrorCode.THROTTLING_QUOTA_EXCEEDED, "The throttling quota has been exceeded."
-                )
+                raise ApiError(ErrorCode.THROTTLING_QUOTA_EXCEEDED)
             bucket.take(partition_count, now_ms)
         else:
             bucket.take(partition_count, now_ms)
