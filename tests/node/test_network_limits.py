@@ -67,7 +67,7 @@ def test_a_request_may_be_as_large_as_the_setting_and_no_larger(penstock: Any) -
         wire.send(produce("t", batch(b"x" * 21_000)), PRODUCE_VERSION)
         assert wire.is_closed()
     assert is_served(penstock.bootstrap_servers)
-    assert penstock.log.count("socket.request.max.bytes is 20000") == 1
+    assert penstock.log.count("at most 20000 are taken") == 1
 
 
 def test_a_thousand_requests_ahead_are_answered_in_order(penstock: Any) -> None:

@@ -146,7 +146,7 @@ NODE = (
         (["process.roles=broker"], "process.roles=broker: "),
         (["offsets.topic.replication.factor=3"], "offsets.topic.replication.factor=3: "),
         (["authorizer.class.name=a.B"], "authorizer.class.name=a.B: "),
-        (["sasl.enabled.mechanisms=PLAIN"], "sasl.enabled.mechanisms=PLAIN: "),
+        (["sasl.kerberos.service.name=k"], "sasl.kerberos.service.name=k: "),
         (["ssl.client.auth=required"], "ssl.client.auth=required: "),
         (["log.retention.ms=0"], "log.retention.ms=0: "),
     ],
@@ -163,13 +163,13 @@ def test_settings_that_promise_what_is_not_there(
 def test_an_address_of_another_protocol(tmp_path: Path, option: str, protocol: str) -> None:
     data = ("--data-dir", str(tmp_path / "data"))
     said = refused(*data, option, f"{protocol}://127.0.0.1:0")
-    assert said.startswith(f"{option} '{protocol}://127.0.0.1:0': {protocol} is not served here")
+    assert said.startswith(f"{option} '{protocol}://127.0.0.1:0': expected HOST:PORT")
 
 
 def test_the_command_line_excuses_no_file(tmp_path: Path) -> None:
     data = ("--data-dir", str(tmp_path / "data"))
     said = refused(*ANYWHERE, *data, "--set", "listeners=SSL://127.0.0.1:0")
-    assert "listener SSL asks for SSL" in said
+    assert "listener SSL: " in said
     said = refused(*ANYWHERE, *data, "--advertise", "0.0.0.0:9092")
     assert "no client can connect to 0.0.0.0" in said
 
@@ -218,15 +218,16 @@ def test_stopped_before_it_is_ready() -> None:
 
 def test_settings_that_ask_for_more_than_is_served_are_refused(tmp_path: Path) -> None:
     data = ("--data-dir", str(tmp_path / "data"))
-    encrypted = ("--set", "listeners=SSL://127.0.0.1:0")
-    assert "listener SSL asks for SSL" in refused(*data, *encrypted)
     mapped = ("--set", "listeners=INSIDE://:0", "--set")
-    assert "asks for SASL_SSL" in refused(
+    assert "GSSAPI, its default, which is not served" in refused(
         *data, *mapped, "listener.security.protocol.map=INSIDE:SASL_SSL"
     )
     several = ("--set", "listeners=PLAINTEXT://127.0.0.1:0,OTHER://127.0.0.1:0", "--set")
     assert "PLAINTEXT, OTHER" in refused(
-        *data, *several, "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,OTHER:PLAINTEXT"
+        *ANYWHERE,
+        *data,
+        *several,
+        "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,OTHER:PLAINTEXT",
     )
     assert "none for clients" in refused(*data, "--set", "listeners=CONTROLLER://:0")
 

@@ -100,6 +100,9 @@ class ControllerConfig:
     """Past this a decision is written as a metadata transaction of several batches."""
     partitions_per_request_max: int = 10_000
     bootstrap_features: Mapping[str, int] = field(default_factory=lambda: BOOTSTRAP_FEATURES)
+    create_topic_policy: Callable[..., str | None] | None = None
+    alter_config_policy: Callable[..., str | None] | None = None
+    """What the user's own rules say against it; told by name what is asked for."""
 
 
 @dataclass(slots=True)

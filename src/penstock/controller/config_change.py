@@ -19,6 +19,8 @@ from penstock.controller.config_resource import (
     eligible_leaders_cleared,
 )
 from penstock.controller.outcome import Outcome, conclude
+from penstock.controller.policy import check_policy
+from penstock.controller.tenant import TenantLimits
 from penstock.metadata.config import ConfigResource, ResourceType
 from penstock.metadata.record import MetadataRecord
 from penstock.model.error import ApiError, ErrorCode
@@ -111,6 +113,7 @@ def _check(
     values = {key: value for key, value in merged.items() if value is not None}
     if resource.type == ResourceType.TOPIC:
         context.schema.check_topic(values)
+        TenantLimits(context).check_change(resource.name, current, values)
     elif resource.type == ResourceType.BROKER:
         # Taking away what cannot be set is no mistake.
         altered = [key for key, value in changes.items() if value is not None]
@@ -119,6 +122,10 @@ def _check(
     else:
         context.schema.check_other(resource.type, resource.name, values)
     check_exists(context.image, resource)
+    if context.config.alter_config_policy is not None:
+        kind = ResourceType(resource.type).name
+        policy = context.config.alter_config_policy
+        check_policy(policy, resource_type=kind, name=resource.name, configs=values)
 
 
 def _records(

@@ -24,6 +24,15 @@ def charge_nobody(partition_count: int) -> None:
     """Of a request that is held to no quota."""
 
 
+class RequestTooLarge(ApiError):
+    """Whatever of it may be right: nothing of it is done."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request."
+        )
+
+
 def conclude(
     config: ControllerConfig, records: Sequence[MetadataRecord], reply: ReplyT
 ) -> Decision[MetadataRecord, ReplyT]:
@@ -35,6 +44,4 @@ def conclude(
 def check_partition_count(config: ControllerConfig, count: int) -> None:
     """Before the records are built: a request may name two thousand million partitions."""
     if count > config.partitions_per_request_max:
-        raise ApiError(
-            ErrorCode.POLICY_VIOLATION, "Excessively large number of partitions per request."
-        )
+        raise RequestTooLarge

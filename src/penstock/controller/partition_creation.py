@@ -9,11 +9,13 @@ from penstock.controller.config import ControllerContext
 from penstock.controller.outcome import (
     ChargePartitions,
     Outcome,
+    RequestTooLarge,
     charge_nobody,
     check_partition_count,
     conclude,
 )
 from penstock.controller.placement import new_partition, place_partitions
+from penstock.controller.tenant import TenantLimits
 from penstock.metadata.partition import PartitionImage
 from penstock.metadata.record import MetadataRecord
 from penstock.metadata.snapshot import partition_record
@@ -35,14 +37,15 @@ def decide_create_partitions(
     counts = Counter(topic.name for topic in request.topics)
     records: list[MetadataRecord] = []
     results: dict[str, CreatePartitionsTopicResult] = {}
+    limits = TenantLimits(context)
     for topic in request.topics:
         result = CreatePartitionsTopicResult(name=topic.name, error_message=None)
         try:
             if counts[topic.name] > 1:
                 raise ApiError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
-            records += _grow(context, topic, charge, len(records))
+            records += _grow(context, topic, charge, len(records), limits)
         except ApiError as error:
-            if error.code == ErrorCode.POLICY_VIOLATION:
+            if isinstance(error, RequestTooLarge):
                 raise
             result.error_code, result.error_message = error.code, error.message
         results[topic.name] = result
@@ -55,6 +58,7 @@ def _grow(
     asked: CreatePartitionsTopic,
     charge: ChargePartitions,
     record_count: int,
+    limits: TenantLimits,
 ) -> list[MetadataRecord]:
     topic = context.image.topics.get(asked.name)
     if topic is None:
@@ -64,6 +68,7 @@ def _grow(
     present = len(topic.partitions)
     added = range(present, _checked_count(asked, present))
     check_partition_count(context.config, record_count + len(added))
+    limits.check_growth(asked.name, present, asked.count)
     charge(len(added))
     replication_factor = len(next(iter(topic.partitions.values())).replicas)
     if asked.assignments is None:

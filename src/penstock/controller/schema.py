@@ -9,6 +9,7 @@ from penstock.controller.config import (
     ControllerConfig,
     TopicConfigEntry,
 )
+from penstock.controller.policy import alter_config_policy, create_topic_policy
 from penstock.metadata.config import ResourceType
 from penstock.metadata.image import ClusterImage
 from penstock.model.error import ApiError, ErrorCode
@@ -38,6 +39,8 @@ def controller_config(config: BrokerConfig) -> ControllerConfig:
         * config.get("leader.imbalance.check.interval.seconds"),
         unclean_election_interval_ms=config.get("unclean.leader.election.interval.ms"),
         feature_ranges=CHANGEABLE_FEATURES,
+        create_topic_policy=create_topic_policy(config),
+        alter_config_policy=alter_config_policy(config),
     )
 
 

@@ -9,11 +9,14 @@ from penstock.controller.config import ControllerContext
 from penstock.controller.outcome import (
     ChargePartitions,
     Outcome,
+    RequestTooLarge,
     charge_nobody,
     check_partition_count,
     conclude,
 )
 from penstock.controller.placement import new_partition, place_partitions
+from penstock.controller.policy import check_policy
+from penstock.controller.tenant import TenantLimits
 from penstock.controller.topic_name import METADATA_TOPIC, check_topic_name
 from penstock.metadata.config import ResourceType
 from penstock.metadata.partition import PartitionImage
@@ -47,10 +50,11 @@ def decide_create_topics(
     records: list[MetadataRecord] = []
     results: dict[str, CreatableTopicResult] = {}
     described: Described = {}
+    limits = TenantLimits(context)
     for topic in request.topics:
         try:
             _check_mentioned(topic.name, counts[topic.name])
-            results[topic.name] = _create_topic(context, topic, charge, records, described)
+            results[topic.name] = _create_topic(context, topic, charge, records, described, limits)
         except ApiError as error:
             results[topic.name] = _failure(topic.name, error)
     response = CreateTopicsResponse(topics=list(results.values()))
@@ -79,7 +83,7 @@ def _check_mentioned(name: str, count: int) -> None:
 
 
 def _failure(name: str, error: ApiError) -> CreatableTopicResult:
-    if error.code == ErrorCode.POLICY_VIOLATION:
+    if isinstance(error, RequestTooLarge):
         raise error
     return CreatableTopicResult(name=name, error_code=error.code, error_message=error.message)
 
@@ -90,14 +94,23 @@ def _create_topic(
     charge: ChargePartitions,
     records: list[MetadataRecord],
     described: Described,
+    limits: TenantLimits,
 ) -> CreatableTopicResult:
     """Adds to `records` only once everything about the topic is known to be right."""
     _check_name_is_free(context, topic.name)
-    overrides = _overrides(topic)
+    overrides = {**limits.defaults(topic.name), **_overrides(topic)}
     if overrides:
         context.schema.check_topic(overrides)
     topic_id = context.new_id()
     partitions = _partitions(context, topic, topic_id)
+    limits.check_new(topic.name, len(partitions), overrides)
+    check_policy(
+        context.config.create_topic_policy,
+        topic=topic.name,
+        partitions=len(partitions),
+        replication_factor=len(partitions[0].replicas),
+        configs=dict(overrides),
+    )
     charge(len(partitions))
     records.append(TopicRecord(name=topic.name, topic_id=topic_id))
     records += _config_records(topic.name, overrides)

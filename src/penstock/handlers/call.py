@@ -7,6 +7,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from penstock.model.principal import ANONYMOUS
+from penstock.model.security_protocol import SecurityProtocol
+from penstock.network.connection import Serve
 from penstock.network.later import Later
 
 
@@ -20,17 +22,25 @@ class ClientState:
         "host",
         "is_forwarded",
         "listener",
+        "login",
         "mute",
         "parked_produces",
         "principal",
         "produce_gate",
+        "security_protocol",
         "software_name",
         "software_version",
     )
 
-    def __init__(self, address: str, listener: str = "PLAINTEXT") -> None:
+    def __init__(
+        self,
+        address: str,
+        listener: str = "PLAINTEXT",
+        security_protocol: SecurityProtocol = SecurityProtocol.PLAINTEXT,
+    ) -> None:
         self.address = address
         self.listener = listener
+        self.security_protocol = security_protocol
         self.principal = ANONYMOUS
         self.broker: tuple[int, int] | None = None
         """Id and epoch of a broker that sends its heartbeats on this connection."""
@@ -38,6 +48,8 @@ class ClientState:
         """Whether a broker asks in the name of a client that is connected there."""
         self.host = "/" + address.rpartition(":")[0]
         """As Kafka writes it in group descriptions: `/127.0.0.1`."""
+        self.login: Serve | None = None
+        """What serves it instead of the router, until its login is over."""
         self.client_id: str | None = None
         self.software_name = ""
         self.software_version = ""

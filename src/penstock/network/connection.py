@@ -7,7 +7,6 @@ The ordered part of a request (an append) is done when `serve` returns; what it 
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -18,7 +17,7 @@ from penstock.network.later import Later
 from penstock.network.part import Exclusive, Part, Reply, Served, memory_bytes, release
 from penstock.network.reader import FrameReader
 from penstock.network.slot import Slot
-from penstock.network.sockets import StreamSocket
+from penstock.network.sockets import StreamSocket, has_hung_up
 from penstock.network.turn import Turn
 from penstock.network.writer import PartWriter
 from penstock.telemetry.log import get_logger
@@ -135,6 +134,10 @@ class Connection:
     @property
     def unread_bytes(self) -> int:
         return self._writer.queued_bytes
+
+    def limit_frames(self, size_bytes: int) -> None:
+        """From the next frame on."""
+        self._reader.limit_bytes = size_bytes
 
     def close(self, reason: str | None = None) -> None:
         if self.closed:
@@ -280,19 +283,10 @@ class Connection:
 
     def _on_turn(self) -> None:
         self._turn = None
-        if self._has_hung_up():
+        if has_hung_up(self._sock):
             self.close()
         elif not self._continuing:
             self.go_on()
-
-    def _has_hung_up(self) -> bool:
-        """Nothing was read for as long as it waited."""
-        try:
-            return not self._sock.recv(1, socket.MSG_PEEK)
-        except (BlockingIOError, InterruptedError):
-            return False
-        except OSError:
-            return True
 
     def _let_go(self) -> None:
         gathered, self._gathered = self._gathered, None

@@ -77,6 +77,8 @@ class Listener:
         self._serve: Serve | None = None
         self._new_state = new_state
         self._end_state = end_state
+        self.on_open: Callable[[Connection], None] | None = None
+        """Told of each connection before anything is read from it."""
         self._sock: ListeningSocket | None = None
         self._acceptor: Acceptor | None = None
         self._sweep: asyncio.TimerHandle | None = None
@@ -218,6 +220,8 @@ class Listener:
             self._new_state(peer),
         )
         self.connections[connection] = None
+        if self.on_open is not None:
+            self.on_open(connection)
 
     def _oldest(self) -> Oldest | None:
         """The connection that was used least lately."""

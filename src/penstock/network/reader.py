@@ -34,11 +34,11 @@ class FrameReader:
         "_halted",
         "_head",
         "_kept",
-        "_limit_bytes",
         "_size",
         "_taken_again",
         "_wanted",
         "give_up",
+        "limit_bytes",
         "starved",
         "stopped",
     )
@@ -47,7 +47,7 @@ class FrameReader:
         self, budget: FrameBudget, limit_bytes: int, give_up: Callable[[str], None]
     ) -> None:
         self._budget = budget
-        self._limit_bytes = limit_bytes
+        self.limit_bytes = limit_bytes
         self.give_up = give_up
         self._head = b""
         self._buffer: bytearray | None = None
@@ -85,7 +85,7 @@ class FrameReader:
             return self._fill(self._buffer, count)
         if count > 4 and not self._head:
             (size,) = SIZE.unpack_from(shared)
-            if size + 4 == count and size <= self._limit_bytes:
+            if size + 4 == count and size <= self.limit_bytes:
                 # Of a client that waits for its answers: one frame and nothing else.
                 return (shared[4:count],)
         return self._cut(shared, count)
@@ -197,9 +197,10 @@ class FrameReader:
             self._head = bytes(data[pos:count])
 
     def _checked(self, size: int) -> int:
-        if not 0 < size <= self._limit_bytes:
+        if not 0 < size <= self.limit_bytes:
             raise ProtocolError(
-                f"frame of {size} bytes; socket.request.max.bytes is {self._limit_bytes}"
+                f"frame of {size} bytes; at most {self.limit_bytes} are taken here "
+                "(socket.request.max.bytes; before a login sasl.server.max.receive.size)"
             )
         return size
 

@@ -29,8 +29,8 @@ def parse_address(text: str, what: str, default_host: str = "127.0.0.1") -> Addr
     protocol, separator, bare = text.rpartition("://")
     if separator and protocol.upper() != "PLAINTEXT":
         raise AddressError(
-            f"{what} {text!r}: {protocol} is not served here yet; only PLAINTEXT is, which "
-            "HOST:PORT means"
+            f"{what} {text!r}: expected HOST:PORT, in plain text; name other protocols in the "
+            f"settings, as listeners={protocol}://HOST:PORT"
         )
     host, colon, port = bare.rpartition(":")
     if not colon or not (port.isascii() and port.isdecimal()) or int(port) > PORT_MAX:

@@ -13,7 +13,6 @@ from typing import Final
 from penstock.node import role_rule
 from penstock.node.address import Address
 from penstock.node.listener_config import (
-    PLAINTEXT,
     ListenerEndpoint,
     advertised_of,
     controller_names_of,
@@ -100,6 +99,7 @@ def cluster_config(config: BrokerConfig) -> ClusterConfig:
 
 
 def _check(cluster: ClusterConfig, config: BrokerConfig) -> None:
+    _check_logins(cluster, config)
     if cluster.names_quorum or not (cluster.is_broker and cluster.is_controller):
         role_rule.check_quorum(cluster, config)
         for name in cluster.controller_listeners:
@@ -107,6 +107,15 @@ def _check(cluster: ClusterConfig, config: BrokerConfig) -> None:
     if cluster.is_broker:
         role_rule.check_broker(cluster)
     role_rule.check_early(cluster, config)
+
+
+def _check_logins(cluster: ClusterConfig, config: BrokerConfig) -> None:
+    asked = [each for each in cluster.listeners if each.protocol.has_login]
+    if asked:
+        from penstock.node.sasl_config import sasl_config  # only these listeners need it
+
+        for each in asked:
+            sasl_config(config, each.name, each.protocol)
 
 
 def _advertised(
@@ -131,9 +140,10 @@ def _inter_broker(
         protocol_of(config, name.upper())
         return name.upper()
     of_clients = [each.name for each in listeners if each.name not in controllers]
+    protocol: str = config.get("security.inter.broker.protocol")
     # A cluster of one has nobody to talk to, and need not say on which listener.
     alone = not (voters_of(config) or bootstrap_servers_of(config))
-    return of_clients[0] if alone and of_clients else PLAINTEXT
+    return of_clients[0] if alone and of_clients else protocol
 
 
 def _data_dirs(config: BrokerConfig) -> tuple[str, ...]:

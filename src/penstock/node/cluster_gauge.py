@@ -11,7 +11,7 @@ from collections.abc import Callable
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.partition import NO_LEADER
 from penstock.node.metadata_plane import MetadataPlane
-from penstock.node.repairs import Repairs
+from penstock.node.partition_keeper import PartitionKeeper
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
 from penstock.replication.tally import ReplicaTally
@@ -21,12 +21,12 @@ Count = Callable[[], float]
 
 
 def cluster_gauges(
-    metadata: MetadataPlane, partitions: PartitionSet, tally: ReplicaTally, repairs: Repairs
+    metadata: MetadataPlane, partitions: PartitionSet, keeper: PartitionKeeper
 ) -> list[Gauge]:
-    image = metadata.image
+    image, repairs = metadata.image, keeper.repairs
     return [
         *_replica_gauges(image, partitions),
-        *_tally_gauges(tally),
+        *_tally_gauges(keeper.tally),
         ("penstock_damaged_replicas", "Found damaged, not repaired yet", lambda: len(repairs)),
         (
             "penstock_repaired_replicas",

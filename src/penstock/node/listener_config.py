@@ -1,7 +1,6 @@
 """The listeners that the settings name: where to bind, and what others are told.
 
-Owns their form and their protocols. Only plain text is served: a listener that was meant to be
-encrypted is refused by name, and never opens. What roles ask of listeners is `cluster_config`'s.
+Owns their form and their protocols. What roles ask of listeners is `cluster_config`'s.
 """
 
 from __future__ import annotations
@@ -10,12 +9,13 @@ import re
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from penstock.model.security_protocol import SecurityProtocol
 from penstock.node.address import ANY_HOST, Address, AddressError, parse_address
 from penstock.settings.config import BrokerConfig
 from penstock.settings.error import SettingError
 
-PLAINTEXT: Final = "PLAINTEXT"
-PROTOCOLS: Final = (PLAINTEXT, "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+PLAINTEXT: Final = SecurityProtocol.PLAINTEXT.name
+PROTOCOLS: Final = tuple(SecurityProtocol.__members__)
 NOT_ROUTABLE: Final = (ANY_HOST, "::")
 
 _MAP: Final = "listener.security.protocol.map"
@@ -27,7 +27,7 @@ class ListenerEndpoint(NamedTuple):
     port 0 means one that is free, and the one that was bound."""
 
     name: str
-    protocol: str
+    protocol: SecurityProtocol
     host: str
     port: int
 
@@ -73,16 +73,11 @@ def advertised_of(config: BrokerConfig) -> tuple[ListenerEndpoint, ...]:
     return found
 
 
-def protocol_of(config: BrokerConfig, name: str) -> str:
-    protocol = _protocols(config).get(name)
-    if protocol is None:
+def protocol_of(config: BrokerConfig, name: str) -> SecurityProtocol:
+    found = _protocols(config).get(name)
+    if found is None:
         raise SettingError(f"listener {name} is not in {_MAP}: add {name}:{PLAINTEXT}")
-    if protocol != PLAINTEXT:
-        raise SettingError(
-            f"listener {name} asks for {protocol}, which is not served here yet; only "
-            f"{PLAINTEXT} is"
-        )
-    return protocol
+    return SecurityProtocol[found]
 
 
 def _endpoints(config: BrokerConfig, key: str) -> tuple[ListenerEndpoint, ...]:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from socket import gethostname
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.handlers.call import ClientState
 from penstock.metadata.broker import Endpoint
 from penstock.metadata.security import QuotaEntity
+from penstock.model.security_protocol import SecurityProtocol
 from penstock.network.connection import Serve
-from penstock.network.connection_limits import ConnectionLimits
+from penstock.network.connection_limits import ConnectionLimits, ListenerLimits
 from penstock.network.listener import Limits, Listener
-from penstock.network.sockets import Sockets
+from penstock.network.sockets import ListenError, Sockets
 from penstock.node.address import EVERY_INTERFACE, Address
 from penstock.node.connection_bounds import address_rates, connection_bounds
 from penstock.node.listener_config import ListenerEndpoint, ListenerRoles
@@ -21,13 +22,15 @@ from penstock.security.quota.sample import Windows
 from penstock.settings.config import BrokerConfig
 from penstock.telemetry.log import get_logger
 
-PLAINTEXT = 0
+if TYPE_CHECKING:
+    from penstock.node.logins import Logins
 
 log = get_logger("network")
 
 
 class BoundListener(NamedTuple):
     name: str
+    protocol: SecurityProtocol
     listener: Listener
     address: Address
     told: Address
@@ -35,12 +38,13 @@ class BoundListener(NamedTuple):
 
     @property
     def endpoint(self) -> Endpoint:
-        return Endpoint(self.name, self.told.host, self.told.port, PLAINTEXT)
+        return Endpoint(self.name, self.told.host, self.told.port, self.protocol)
 
 
 class Listeners:
-    """`end_state` hears of every connection that has ended. Listeners of controllers count their
-    connections apart, so that clients cannot keep nodes from each other."""
+    """`end_state` hears of every connection that has ended; `new_logins` is called where a listener
+    asks for a login. Listeners of controllers count their connections apart, so that clients cannot
+    keep nodes from each other."""
 
     def __init__(
         self,
@@ -51,6 +55,7 @@ class Listeners:
         sockets: Sockets,
         now_s: Callable[[], float],
         end_state: Callable[[ClientState], None],
+        new_logins: Callable[[], Logins],
     ) -> None:
         self._loop = loop
         self._limits = limits
@@ -60,6 +65,7 @@ class Listeners:
         self._sockets = sockets
         self._now_s = now_s
         self._end_state = end_state
+        self._new_logins = new_logins
         self._bound: list[BoundListener] = []
 
     def __iter__(self) -> Iterator[BoundListener]:
@@ -72,22 +78,23 @@ class Listeners:
             self._bind(wanted, by_name.get(wanted.name, wanted))
 
     def _bind(self, wanted: ListenerEndpoint, told: ListenerEndpoint) -> None:
-        name, roles = wanted.name, self._roles
-        counted = (
-            self._controller_limits if name in roles.of_controllers else self._client_limits
-        ).of_listener(name, is_of_brokers=name == roles.of_brokers)
+        name, protocol = wanted.name, wanted.protocol
+        if protocol.is_encrypted:
+            raise ListenError(f"listener {name}: {protocol.name} is not served here yet")
         listener = Listener(
             self._loop,
             self._limits,
-            lambda address: ClientState(address, name),
+            lambda address: ClientState(address, name, protocol),
             self._end_state,
-            counted,
+            self._limits_of(name),
             self._sockets,
             self._now_s,
         )
         address = Address(*listener.bind(*wanted.bind_address))
         self._bound.append(
-            BoundListener(name, listener, address, told.told_address(gethostname(), address.port))
+            BoundListener(
+                name, protocol, listener, address, told.told_address(gethostname(), address.port)
+            )
         )
         if told.host in ("", *EVERY_INTERFACE):
             log.info(
@@ -96,6 +103,11 @@ class Listeners:
                 listener=name,
                 advertised=gethostname(),
             )
+
+    def _limits_of(self, name: str) -> ListenerLimits:
+        roles = self._roles
+        limits = self._controller_limits if name in roles.of_controllers else self._client_limits
+        return limits.of_listener(name, is_of_brokers=name == roles.of_brokers)
 
     def change_bounds(self, config: BrokerConfig) -> None:
         """To what the settings say now."""
@@ -118,7 +130,12 @@ class Listeners:
 
     def start(self, names: Iterable[str], serve: Serve) -> None:
         for each in self.of(names):
-            each.listener.start(serve)
+            each.listener.start(self._guarded(each, serve))
+
+    def _guarded(self, bound: BoundListener, serve: Serve) -> Serve:
+        if not bound.protocol.has_login:
+            return serve
+        return self._new_logins().guard(bound.listener, bound.name, bound.protocol, serve)
 
     async def drain(self, timeout_s: float) -> None:
         for each in self._bound:

@@ -11,12 +11,13 @@ import time
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
 from pathlib import Path
-from socket import gethostname
 from typing import Any, NoReturn
 
+from penstock.controller.policy import check_policies
 from penstock.node.address import EVERY_INTERFACE, Address, AddressError, parse_address
 from penstock.node.cluster_config import ClusterConfig, cluster_config
 from penstock.node.descriptor import raise_limit
+from penstock.node.listener_config import ListenerEndpoint
 from penstock.node.node import Node
 from penstock.node.options import NodeOptions
 from penstock.node.quorum import QuorumError, check_place
@@ -144,6 +145,7 @@ def settled_options(
     all the same."""
     cluster = _with_directories(cluster_config(config), config, data_dir)
     check_place(cluster, config)
+    check_policies(config)
     scraped = None if metrics is None else parse_address(metrics, "--metrics")
     if cluster.names_quorum or len(cluster.roles) == 1:
         for option, value in (("--listen", listen), ("--advertise", advertise)):
@@ -156,15 +158,16 @@ def settled_options(
         return NodeOptions(
             bound, None, cluster.data_dirs, scraped, cluster, metadata_dir=cluster.metadata_dir
         )
-    configured, told = _client_addresses(cluster, config)
-    listen = listen or configured or DEFAULT_LISTEN
-    advertise = advertise or told
+    own = _own_listeners(cluster, config, listen)
+    told = _told_listeners(cluster, config, advertise, own)
     return NodeOptions(
-        listen=parse_address(listen, "--listen"),
-        advertise=None if advertise is None else _advertised(advertise),
+        listen=own[0].bind_address,
+        advertise=None,
         data_dirs=cluster.data_dirs,
         metrics=scraped,
         metadata_dir=cluster.metadata_dir,
+        own=own,
+        told=told,
     )
 
 
@@ -179,16 +182,38 @@ def _with_directories(
     return replace(cluster, data_dirs=(used,), metadata_dir=metadata_dir)
 
 
-def _client_addresses(
-    cluster: ClusterConfig, config: BrokerConfig
-) -> tuple[str | None, str | None]:
-    """Where the settings have this node listen for clients, and what they have it tell them."""
-    (bound,) = cluster.of_brokers(cluster.listeners)
-    (told,) = cluster.of_brokers(cluster.advertised)
-    listen = str(bound.bind_address) if config.is_set("listeners") else None
-    if not config.is_set("advertised.listeners"):
-        return listen, None
-    return listen, str(told.told_address(gethostname(), 0))
+def _own_listeners(
+    cluster: ClusterConfig, config: BrokerConfig, listen: str | None
+) -> tuple[ListenerEndpoint, ...]:
+    """Where a node alone listens for clients."""
+    found = cluster.of_brokers(cluster.listeners)
+    if listen is None and config.is_set("listeners"):
+        return found
+    return _moved(found, parse_address(listen or DEFAULT_LISTEN, "--listen"), "--listen")
+
+
+def _told_listeners(
+    cluster: ClusterConfig,
+    config: BrokerConfig,
+    advertise: str | None,
+    own: tuple[ListenerEndpoint, ...],
+) -> tuple[ListenerEndpoint, ...]:
+    """What it tells them of where it is."""
+    found = cluster.of_brokers(cluster.advertised)
+    if advertise is not None:
+        return _moved(found, _advertised(advertise), "--advertise")
+    return found if config.is_set("advertised.listeners") else own
+
+
+def _moved(
+    found: tuple[ListenerEndpoint, ...], address: Address, option: str
+) -> tuple[ListenerEndpoint, ...]:
+    if len(found) > 1:
+        names = ", ".join(each.name for each in found)
+        raise QuorumError(
+            f"{option} is for one listener, and the settings name {names}: put the addresses there"
+        )
+    return (found[0]._replace(host=address.host, port=address.port),)
 
 
 def _advertised(text: str) -> Address:

@@ -25,7 +25,7 @@ def new_exporter(
 ) -> Exporter:
     """`listeners` of clients."""
     single, labelled = gauges(listeners, broker.partitions, broker.log_dirs, failures)
-    single += cluster_gauges(metadata, broker.partitions, keeper.tally, keeper.repairs)
+    single += cluster_gauges(metadata, broker.partitions, keeper)
     single += more
     labelled += quota_gauges(broker.throttle, listeners)
     return Exporter(broker.metrics, single, labelled)

@@ -50,7 +50,7 @@ from penstock.node.partition_keeper import PartitionKeeper
 from penstock.node.quorum_setup import quorum_config
 from penstock.node.registration import registration_of
 from penstock.node.replica_link import ReplicaLink
-from penstock.node.stopping import Stopping
+from penstock.node.stopping import DRAIN_TIMEOUT_S, FLUSH_TIMEOUT_S, STOP_TIMEOUT_S, Stopping
 from penstock.node.system import System
 from penstock.node.throttle import new_throttle, quota_windows
 from penstock.node.upkeep import Upkeep
@@ -65,13 +65,8 @@ from penstock.telemetry.log import get_logger
 from penstock.telemetry.metric import BrokerMetrics
 
 if TYPE_CHECKING:
+    from penstock.node.logins import Logins
     from penstock.node.membership import Membership
-
-DRAIN_TIMEOUT_S = 5.0
-STOP_TIMEOUT_S = 5.0
-"""For each part after that: all that it waits for is on its way already."""
-FLUSH_TIMEOUT_S = 30.0
-"""A slow disk is no reason to recover everything at the next start."""
 
 log = get_logger("node")
 
@@ -149,7 +144,7 @@ class Node:
         loop.set_exception_handler(self._on_unexpected)
         cluster = self.options.cluster
         self._bind(loop)
-        alone = next(iter(self._listeners)) if cluster is None else None
+        alone = self._listeners if cluster is None else ()
         self._settings.settle(settled(self.identity.node_id, self.log_dirs, alone))
         self._build_storage(loop)
         self._build_broker(loop)
@@ -177,11 +172,17 @@ class Node:
             self._system.sockets,
             self._clock.monotonic,
             self._on_connection_ended,
+            self._new_logins,
         )
         self._listeners.bind(self.options.listeners, self.options.advertised)
         self._listeners.change_bounds(self._settings())
         self._throttle.on_change = self._listeners.change_address_rates
         self.listen_address = self._client_listeners()[0].address
+
+    def _new_logins(self) -> Logins:
+        from penstock.node.logins import Logins
+
+        return Logins(self._broker, self._settings, self._new_id)
 
     def _client_listeners(self) -> list[BoundListener]:
         """Of a controller that is no broker: its own."""

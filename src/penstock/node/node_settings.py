@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from penstock.metadata.config import ConfigImage
 from penstock.network.listener import Limits
 from penstock.node.listeners import BoundListener
@@ -49,13 +51,14 @@ class NodeSettings:
         )
 
 
-def settled(node_id: int, log_dirs: LogDirs, alone: BoundListener | None) -> dict[str, str]:
+def settled(node_id: int, log_dirs: LogDirs, alone: Iterable[BoundListener]) -> dict[str, str]:
     """Settings decided by the command line or the directories, told to clients like any other.
-    `alone`: the listener of a node that no setting gives others."""
+    `alone`: the listeners of a node that no setting gives others."""
     own_id = str(node_id)
     data_dirs = ",".join(each.path for each in log_dirs.data)
     found = {"node.id": own_id, "broker.id": own_id, "log.dirs": data_dirs}
-    if alone is not None:
-        found["listeners"] = f"PLAINTEXT://{alone.address}"
-        found["advertised.listeners"] = f"PLAINTEXT://{alone.told}"
+    own = list(alone)
+    if own:
+        found["listeners"] = ",".join(f"{each.name}://{each.address}" for each in own)
+        found["advertised.listeners"] = ",".join(f"{each.name}://{each.told}" for each in own)
     return found

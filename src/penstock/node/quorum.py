@@ -25,12 +25,3 @@ def check_place(cluster: ClusterConfig, config: BrokerConfig) -> None:
                     f"{key}={config.get(key)}: a node that no setting gives others is a cluster of "
                     "one, with one replica; set it to 1, or name the controllers"
                 )
-        _check_listeners(cluster)
-
-
-def _check_listeners(cluster: ClusterConfig) -> None:
-    names = [each.name for each in cluster.of_brokers(cluster.listeners)]
-    if len(names) > 1:
-        raise QuorumError(
-            f"listeners names {', '.join(names)} for clients; one is served: keep one"
-        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Final
 
 from penstock.model.error import ApiError, ErrorCode
@@ -11,6 +12,7 @@ from penstock.settings.key import (
     CLUSTER_WIDE,
     LOW,
     PROMISE,
+    READ,
     READ_ONLY,
     SHOWN_MAX,
     STRING,
@@ -22,7 +24,12 @@ from penstock.settings.key import (
     shortened,
 )
 from penstock.settings.promise import UNDECLARED
-from penstock.settings.synonym import LISTENER_PREFIX, PROVIDER_PREFIX, without_listener
+from penstock.settings.synonym import (
+    LISTENER_PREFIX,
+    PROVIDER_PREFIX,
+    TENANT_PREFIX,
+    without_listener,
+)
 from penstock.settings.table import (
     cluster,
     group,
@@ -57,8 +64,14 @@ OPEN_PREFIXES: Final = ("rsm.config.", "rlmm.config.")
 """Below these any name is taken: plug-ins of tiered storage bring their own."""
 
 
-PER_LISTENER: Final = ("max.connection.creation.rate", "max.connections")
-"""What a listener may have of its own; the rest is the node's."""
+PER_LISTENER: Final = ("sasl.", "connections.max.reauth.ms")
+"""What is read by listener, if it is read at all, begins with one of these."""
+
+LIMITS_PER_LISTENER: Final = ("max.connection.creation.rate", "max.connections")
+"""The others of these limits are the node's alone."""
+
+JAAS_CONFIG: Final = "sasl.jaas.config"
+JAAS_MECHANISMS: Final = ("scram-sha-256", "scram-sha-512", "plain", "oauthbearer")
 
 
 def find_broker_key(name: str) -> Key | None:
@@ -69,6 +82,11 @@ def find_broker_key(name: str) -> Key | None:
         return _key_of_listener(name)
     if name in UNDECLARED:
         return Key(name, STRING, effect=PROMISE)
+    if name.startswith(TENANT_PREFIX) and len(name) > len(TENANT_PREFIX):
+        from penstock.settings.tenant import complaint  # few have any
+
+        check = partial(complaint, name[len(TENANT_PREFIX) :])
+        return Key(name, STRING, None, check, LOW, CLUSTER_WIDE, READ)
     if name.startswith(PROVIDER_PREFIX):
         return Key(name, UNKNOWN, effect=AT_START)
     return Key(name, STRING, update_mode=CLUSTER_WIDE) if name.startswith(OPEN_PREFIXES) else None
@@ -79,9 +97,20 @@ def _key_of_listener(name: str) -> Key:
     if general is None:
         # What it holds is unknown, a password perhaps: never shown.
         return Key(name, UNKNOWN, effect=PROMISE)
-    keeps_effect = general.effect == UNREAD or general.name in PER_LISTENER
-    effect = general.effect if keeps_effect else PROMISE
+    if _is_read_by_listener(name, general):
+        effect = READ
+    else:
+        effect = UNREAD if general.effect == UNREAD else PROMISE
     return Key(name, general.type, None, general.check, LOW, general.update_mode, effect)
+
+
+def _is_read_by_listener(name: str, general: Key) -> bool:
+    """Kafka reads a JAAS configuration of a mechanism alone."""
+    if general.name == JAAS_CONFIG:
+        return name.lower().endswith(tuple(f".{one}.{JAAS_CONFIG}" for one in JAAS_MECHANISMS))
+    if general.name in LIMITS_PER_LISTENER:
+        return True
+    return general.effect == READ and general.name.startswith(PER_LISTENER)
 
 
 def nearest_key(name: str) -> str | None:

@@ -142,3 +142,21 @@ def one_of(*words: str) -> Choice:
 
 def some_of(*words: str) -> Choice:
     return Choice(*words, filled=True)
+
+
+class EntryPoint:
+    """The name of a class in Python."""
+
+    __slots__ = ()
+
+    def __call__(self, text: str) -> str | None:
+        module, colon, name = text.partition(":")
+        if text and not (colon and module and name):
+            return "No Java class is loaded here: name a class of Python as module:Class"
+        return None
+
+    def __str__(self) -> str:
+        return "module:Class"
+
+
+entry_point = EntryPoint()

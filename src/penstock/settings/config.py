@@ -16,6 +16,7 @@ from penstock.settings.key import UNREAD, ValueProblem
 from penstock.settings.promise import broken_promise, is_promised
 from penstock.settings.properties import PropertiesProblem, parse_properties
 from penstock.settings.relation import RelationProblem, check_relations
+from penstock.settings.synonym import of_listener
 
 _NONE: Final[Mapping[str, str]] = {}
 
@@ -104,6 +105,11 @@ class BrokerConfig:
         except KeyError:
             value = self._values[name] = self._parse(name)
             return value
+
+    def of_listener(self, listener: str, name: str, mechanism: str = "") -> Any:
+        """What a listener, or a mechanism of it, has of its own, else what all have."""
+        names = (of_listener(listener, name, mechanism), of_listener(listener, name), name)
+        return self.get(next(filter(self.is_set, names), name))
 
     def raw(self, name: str) -> str | None:
         """The text in force, without the default."""

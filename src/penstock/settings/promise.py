@@ -22,15 +22,20 @@ _REMOVE: Final = "remove it to start without"
 
 _LACKS: Final = (
     _Lack(("ssl.",), "connections are not encrypted here yet", _PROXY),
-    _Lack(("sasl.", "connections.max.reauth.ms"), "clients are not authenticated here yet", _PROXY),
+    _Lack(
+        ("sasl.jaas.config",),
+        "logins are set for a mechanism of a listener",
+        "write listener.name.<listener>.<mechanism>.sasl.jaas.config",
+    ),
+    _Lack(("sasl.kerberos.",), "Kerberos is not served here", _REMOVE),
+    _Lack(("sasl.",), "this part of SASL is not served here", _REMOVE),
     _Lack(
         ("authorizer.", "super.users", "allow.everyone.if.no.acl.found"),
         "requests are not authorized here yet, everybody may do everything",
         _REMOVE,
     ),
     _Lack(("delegation.token.",), "delegation tokens are not served here yet", _REMOVE),
-    _Lack(("principal.", "security.providers"), "clients have no identity here yet", _REMOVE),
-    _Lack(("security.inter.",), "only PLAINTEXT is served here yet", "set it to PLAINTEXT"),
+    _Lack(("principal.", "security.providers"), "no Java class is loaded here", _REMOVE),
     _Lack(("listener.name.",), "settings of a single listener are not kept here", _REMOVE),
     _Lack(
         ("metric.reporters", "kafka.metrics.reporters"),

@@ -201,8 +201,28 @@ BROKER_SENTENCES: Final = {
     "penstock.audit.topic.retention.ms": (
         "For how long the topic of the audit log keeps it, from when the topic is made."
     ),
+    "connection.failed.authentication.delay.ms": (
+        "How long a login that failed waits for its answer."
+    ),
+    "connections.max.reauth.ms": (
+        "After how long a client has to log in again, for all mechanisms or for one of a listener; "
+        "a connection that does not is closed. 0: never."
+    ),
+    "sasl.enabled.mechanisms": (
+        "The ways to log in: SCRAM-SHA-256, SCRAM-SHA-512, PLAIN, OAUTHBEARER. GSSAPI is not "
+        "served: listeners with SASL have to name others."
+    ),
+    "sasl.jaas.config": (
+        "The login of a mechanism, as listener.name.<listener>.<mechanism>.sasl.jaas.config: with "
+        "username and password the node's own, with user_<name> those of PLAIN."
+    ),
+    "sasl.server.max.receive.size": "The largest request that is taken before a login is over.",
     "penstock.memory.request.bytes": (
         "Memory for all requests being read or answered; further ones wait in their sockets."
+    ),
+    "penstock.sasl.plain.unencrypted.listeners": (
+        "Listeners without TLS on which PLAIN is allowed all the same: whoever is on the way can "
+        "read the passwords."
     ),
     "penstock.scrub.interval.ms": (
         "How often every batch of a replicated topic is read again, to find what the disk has "

@@ -48,7 +48,16 @@ _CHAINS: Final[dict[str, tuple[str, ...]]] = {
 _MS_PER_UNIT: Final = {".hours": 3_600_000, ".minutes": 60_000}
 
 LISTENER_PREFIX: Final = "listener.name."
+MECHANISM_KEYS: Final = (
+    "sasl.jaas.config",
+    "sasl.login.callback.handler.class",
+    "sasl.login.class",
+    "sasl.server.callback.handler.class",
+    "connections.max.reauth.ms",
+)
+"""What may be set for one SASL mechanism of a listener, by its name before the key."""
 PROVIDER_PREFIX: Final = "config.providers."
+TENANT_PREFIX: Final = "penstock.tenant."
 
 
 def broker_chain(name: str) -> tuple[str, ...]:
@@ -63,11 +72,19 @@ def broker_chain(name: str) -> tuple[str, ...]:
 
 
 def without_listener(name: str) -> str | None:
-    """`listener.name.<listener>.<key>` is `<key>` for one listener only."""
+    """`listener.name.<listener>.<key>` is `<key>` for one listener only, and
+    `listener.name.<listener>.<mechanism>.<key>` for one mechanism of it."""
     if not name.startswith(LISTENER_PREFIX):
         return None
     _, _, general = name[len(LISTENER_PREFIX) :].partition(".")
-    return general or None
+    found = [key for key in MECHANISM_KEYS if general.endswith(f".{key}")]
+    return found[0] if found else general or None
+
+
+def of_listener(listener: str, name: str, mechanism: str = "") -> str:
+    """The setting of that name for one listener, or for one mechanism of it."""
+    between = f"{mechanism}." if mechanism else ""
+    return f"{LISTENER_PREFIX}{listener}.{between}{name}".lower()
 
 
 def to_ms(name: str, value: int) -> int:

@@ -53,6 +53,7 @@ class BrokerMetrics:
         "bytes_in",
         "bytes_out",
         "flush_s",
+        "logins",
         "messages_in",
         "passed_over",
         "produce_batches",
@@ -68,6 +69,7 @@ class BrokerMetrics:
         self.api_latency_s: dict[str, Histogram] = {}
         self.api_errors: dict[tuple[str, str], int] = {}
         self.flush_s = Histogram()
+        self.logins: dict[tuple[str, str], int] = {}
         self.passed_over: dict[tuple[str, str], int] = {}
 
     def latency_of(self, api: str) -> Histogram:
@@ -79,6 +81,10 @@ class BrokerMetrics:
     def count_error(self, api: str, error: str) -> None:
         key = (api, error)
         self.api_errors[key] = self.api_errors.get(key, 0) + 1
+
+    def count_login(self, mechanism: str, succeeded: bool) -> None:
+        key = (mechanism, "success" if succeeded else "failure")
+        self.logins[key] = self.logins.get(key, 0) + 1
 
     def count_passed_over(self, topic: str, what: str, count: int) -> None:
         """What a coordinator could not read when it was loaded."""
@@ -162,6 +168,12 @@ class Exporter:
         for (topic, what), count in self._metrics.passed_over.items():
             passed_over.add_metric([topic, what], count)
         yield passed_over
+        logins = CounterMetricFamily(
+            "penstock_logins", "Logins by SASL", labels=["mechanism", "outcome"]
+        )
+        for (mechanism, outcome), count in self._metrics.logins.items():
+            logins.add_metric([mechanism, outcome], count)
+        yield logins
 
     def _collect_gauges(self) -> Iterator[Metric]:
         from prometheus_client.core import GaugeMetricFamily

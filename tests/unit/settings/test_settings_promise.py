@@ -11,7 +11,7 @@ from penstock.settings.config import BrokerConfig
 from penstock.settings.error import SettingError
 from penstock.settings.key import BOOLEAN, LIST, PROMISE, Key
 
-SECURITY = ("ssl.", "sasl.", "authorizer.", "delegation.token.", "principal.", "security.")
+SECURITY = ("ssl.", "authorizer.", "delegation.token.", "principal.")
 
 
 def refusal(*assignments: str, path: Path | None = None) -> str:
@@ -58,7 +58,9 @@ def test_whatever_is_about_security_is_one_of_them(prefix: str) -> None:
     [
         "super.users=User:admin",
         "allow.everyone.if.no.acl.found=false",
-        "listener.name.sasl_ssl.plain.sasl.jaas.config=x",
+        "listener.name.sasl_ssl.gssapi.sasl.jaas.config=x",
+        "listener.name.sasl_ssl.sasl.jaas.config=x",
+        "listener.name.sasl_ssl.sasl.login.class=x",
         "listener.name.inside.ssl.client.auth=required",
         "listener.name.inside.max.connections.per.ip=5",
     ],
@@ -75,9 +77,7 @@ def test_what_is_said() -> None:
         "requests are not authorized here yet, everybody may do everything; "
         "remove it to start without"
     )
-    assert "create.topic.policy.class.name=my.Policy: no Java class is loaded" in refusal(
-        "create.topic.policy.class.name=my.Policy"
-    )
+    assert "No Java class is loaded here" in refusal("create.topic.policy.class.name=my.Policy")
 
 
 def test_secrets_are_not_repeated() -> None:

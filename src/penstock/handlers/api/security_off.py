@@ -1,7 +1,6 @@
-"""What a node without security answers to those who ask for it: SASL, access rules, tokens.
+"""What a node without security answers to those who ask for it: access rules, tokens.
 
-Every listener is open to everybody, as Kafka's are by default: nobody logs in, there is no
-authorizer to keep rules for, and no token is given to somebody who could be anybody.
+There is no authorizer to keep rules for, and no token is given to somebody who could be anybody.
 """
 
 from __future__ import annotations
@@ -40,11 +39,6 @@ from penstock.protocol.messages.renew_delegation_token import (
     RenewDelegationTokenRequest,
     RenewDelegationTokenResponse,
 )
-from penstock.protocol.messages.sasl_authenticate import (
-    SaslAuthenticateRequest,
-    SaslAuthenticateResponse,
-)
-from penstock.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
 
 _PRINCIPAL_TYPE, _ANYBODY = "User", "ANONYMOUS"
 _REQUESTER_FROM = 3
@@ -53,17 +47,6 @@ _NO_AUTHORIZER = "No Authorizer is configured."
 
 def handle(broker: Broker, request: Entity, call: Call) -> Answer:
     return _ANSWERS[type(request)](request, call.version)
-
-
-def _sasl_handshake(request: SaslHandshakeRequest, version: int) -> Entity:
-    return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE)
-
-
-def _sasl_authenticate(request: SaslAuthenticateRequest, version: int) -> Entity:
-    return SaslAuthenticateResponse(
-        error_code=ErrorCode.ILLEGAL_SASL_STATE,
-        error_message="SaslAuthenticate request received after successful authentication",
-    )
 
 
 def _describe_acls(request: DescribeAclsRequest, version: int) -> Entity:
@@ -121,8 +104,6 @@ def _expire_token(request: ExpireDelegationTokenRequest, version: int) -> Entity
 
 
 _ANSWERS: dict[type[Entity], Callable[[Any, int], Entity]] = {
-    SaslHandshakeRequest: _sasl_handshake,
-    SaslAuthenticateRequest: _sasl_authenticate,
     DescribeAclsRequest: _describe_acls,
     CreateAclsRequest: _create_acls,
     DeleteAclsRequest: _delete_acls,

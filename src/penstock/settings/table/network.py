@@ -16,7 +16,6 @@ from penstock.settings.key import (
     LOW,
     MEDIUM,
     PER_BROKER,
-    PROMISE,
     READ,
     READ_ONLY,
     STRING,
@@ -26,9 +25,9 @@ from penstock.settings.key import (
 
 ROWS: Final[tuple[Row, ...]] = (
     ("advertised.listeners", LIST, None, Filled(), HIGH, READ_ONLY, READ),
-    ("connection.failed.authentication.delay.ms", INT, "100", at_least(0), LOW, READ_ONLY, UNREAD),
+    ("connection.failed.authentication.delay.ms", INT, "100", at_least(0), LOW, READ_ONLY, READ),
     ("connections.max.idle.ms", LONG, "600000", None, MEDIUM, READ_ONLY, READ),
-    ("connections.max.reauth.ms", LONG, "0", None, MEDIUM, READ_ONLY, PROMISE),
+    ("connections.max.reauth.ms", LONG, "0", None, MEDIUM, READ_ONLY, READ),
     ("early.start.listeners", LIST, None, None, HIGH, READ_ONLY, READ),
     ("fetch.max.bytes", INT, "57671680", at_least(1024), MEDIUM, READ_ONLY, READ),
     ("fetch.purgatory.purge.interval.requests", INT, "1000", None, MEDIUM, READ_ONLY, UNREAD),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from penstock.settings.check import at_least
+from penstock.settings.check import at_least, entry_point
 from penstock.settings.key import (
     AT_START,
     BOOLEAN,
@@ -26,12 +26,12 @@ from penstock.settings.key import (
 )
 
 ROWS: Final[tuple[Row, ...]] = (
-    ("alter.config.policy.class.name", CLASS, None, None, LOW, READ_ONLY, PROMISE),
+    ("alter.config.policy.class.name", CLASS, None, entry_point, LOW, READ_ONLY, READ),
     ("auto.create.topics.enable", BOOLEAN, "true", None, HIGH, READ_ONLY, READ),
     ("background.threads", INT, "10", at_least(1), HIGH, CLUSTER_WIDE, UNREAD),
     ("client.quota.callback.class", CLASS, None, None, LOW, READ_ONLY, PROMISE),
     ("config.providers", LIST, "", None, LOW, CLUSTER_WIDE, AT_START),
-    ("create.topic.policy.class.name", CLASS, None, None, LOW, READ_ONLY, PROMISE),
+    ("create.topic.policy.class.name", CLASS, None, entry_point, LOW, READ_ONLY, READ),
     ("delete.records.purgatory.purge.interval.requests", INT, "1", None, MEDIUM, READ_ONLY, UNREAD),
     ("delete.topic.enable", BOOLEAN, "true", None, HIGH, READ_ONLY, READ),
     ("kafka.metrics.polling.interval.secs", INT, "10", at_least(1), LOW, READ_ONLY, UNREAD),

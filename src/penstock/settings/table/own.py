@@ -9,6 +9,7 @@ from penstock.settings.key import (
     BOOLEAN,
     CLUSTER_WIDE,
     INT,
+    LIST,
     LONG,
     LOW,
     MEDIUM,
@@ -61,5 +62,14 @@ ROWS: Final[tuple[Row, ...]] = (
         READ,
     ),
     ("penstock.request.elements.max", INT, "120000", at_least(1000), MEDIUM, READ_ONLY, READ),
+    (
+        "penstock.sasl.plain.unencrypted.listeners",
+        LIST,
+        "",
+        None,
+        LOW,
+        READ_ONLY,
+        READ,
+    ),
     ("penstock.scrub.interval.ms", LONG, "604800000", at_least(-1), LOW, CLUSTER_WIDE, READ),
 )
