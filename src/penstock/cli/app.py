@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 import typer
 
 from penstock.cli import (
+    acl_command,
     audit_command,
     cluster_command,
     completion_command,
@@ -23,6 +24,7 @@ from penstock.cli import (
     quota_command,
     storage_command,
     topic_command,
+    user_command,
 )
 from penstock.cli.argument import PROFILE_IN_USE, quiet_app
 from penstock.cli.completion import Offer, complete_profiles
@@ -44,12 +46,14 @@ _ORDER = (
     "produce",
     "consume",
     "configs",
+    "users",
     "cluster",
     "brokers",
     "partitions",
     "leaders",
     "quorum",
     "log-dirs",
+    "acls",
     "quotas",
     "audit",
     "storage",
@@ -97,12 +101,14 @@ app.add_typer(topic_command.app, name="topics")
 app.command("produce", cls=produce_command.ProduceCommand)(produce_command.produce)
 app.command("consume", cls=consume_command.ConsumeCommand)(consume_command.consume)
 app.add_typer(config_command.app, name="configs")
+app.add_typer(user_command.app, name="users")
 app.add_typer(cluster_command.app, name="cluster")
 app.add_typer(broker_command.app, name="brokers")
 app.add_typer(partition_command.app, name="partitions")
 app.add_typer(leader_command.app, name="leaders")
 app.command("quorum")(quorum_command.quorum)
 app.command("log-dirs")(log_dir_command.log_dirs)
+app.add_typer(acl_command.app, name="acls")
 app.add_typer(quota_command.app, name="quotas")
 app.command("audit")(audit_command.audit)
 app.add_typer(storage_command.app, name="storage")

@@ -37,6 +37,7 @@ class Cluster:
         self.timeout_s = timeout_s
         self.given_settings = dict(target.settings) | key_values(client_settings, "-X")
         self._admin: AdminClient | None = None
+        self._refused: str | None = None
 
     def admin(self) -> AdminClient:
         if self._admin is None:
@@ -66,7 +67,7 @@ class Cluster:
         own = {
             "bootstrap.servers": self.bootstrap_servers,
             "client.id": "penstock-cli",
-            "error_cb": lambda _: None,
+            "error_cb": self._note,
         }
         return own | {key.replace("_", "."): v for key, v in settings.items()} | self.given_settings
 
@@ -85,7 +86,19 @@ class Cluster:
                 continue
         raise self.unreachable()
 
+    def _note(self, error: Any) -> None:
+        """A login that fails is told here alone; calls only say that nobody answered."""
+        from confluent_kafka import KafkaError
+
+        if error.code() == KafkaError._AUTHENTICATION:
+            said = error.str().rpartition("SASL authentication error: ")[2]
+            self._refused = re.sub(r" \(after \d+ms in state \w+\)$", "", said)
+
     def unreachable(self) -> Failure:
+        if self._admin is not None:
+            self._admin.poll(0)
+        if self._refused is not None:
+            return Failure(f"{self.bootstrap_servers} refuses the login: {self._refused}")
         return Failure(
             f"no broker answers at {self.bootstrap_servers}; start one with `penstock start`, "
             "or name another with -b"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,10 +12,12 @@ from penstock.cli.failure import Failure
 from penstock.model.error import PenstockError
 from penstock.model.id import id_to_str
 from penstock.node.cluster_config import ClusterConfig, cluster_config
+from penstock.node.format.credential import parse_credentials
 from penstock.node.format.feature import NOT_SERVED, feature_levels, parse_features
 from penstock.node.format.formatter import Formatter, NewCluster, random_id
 from penstock.node.format.quorum_choice import choose_voters
 from penstock.node.format.report import describe
+from penstock.security.scram_users import SALT_BYTES
 from penstock.settings.config import BrokerConfig
 from penstock.storage.disk import RealDisk
 
@@ -29,6 +32,7 @@ def format_lines(
     features: Iterable[str],
     release: str | None,
     ignore_formatted: bool,
+    users: Iterable[str] = (),
 ) -> Iterator[str]:
     """What is done, line by line, as it is done."""
     with _told_in_one_line():
@@ -42,7 +46,7 @@ def format_lines(
         )
         dynamic = not cluster.voters and bool(voters or no_initial_controllers)
         levels = feature_levels(parse_features(features), release, dynamic=dynamic)
-        new = NewCluster(cluster_id, levels, voters)
+        new = NewCluster(cluster_id, levels, voters, parse_credentials(users, _new_salt))
         formatter = Formatter(cluster, new, RealDisk(), _now_ms, _new_id)
         formatted = list(formatter.unformatted(ignore_formatted=ignore_formatted))
         if formatted:
@@ -80,6 +84,10 @@ def _features_line(levels: Mapping[str, int]) -> str:
 
 def _now_ms() -> int:
     return time.time_ns() // 1_000_000
+
+
+def _new_salt() -> bytes:
+    return os.urandom(SALT_BYTES)
 
 
 def _new_id() -> bytes:

@@ -7,7 +7,6 @@ from typing import Annotated
 import typer
 
 from penstock.cli.argument import quiet_app
-from penstock.cli.failure import Failure
 from penstock.cli.help import PlainCommand
 from penstock.cli.output import print_line
 
@@ -73,7 +72,13 @@ def format_command(
         ),
     ] = False,
     add_scram: Annotated[
-        list[str] | None, typer.Option("--add-scram", "-S", metavar="CREDENTIAL", hidden=True)
+        list[str] | None,
+        typer.Option(
+            "--add-scram",
+            "-S",
+            metavar="CREDENTIAL",
+            help="A user to begin with: SCRAM-SHA-256=[name=alice,password=...].",
+        ),
     ] = None,
 ) -> None:
     """Prepare the directories of a node for its first start.
@@ -82,8 +87,6 @@ def format_command(
     """
     from penstock.cli.storage import format_lines
 
-    if add_scram:
-        raise Failure("--add-scram: clients are not authenticated here yet; remove it")
     for line in format_lines(
         config,
         cluster_id,
@@ -93,6 +96,7 @@ def format_command(
         features=feature or (),
         release=release_version,
         ignore_formatted=ignore_formatted,
+        users=add_scram or (),
     ):
         print_line(line)
 

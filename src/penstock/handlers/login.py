@@ -25,15 +25,12 @@ from penstock.security.authenticator import (
 )
 from penstock.security.config import SaslConfig
 from penstock.security.mechanism import MechanismServer
-from penstock.telemetry.log import get_logger
 
 REAUTH_INTERVAL_MS_MIN = 1000
 """Nobody logs in again more often than that."""
 _NO_ERROR = b"\0\0"
 _ERROR_CODE = slice(8, 10)
 """Of an answer to ApiVersions, with its size."""
-
-log = get_logger("login")
 
 
 class LoginSource(Protocol):
@@ -47,7 +44,9 @@ class LoginSource(Protocol):
 
     def now_ms(self) -> int: ...
 
-    def count(self, mechanism: str, succeeded: bool) -> None: ...
+    def note_login(self, client: ClientState, mechanism: str) -> None: ...
+
+    def note_failure(self, client: ClientState, mechanism: str, reason: str) -> None: ...
 
 
 class LoginGate:
@@ -128,8 +127,8 @@ class Login:
     # How it ends
 
     def _succeed(self, client: ClientState, session: Session) -> None:
-        self._source.count(session.mechanism, True)
         client.principal = Principal(USER, session.identity.name)
+        self._source.note_login(client, session.mechanism)
         self._connection.limit_frames(self._frame_bytes_max)
         self._authenticator = None
         self._session = session
@@ -139,8 +138,7 @@ class Login:
     def _refuse(self, client: ClientState, failure: LoginFailed) -> Served:
         """Late, so that guessing takes its time; nothing that comes behind is looked at."""
         assert self._authenticator is not None
-        self._source.count(self._authenticator.mechanism, False)
-        log.info("login failed", peer=client.address, listener=client.listener, reason=str(failure))
+        self._source.note_failure(client, self._authenticator.mechanism, str(failure))
         return Exclusive(
             _delayed(failure.answer, self._config.failure_delay_ms / 1000), self._connection.drain
         )

@@ -116,6 +116,19 @@ def _check_logins(cluster: ClusterConfig, config: BrokerConfig) -> None:
 
         for each in asked:
             sasl_config(config, each.name, each.protocol)
+    if cluster.names_quorum:
+        _check_peer_logins(cluster, config)
+
+
+def _check_peer_logins(cluster: ClusterConfig, config: BrokerConfig) -> None:
+    listeners = [(cluster.controller_listener, "sasl.mechanism.controller.protocol")]
+    if cluster.is_broker:
+        listeners.append((cluster.inter_broker_listener, "sasl.mechanism.inter.broker.protocol"))
+    for listener, mechanism_key in listeners:
+        if protocol_of(config, listener).has_login:
+            from penstock.node.peer_login import peer_credentials
+
+            peer_credentials(config, listener, mechanism_key)
 
 
 def _advertised(

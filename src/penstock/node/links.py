@@ -13,9 +13,12 @@ from penstock.metadata.image import ClusterImage
 from penstock.node.broker_peers import BrokerPeers
 from penstock.node.cluster_config import ClusterConfig
 from penstock.node.controller_channel import ControllerChannel
+from penstock.node.listener_security import ListenerSecurity
+from penstock.node.peer_login import TO_BROKERS, TO_CONTROLLERS, with_login
 from penstock.node.raft_channel import PeerChannel
 from penstock.node.system import System
 from penstock.protocol.entity import Entity
+from penstock.settings.config import BrokerConfig
 
 CONTROLLER_TIMEOUT_S = 60.0
 
@@ -27,17 +30,25 @@ class Links:
         cluster: ClusterConfig,
         image: ClusterImage,
         system: System,
+        security: ListenerSecurity,
+        settings: Callable[[], BrokerConfig],
         find_controller: Callable[[], tuple[int, str, int] | None],
         ask_here: Callable[[Entity], Awaitable[Any]],
     ) -> None:
-        dialer, random = system.dialer, system.random
-        listener = cluster.inter_broker_listener
-        self.raft = PeerChannel(dialer, node_id, random)
-        self.replicas = BrokerPeers(node_id, image, listener, dialer, random)
-        self._coordinator_peers = BrokerPeers(node_id, image, listener, dialer, random)
+        random, listener = system.random, cluster.inter_broker_listener
+        plain = system.dialer
+        brokers = with_login(security.dialer(listener, plain), settings, listener, TO_BROKERS)
+        to_controllers = security.dialer(cluster.controller_listener, plain)
+        controllers = with_login(
+            to_controllers, settings, cluster.controller_listener, TO_CONTROLLERS
+        )
+        self.raft = PeerChannel(controllers, node_id, random)
+        self.replicas = BrokerPeers(node_id, image, listener, brokers, random)
+        self._coordinator_peers = BrokerPeers(node_id, image, listener, brokers, random)
         self.coordinators = PeerBrokers(self._coordinator_peers.get)
         self.controller, self.heartbeats = (
-            ControllerChannel(node_id, dialer, random, find_controller, ask_here) for _ in range(2)
+            ControllerChannel(node_id, controllers, random, find_controller, ask_here)
+            for _ in range(2)
         )
 
     async def ask_controller(self, request: Entity) -> Any:

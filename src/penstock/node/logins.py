@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from penstock.handlers.broker import Broker
-from penstock.model.error import InvariantError
+from penstock.handlers.call import ClientState
+from penstock.model.error import ErrorCode, InvariantError
 from penstock.model.security_protocol import SecurityProtocol
 from penstock.network.connection import Serve
 from penstock.network.listener import Listener
+from penstock.node.early_users import EarlyUsers
 from penstock.node.sasl_config import UNENCRYPTED, sasl_config, sends_passwords
 from penstock.security.config import SaslConfig
-from penstock.security.mechanism import PLAIN, SCRAM, MechanismServer
+from penstock.security.mechanism import OAUTHBEARER, PLAIN, SCRAM, MechanismServer
+from penstock.security.oauth_bearer import OAuthBearerServer, Validate
 from penstock.security.plain import PlainServer
 from penstock.security.scram_server import ScramServer
 from penstock.security.scram_users import ScramUsers
 from penstock.settings.config import BrokerConfig
 from penstock.settings.error import SettingError
 from penstock.telemetry.log import get_logger
+
+if TYPE_CHECKING:
+    from penstock.node.oauth.config import OAuthConfig
+
+FAILURE_LOG_INTERVAL_MS = 10_000
+FAILURES_KEPT_MAX = 1000
 
 log = get_logger("login")
 
@@ -34,8 +44,11 @@ class Logins:
         self.settings = settings
         self.now_ms = broker.clock.now_ms
         self.new_id = new_id
+        self.loop = broker.loop
         self.metrics = broker.metrics
-        self.scram_users = ScramUsers(broker.image.security, broker.cluster_id.encode())
+        self.trail = broker.audit
+        users = EarlyUsers(broker.image, broker.quorum.log, broker.log_dirs.metadata.path)
+        self.scram_users = ScramUsers(users, broker.cluster_id.encode())
 
     def guard(
         self, listener: Listener, name: str, protocol: SecurityProtocol, serve: Serve
@@ -61,6 +74,11 @@ class ListenerLogins:
         self._seen = logins.settings()
         self._config = sasl_config(self._seen, name, protocol)
         self.now_ms = logins.now_ms
+        self._tokens: tuple[OAuthConfig, Validate] | None = None
+        if OAUTHBEARER in self._config.mechanisms:
+            self._validator()
+        # By host and reason: when it was logged, and how often it was seen since.
+        self._failures: dict[tuple[str, str], tuple[int, int]] = {}
 
     def config(self) -> SaslConfig:
         settings = self._logins.settings()
@@ -80,10 +98,52 @@ class ListenerLogins:
             )
         if mechanism == PLAIN:
             return PlainServer(config.passwords)
+        if mechanism == OAUTHBEARER:
+            return OAuthBearerServer(self._validator(), self._note_token)
         raise InvariantError(f"no login by {mechanism}")
 
-    def count(self, mechanism: str, succeeded: bool) -> None:
-        self._logins.metrics.count_login(mechanism, succeeded)
+    def _validator(self) -> Validate:
+        """With keys that are read before the first token comes; made anew with the settings."""
+        from penstock.node.oauth.config import oauth_config
+        from penstock.node.oauth.keys import SigningKeys
+        from penstock.node.oauth.validator import TokenValidator
+
+        config = oauth_config(self._logins.settings(), self._name)
+        if self._tokens is None or self._tokens[0] != config:
+            keys = SigningKeys(config, self._logins.loop)
+            self._tokens = (config, TokenValidator(config, keys))
+        return self._tokens[1]
+
+    def _note_token(self, reason: str) -> None:
+        log.info("token refused", listener=self._name, reason=reason)
+
+    def note_login(self, client: ClientState, mechanism: str) -> None:
+        self._note(client, mechanism, ErrorCode.NONE)
+
+    def note_failure(self, client: ClientState, mechanism: str, reason: str) -> None:
+        self._note(client, mechanism, ErrorCode.SASL_AUTHENTICATION_FAILED)
+        self._log_failure(client.host, reason)
+
+    def _note(self, client: ClientState, mechanism: str, error: ErrorCode) -> None:
+        self._logins.metrics.count_login(mechanism, error == ErrorCode.NONE)
+        if self._logins.trail is not None:
+            from penstock.handlers.audited import who_of
+
+            self._logins.trail.note_login(who_of(client), mechanism, error, self.now_ms())
+
+    def _log_failure(self, host: str, reason: str) -> None:
+        """Once for each host and reason, and then with how many there were since."""
+        now_ms = self.now_ms()
+        if len(self._failures) > FAILURES_KEPT_MAX:
+            self._failures.clear()
+        since_ms, count = self._failures.get((host, reason), (0, 0))
+        if now_ms - since_ms < FAILURE_LOG_INTERVAL_MS:
+            self._failures[host, reason] = (since_ms, count + 1)
+            return
+        self._failures[host, reason] = (now_ms, 0)
+        log.warning(
+            "login failed", host=host[1:], listener=self._name, reason=reason, attempts=count + 1
+        )
 
     def _new_nonce(self) -> str:
         return self._logins.new_id().hex()

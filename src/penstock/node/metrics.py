@@ -12,7 +12,7 @@ from penstock.node.gauge import gauges
 from penstock.node.metadata_plane import MetadataPlane
 from penstock.node.partition_keeper import PartitionKeeper
 from penstock.node.quota_gauge import quota_gauges
-from penstock.telemetry.metric import Exporter, Gauge
+from penstock.telemetry.metric import Exporter, Gauge, LabelledGauge
 
 
 def new_exporter(
@@ -22,10 +22,11 @@ def new_exporter(
     keeper: PartitionKeeper,
     failures: UpkeepFailures,
     more: Iterable[Gauge],
+    more_labelled: Iterable[LabelledGauge],
 ) -> Exporter:
     """`listeners` of clients."""
     single, labelled = gauges(listeners, broker.partitions, broker.log_dirs, failures)
     single += cluster_gauges(metadata, broker.partitions, keeper)
     single += more
-    labelled += quota_gauges(broker.throttle, listeners)
+    labelled += [*quota_gauges(broker.throttle, listeners), *more_labelled]
     return Exporter(broker.metrics, single, labelled)

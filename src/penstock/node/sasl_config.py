@@ -11,7 +11,7 @@ from typing import Final
 from penstock.model.security_protocol import SecurityProtocol
 from penstock.security.config import SaslConfig
 from penstock.security.jaas import JaasConfig, JaasError, parse_jaas
-from penstock.security.mechanism import GSSAPI, PLAIN, SERVED, in_kafka_order
+from penstock.security.mechanism import GSSAPI, OAUTHBEARER, PLAIN, SERVED, in_kafka_order
 from penstock.settings.broker import JAAS_CONFIG
 from penstock.settings.config import BrokerConfig
 from penstock.settings.error import SettingError
@@ -32,6 +32,11 @@ def sasl_config(config: BrokerConfig, listener: str, protocol: SecurityProtocol)
     if PLAIN in mechanisms:
         _check_encrypted(config, listener, protocol)
         passwords = _passwords(config, listener)
+    if OAUTHBEARER in mechanisms:
+        from penstock.node.oauth.config import oauth_config
+
+        oauth_config(config, listener)
+        _check_library(listener)
     return SaslConfig(
         mechanisms=tuple(in_kafka_order(mechanisms)),
         passwords=passwords,
@@ -79,6 +84,15 @@ def _check_encrypted(config: BrokerConfig, listener: str, protocol: SecurityProt
         raise SettingError(
             f"listener {listener}: PLAIN sends passwords as they are, and {protocol.name} is not "
             f"encrypted; use SASL_SSL or SCRAM, or set {UNENCRYPTED}={listener}"
+        )
+
+
+def _check_library(listener: str) -> None:
+    from importlib.util import find_spec
+
+    if find_spec("jwt") is None or find_spec("cryptography") is None:
+        raise SettingError(
+            f"listener {listener}: OAUTHBEARER needs the extra `oauth`: pip install penstock[oauth]"
         )
 
 

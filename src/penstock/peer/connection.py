@@ -94,6 +94,16 @@ class PeerConnection:
                 self._loop.add_writer(self._fd, self._on_writable)
         return question.answer
 
+    def detach(self) -> StreamSocket:
+        """The socket, for whoever goes on with it: all that was asked is answered."""
+        if self.error is not None:
+            raise ConnectionError(str(self.error))
+        self._loop.remove_reader(self._fd)
+        return self._sock
+
+    def abandon(self) -> None:
+        self.close(PeerGone(f"{self._name}: given up"))
+
     def close(self, error: PeerGone) -> None:
         if self.error is not None:
             return
@@ -138,12 +148,19 @@ class PeerConnection:
                     self._take(frame)
                 if self.error is not None or count < len(target):
                     return
+            if not getattr(self._sock, "is_drained", True):
+                # Decrypted already: the loop does not know of it.
+                self._loop.call_soon(self._look)
         except (BlockingIOError, InterruptedError):
             return
         except OSError as error:
             self._lose(f"the connection broke: {error.strerror or error}")
         except ProtocolError as error:
             self._lose(f"its answer makes no sense: {error}")
+
+    def _look(self) -> None:
+        if self.error is None:
+            self._on_readable()
 
     def _take(self, frame: memoryview) -> None:
         if self.error is not None:

@@ -43,6 +43,8 @@ class State(Enum):
     """In requests of Kafka's, after a handshake of version 1."""
     RAW_TOKENS = auto()
     """Without a header, after a handshake of version 0."""
+    REAUTH_BAD_MECHANISM = auto()
+    """As Kafka does it: the handshake is answered, and what comes next ends the connection."""
     COMPLETE = auto()
     FAILED = auto()
 
@@ -108,6 +110,11 @@ class SaslAuthenticator:
         try:
             if self.state is State.RAW_TOKENS:
                 return self._take_raw(frame)
+            if self.state is State.REAUTH_BAD_MECHANISM and self._previous is not None:
+                raise LoginFailed(
+                    f"SASL mechanism '{self.mechanism}' requested by client is not supported for "
+                    f"re-authentication of mechanism '{self._previous.mechanism}'"
+                )
             header, pos = decode_request_header(frame)
             if self.state is State.AUTHENTICATE:
                 return self._take_token(header, frame, pos)
@@ -132,14 +139,12 @@ class SaslAuthenticator:
             raise LoginFailed(
                 f"Unsupported SASL mechanism {mechanism[:64]}", _answer(header, refusal)
             )
-        if self._previous is not None and self._previous.mechanism != mechanism:
-            raise LoginFailed(
-                f"SASL mechanism '{mechanism}' requested by client is not supported for "
-                f"re-authentication of mechanism '{self._previous.mechanism}'"
-            )
         self.mechanism = mechanism
-        self._server = self._new_server(mechanism)
-        self.state = State.AUTHENTICATE if version > 0 else State.RAW_TOKENS
+        if self._previous is not None and self._previous.mechanism != mechanism:
+            self.state = State.REAUTH_BAD_MECHANISM
+        else:
+            self._server = self._new_server(mechanism)
+            self.state = State.AUTHENTICATE if version > 0 else State.RAW_TOKENS
         return _answer(header, SaslHandshakeResponse(mechanisms=known))
 
     # Tokens

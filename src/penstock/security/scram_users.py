@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 from collections import Counter
+from collections.abc import Callable
 from functools import partial
 
 from penstock.metadata.security import SecurityImage
@@ -24,8 +25,10 @@ SALT_BYTES = 26
 
 
 class ScramUsers:
-    def __init__(self, image: SecurityImage, secret: bytes) -> None:
-        self._image = image
+    """`users` gives those that there are now."""
+
+    def __init__(self, users: Callable[[], SecurityImage], secret: bytes) -> None:
+        self._users = users
         self._secret = secret
         self._shapes: dict[str, tuple[int, int]] = {}
         self._seen_count = -1
@@ -39,7 +42,7 @@ class ScramUsers:
     def _find(self, kind: int, name: str, by_token: bool) -> ScramUser | None:
         if by_token:
             return None
-        found = self._image.scram_credentials.get((name, kind))
+        found = self._users().scram_credentials.get((name, kind))
         if found is None:
             return None
         credential = ScramCredential(
@@ -48,7 +51,7 @@ class ScramUsers:
         return ScramUser(credential, Identity(name))
 
     def _decoy(self, mechanism: str, name: str) -> tuple[bytes, int]:
-        if self._seen_count != len(self._image.scram_credentials):
+        if self._seen_count != len(self._users().scram_credentials):
             self._look()
         size, iterations = self._shapes.get(mechanism, (SALT_BYTES, ITERATIONS_MIN))
         salt = hmac.digest(self._secret, f"{mechanism} {name}".encode(), "sha512")
@@ -56,7 +59,7 @@ class ScramUsers:
 
     def _look(self) -> None:
         """The most frequent shape."""
-        credentials = self._image.scram_credentials
+        credentials = self._users().scram_credentials
         self._seen_count = len(credentials)
         for mechanism, kind in TYPES.items():
             shapes = Counter(

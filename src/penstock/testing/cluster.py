@@ -36,7 +36,8 @@ class ClusterError(RuntimeError):
 
 class Cluster(ClientCalls):
     """With `links`, nodes reach each other through a proxy, so that `cut` can come between them.
-    `prepare` is called in every node's process before it starts, as in `nursery.Order`."""
+    `prepare` is called in every node's process before it starts, as in `nursery.Order`; `users` are
+    what `penstock storage format --add-scram` is told."""
 
     node_class = ClusterNode
 
@@ -51,10 +52,12 @@ class Cluster(ClientCalls):
         metrics: bool = False,
         log_level: str = "info",
         prepare: str | None = None,
+        users: Sequence[str] = (),
         nursery: Nursery | None = None,
     ) -> None:
         numbers = range(1, nodes + 1)
         self.folder = folder
+        self._users = users
         self._links = Links(self._process_of) if links else None
         own = {number: Ports(free_port(), free_port(), free_port()) for number in numbers}
         told = {number: self._told(number, ports) for number, ports in own.items()}
@@ -122,7 +125,7 @@ class Cluster(ClientCalls):
         for node in self.nodes.values():
             node.write_config()
             if not node.data_dir.exists():
-                _format(node.config_file, cluster_id)
+                _format(node.config_file, cluster_id, self._users)
 
     def start(self, number: int) -> None:
         self.launch(number)
@@ -287,9 +290,10 @@ def _defaults(nodes: int) -> dict[str, object]:
     }
 
 
-def _format(config_file: Path, cluster_id: str) -> None:
+def _format(config_file: Path, cluster_id: str, users: Sequence[str]) -> None:
     from penstock.model.error import PenstockError
     from penstock.node.cluster_config import cluster_config
+    from penstock.node.format.credential import parse_credentials
     from penstock.node.format.feature import feature_levels
     from penstock.node.format.formatter import Formatter, NewCluster
     from penstock.settings.config import BrokerConfig
@@ -297,7 +301,8 @@ def _format(config_file: Path, cluster_id: str) -> None:
 
     try:
         cluster = cluster_config(BrokerConfig.load(config_file))
-        new = NewCluster(cluster_id, feature_levels({}, None, dynamic=False))
+        known = parse_credentials(users, lambda: uuid4().bytes)
+        new = NewCluster(cluster_id, feature_levels({}, None, dynamic=False), users=known)
         formatter = Formatter(cluster, new, RealDisk(), _now_ms, lambda: uuid4().bytes)
         for _ in formatter.run(formatter.unformatted()):
             pass

@@ -46,7 +46,10 @@ def test_format_and_info(nowhere: Command, settings: str, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["-s", "--add-scram", "SCRAM-SHA-256=[name=a,password=b]"], "--add-scram: clients"),
+        (["-s", "--add-scram", "SCRAM-SHA-1=[name=a,password=b]"], "mechanism SCRAM-SHA-1 is not"),
+        (["-s", "--add-scram", "SCRAM-SHA-256=name=a"], "--add-scram: expected the"),
+        (["-s", "--add-scram", "SCRAM-SHA-256=[name=a]"], "one of 'password' or"),
+        (["-s", "--add-scram", "SCRAM-SHA-256=[name=a,password=b,iterations=9]"], ">= 4096"),
         ([], "you must specify one of the following: --standalone"),
         (["-s", "-N"], "give only one of"),
         (["-I", "nonsense"], "--initial-controllers nonsense: expected"),

@@ -1,6 +1,5 @@
-"""What a node without security answers to those who ask for it: access rules, tokens.
-
-There is no authorizer to keep rules for, and no token is given to somebody who could be anybody.
+"""What a node answers to those who ask for delegation tokens: it gives none, as somebody could be
+anybody.
 """
 
 from __future__ import annotations
@@ -12,21 +11,10 @@ from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.model.error import ErrorCode
 from penstock.protocol.entity import Entity
-from penstock.protocol.messages.create_acls import (
-    AclCreationResult,
-    CreateAclsRequest,
-    CreateAclsResponse,
-)
 from penstock.protocol.messages.create_delegation_token import (
     CreateDelegationTokenRequest,
     CreateDelegationTokenResponse,
 )
-from penstock.protocol.messages.delete_acls import (
-    DeleteAclsFilterResult,
-    DeleteAclsRequest,
-    DeleteAclsResponse,
-)
-from penstock.protocol.messages.describe_acls import DescribeAclsRequest, DescribeAclsResponse
 from penstock.protocol.messages.describe_delegation_token import (
     DescribeDelegationTokenRequest,
     DescribeDelegationTokenResponse,
@@ -42,32 +30,10 @@ from penstock.protocol.messages.renew_delegation_token import (
 
 _PRINCIPAL_TYPE, _ANYBODY = "User", "ANONYMOUS"
 _REQUESTER_FROM = 3
-_NO_AUTHORIZER = "No Authorizer is configured."
 
 
 def handle(broker: Broker, request: Entity, call: Call) -> Answer:
     return _ANSWERS[type(request)](request, call.version)
-
-
-def _describe_acls(request: DescribeAclsRequest, version: int) -> Entity:
-    return DescribeAclsResponse(
-        error_code=ErrorCode.SECURITY_DISABLED,
-        error_message="No Authorizer is configured on the broker",
-    )
-
-
-def _create_acls(request: CreateAclsRequest, version: int) -> Entity:
-    refused = AclCreationResult(
-        error_code=ErrorCode.SECURITY_DISABLED, error_message=_NO_AUTHORIZER
-    )
-    return CreateAclsResponse(results=[refused for _ in request.creations])
-
-
-def _delete_acls(request: DeleteAclsRequest, version: int) -> Entity:
-    refused = DeleteAclsFilterResult(
-        error_code=ErrorCode.SECURITY_DISABLED, error_message=_NO_AUTHORIZER
-    )
-    return DeleteAclsResponse(filter_results=[refused for _ in request.filters])
 
 
 def _create_token(request: CreateDelegationTokenRequest, version: int) -> Entity:
@@ -104,9 +70,6 @@ def _expire_token(request: ExpireDelegationTokenRequest, version: int) -> Entity
 
 
 _ANSWERS: dict[type[Entity], Callable[[Any, int], Entity]] = {
-    DescribeAclsRequest: _describe_acls,
-    CreateAclsRequest: _create_acls,
-    DeleteAclsRequest: _delete_acls,
     CreateDelegationTokenRequest: _create_token,
     DescribeDelegationTokenRequest: _describe_token,
     RenewDelegationTokenRequest: _renew_token,

@@ -24,6 +24,9 @@ from penstock.node.format.directory import (
 from penstock.node.format.error import FormatError
 from penstock.node.format.voter import InitialVoter, is_reserved
 from penstock.node.identity import Identity, is_cluster_id, properties_of
+from penstock.protocol.messages.records.user_scram_credential_record import (
+    UserScramCredentialRecord,
+)
 from penstock.quorum.metadata_snapshot import BOOTSTRAP_FILE, BOOTSTRAP_ID, file_name
 from penstock.storage.disk import Disk, replace_file
 from penstock.storage.meta_properties import write_meta_properties
@@ -39,6 +42,7 @@ class NewCluster:
     levels: Mapping[str, int]
     voters: tuple[InitialVoter, ...] = ()
     """The first of a quorum that can change; none where the settings fix them, or others do."""
+    users: tuple[UserScramCredentialRecord, ...] = ()
 
 
 class Formatter:
@@ -92,7 +96,8 @@ class Formatter:
         now_ms = self._now_ms()
         try:
             self._disk.mkdir(path)
-            self._write(f"{path}/{BOOTSTRAP_FILE}", bootstrap_checkpoint(self._new.levels, now_ms))
+            first = bootstrap_checkpoint(self._new.levels, now_ms, self._new.users)
+            self._write(f"{path}/{BOOTSTRAP_FILE}", first)
             if path == self._cluster.metadata_dir and self._new.voters:
                 self._disk.mkdir(f"{path}/{METADATA_DIR}")
                 self._write(f"{path}/{METADATA_DIR}/{FIRST_SNAPSHOT}", self._quorum(now_ms))

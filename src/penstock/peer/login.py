@@ -1,0 +1,96 @@
+"""A login to another node, as soon as a connection is there and before anything is asked on it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import NamedTuple, cast
+
+from penstock.model.error import ErrorCode, ProtocolError
+from penstock.network.sockets import StreamSocket
+from penstock.peer.connection import PeerConnection
+from penstock.peer.dialer import Dialer
+from penstock.peer.error import PeerError
+from penstock.protocol.messages.sasl_authenticate import (
+    SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
+)
+from penstock.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+from penstock.security.mechanism import PLAIN
+from penstock.security.plain import plain_token
+from penstock.security.sasl_error import SaslError
+from penstock.security.scram_client import ScramClient
+
+HANDSHAKE_VERSION = 1
+AUTHENTICATE_VERSION = 2
+LOGIN_TIMEOUT_S = 30.0
+"""Whoever connects has a limit of its own, below this."""
+
+
+class LoginRefused(ConnectionError):
+    """The other node let this one in to its port, and no further."""
+
+
+class Credentials(NamedTuple):
+    mechanism: str
+    name: str
+    password: str
+
+
+class LoginDialer:
+    """Connections of another dialer, logged in. `find` gives what is to be said now."""
+
+    def __init__(
+        self, dialer: Dialer, find: Callable[[], Credentials], new_nonce: Callable[[], str]
+    ) -> None:
+        self._dialer = dialer
+        self._find = find
+        self._new_nonce = new_nonce
+
+    async def connect(self, host: str, port: int) -> StreamSocket:
+        sock = await self._dialer.connect(host, port)
+        loop = asyncio.get_running_loop()
+        connection = PeerConnection(loop, sock, f"{host}:{port}", "login", lambda _: None)
+        try:
+            await self._log_in(_Exchange(connection, loop.time() + LOGIN_TIMEOUT_S))
+        except (PeerError, SaslError, ProtocolError) as error:
+            connection.abandon()
+            raise LoginRefused(str(error)) from error
+        except BaseException:
+            connection.abandon()
+            raise
+        return connection.detach()
+
+    async def _log_in(self, exchange: _Exchange) -> None:
+        mechanism, name, password = self._find()
+        await exchange.handshake(mechanism)
+        if mechanism == PLAIN:
+            await exchange.send(plain_token(name, password))
+            return
+        client = ScramClient(mechanism, name, password, self._new_nonce)
+        challenge = await exchange.send(client.first())
+        # Thousands of hashes: others are served meanwhile.
+        final = await asyncio.to_thread(client.final, challenge)
+        client.check(await exchange.send(final))
+
+
+class _Exchange:
+    def __init__(self, connection: PeerConnection, timeout_at: float) -> None:
+        self._connection = connection
+        self._timeout_at = timeout_at
+
+    async def handshake(self, mechanism: str) -> None:
+        request = SaslHandshakeRequest(mechanism=mechanism)
+        answer = await self._connection.ask(request, HANDSHAKE_VERSION, self._timeout_at)
+        response = cast(SaslHandshakeResponse, answer)
+        if response.error_code != ErrorCode.NONE:
+            known = ", ".join(response.mechanisms) or "none"
+            raise LoginRefused(f"{mechanism} is no way to log in there, which are: {known}")
+
+    async def send(self, token: bytes) -> bytes:
+        request = SaslAuthenticateRequest(auth_bytes=token)
+        answer = await self._connection.ask(request, AUTHENTICATE_VERSION, self._timeout_at)
+        response = cast(SaslAuthenticateResponse, answer)
+        if response.error_code != ErrorCode.NONE:
+            raise LoginRefused(response.error_message or f"error {response.error_code}")
+        return bytes(response.auth_bytes)
