@@ -6,7 +6,7 @@ what only the active controller may decide.
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from penstock.cli.cluster import Cluster, parse_address
 from penstock.cli.failure import Failure
@@ -14,13 +14,14 @@ from penstock.cli.wire_call import Unreachable, call
 from penstock.model.error import ErrorCode
 from penstock.protocol.entity import Entity
 
+if TYPE_CHECKING:
+    from penstock.cli.wire_security import Connect
+
 T = TypeVar("T", bound=Entity)
 
 
 class Link:
     def __init__(self, cluster: Cluster) -> None:
-        if cluster.secured:
-            raise Failure("this command speaks to brokers in plain text only, so far")
         self._cluster = cluster
         self._addresses = [parse_address(each) for each in cluster.bootstrap_servers.split(",")]
         self._by_broker: dict[int, tuple[str, int]] = {}
@@ -28,6 +29,10 @@ class Link:
     @property
     def timeout_s(self) -> float:
         return self._cluster.timeout_s
+
+    @property
+    def connect(self) -> Connect:
+        return self._cluster.connect
 
     @property
     def timeout_ms(self) -> int:
@@ -42,7 +47,7 @@ class Link:
     def call(self, request: Entity, answer: type[T]) -> T:
         for address in list(self._addresses):
             try:
-                got = call(*address, request, answer, self.timeout_s)
+                got = call(self.connect, *address, request, answer)
             except Unreachable:
                 continue
             self._addresses.remove(address)
@@ -57,7 +62,7 @@ class Link:
         return self.call_at(*self._by_broker[broker], request, answer)
 
     def call_at(self, host: str, port: int, request: Entity, answer: type[T]) -> T:
-        return call(host, port, request, answer, self.timeout_s)
+        return call(self.connect, host, port, request, answer)
 
 
 def error_name(code: int) -> str:
