@@ -39,6 +39,7 @@ from penstock.cli.operator import (
 )
 from penstock.cli.option import complete_start, start_help
 from penstock.cli.profile import DEFAULT_BOOTSTRAP_SERVERS
+from penstock.cli.security import command as security_command
 
 _ORDER = (
     "start",
@@ -57,6 +58,7 @@ _ORDER = (
     "quotas",
     "audit",
     "storage",
+    "security",
     "pipeline",
     "dlq",
     "fraud",
@@ -112,6 +114,7 @@ app.add_typer(acl_command.app, name="acls")
 app.add_typer(quota_command.app, name="quotas")
 app.command("audit")(audit_command.audit)
 app.add_typer(storage_command.app, name="storage")
+app.add_typer(security_command.app, name="security")
 app.add_typer(pipeline_command.app, name="pipeline")
 app.add_typer(dlq_command.app, name="dlq")
 app.add_typer(fraud_command.app, name="fraud")
