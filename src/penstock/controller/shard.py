@@ -43,6 +43,7 @@ from penstock.controller.reassignment import (
     decide_list_reassignments,
 )
 from penstock.controller.scram import decide_alter_scram
+from penstock.controller.token import TokenRequest, TokenResponse, decide_token
 from penstock.controller.topic_creation import decide_create_topics
 from penstock.controller.topic_deletion import decide_delete_topics
 from penstock.machine.decision import Decision
@@ -50,6 +51,7 @@ from penstock.machine.timers import TimerKey
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.record import MetadataRecord, RecordKind
 from penstock.model.id import TopicId
+from penstock.model.principal import Principal
 from penstock.protocol.messages.allocate_producer_ids import (
     AllocateProducerIdsRequest,
     AllocateProducerIdsResponse,
@@ -270,6 +272,11 @@ class ControllerShard:
 
     def decide_delete_acls(self, request: DeleteAclsRequest) -> Outcome[DeleteAclsResponse]:
         return decide_delete_acls(self._context, request)
+
+    def decide_token(
+        self, request: TokenRequest, requester: Principal, now_ms: int
+    ) -> Outcome[TokenResponse]:
+        return decide_token(self._context, request, requester, now_ms)
 
     def decide_alter_quotas(
         self, request: AlterClientQuotasRequest

@@ -22,6 +22,7 @@ class ClientState:
         "access",
         "address",
         "broker",
+        "by_token",
         "client_id",
         "host",
         "is_forwarded",
@@ -54,6 +55,8 @@ class ClientState:
         """Whether a broker asks in the name of a client that is connected there."""
         self.host = "/" + address.rpartition(":")[0]
         """As Kafka writes it in group descriptions: `/127.0.0.1`."""
+        self.by_token = False
+        """Whether it logged in with a delegation token."""
         self.login: Serve | None = None
         """What serves it instead of the router, until its login is over."""
         self.client_id: str | None = None

@@ -88,7 +88,8 @@ class ControllerLink:
         if runtime is None:
             raise ApiError(ErrorCode.NOT_CONTROLLER)
         receiver_id = None if call.client.is_forwarded else self._node_id
-        asked = Asked(call.version, self._node_id, receiver_id, self._clock.now_ms())
+        now_ms, principal = self._clock.now_ms(), call.client.principal
+        asked = Asked(call.version, self._node_id, receiver_id, now_ms, principal)
         quota = self._throttle.mutation_quota(request.API_KEY, call)
         if quota is None:
             return await runtime.submit(lambda shard: decide(shard, request, asked))
