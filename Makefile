@@ -55,6 +55,9 @@ conformance: $(READY) ## real clients and Kafka's tools; TARGET=cluster: on thre
 conformance-table: $(READY) ## write docs/conformance.md from the last conformance runs
 	@$(BIN)/python tools/conformance_table.py $(wildcard .cache/conformance/*.json)
 
+authorization: $(READY) ## every API at every version, as users with one grant each, beside Apache Kafka (three minutes)
+	@AUTHORIZATION=long $(BIN)/python -m pytest -n 0 tests/authorization $(PYTEST_ARGS)
+
 hostile: $(READY) ## hostile input beside a well-behaved client, also on Apache Kafka; writes docs/reliability.md (half an hour)
 	-@$(BIN)/python -m pytest -n 0 tests/hostile --target kafka --hostile-requests 20000 --hostile-report .cache/hostile/kafka.json $(PYTEST_ARGS)
 	@$(BIN)/python -m pytest -n 0 tests/hostile --hostile-requests 20000 --hostile-report .cache/hostile/penstock.json $(PYTEST_ARGS)
@@ -63,7 +66,7 @@ hostile: $(READY) ## hostile input beside a well-behaved client, also on Apache 
 bench: $(READY) ## measure beside Apache Kafka 4.3; writes docs/benchmarks.md (long)
 	@$(BIN)/python -m bench $(BENCH_ARGS)
 
-bench-pipelines: $(READY) ## measure pipelines on Penstock and on Apache Kafka; writes docs/benchmarks.md (20 minutes)
+bench-pipelines: $(READY) ## measure pipelines on Penstock and on Apache Kafka; writes docs/benchmarks.md (half an hour)
 	@$(BIN)/python -m bench.pipelines $(BENCH_ARGS)
 
 bench-cluster: $(READY) ## measure three nodes beside three of Apache Kafka 4.3; writes docs/benchmarks-cluster.md (25 minutes)

@@ -32,7 +32,7 @@ Every setting of Kafka's brokers is of one of these kinds:
   one has no use for, such as the threads of a Java broker. One line of the log names those that are
   set.
 - **only the default is accepted**: whoever sets it relies on something that is not there, such as
-  encryption, an authorizer or a policy class. The node does not start with it, and says which
+  encryption or a policy class. The node does not start with it, and says which
   setting it is and what to do.
 
 Also refused are settings that name other nodes: a node is a cluster of one, so `process.roles` is

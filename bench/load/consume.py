@@ -24,6 +24,7 @@ def consume(spec: Spec) -> Spec:
             "fetch.queue.backoff.ms": 5,
             "log_level": 3,
         }
+        | spec.get("client", {})
     )
     # A message holds no cycles: looking for them would be the client's cost, not the broker's.
     gc.disable()

@@ -21,7 +21,7 @@ def produce(spec: Spec) -> Spec:
         "queue.buffering.max.kbytes": "262144",
         "message.timeout.ms": "60000",
         "log_level": "3",
-    }
+    } | spec.get("client", {})
     producer = BatchProducer(spec["topic"], settings, os.urandom(spec["size"]), BATCH)
     count: int = spec["count"]
     _connect(producer)

@@ -17,6 +17,7 @@ class Scale:
     # As long as a real-time batch, so that it holds one boundary between two.
     stateless_seconds: float
     drain_seconds: float
+    accounts: int
     copy_records: int
     read_megabytes: int
     settle_seconds: float
@@ -30,6 +31,7 @@ FULL: Final = Scale(
     measured_seconds=25.0,
     stateless_seconds=60.0,
     drain_seconds=15.0,
+    accounts=1_000_000,
     copy_records=1_000_000,
     read_megabytes=10_000,
     settle_seconds=2.0,
@@ -42,6 +44,7 @@ QUICK: Final = Scale(
     measured_seconds=6.0,
     stateless_seconds=6.0,
     drain_seconds=40.0,
+    accounts=20_000,
     copy_records=100_000,
     read_megabytes=500,
     settle_seconds=0.2,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from bench.pipelines.case.accounts import accounts, accounts_in_store
 from bench.pipelines.case.copy import copy
 from bench.pipelines.case.detector import detector, realtime, store
 from bench.pipelines.case.outcome import Outcome
@@ -28,6 +29,8 @@ WORKLOADS: Final[dict[str, Workload]] = {
     "detector": detector,
     "realtime": realtime,
     "store": store,
+    "accounts": accounts,
+    "accounts-store": accounts_in_store,
     "sink": copy,
     "read": read,
 }

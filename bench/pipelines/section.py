@@ -49,6 +49,7 @@ def _named(metric: Metric, scale: Scale) -> Metric:
         low=scale.ladder[0],
         high=scale.ladder[-1],
         megabytes=scale.read_megabytes,
+        accounts=scale.accounts,
     )
     return replace(metric, title=title)
 

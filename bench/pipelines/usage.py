@@ -37,6 +37,15 @@ def look(spark: int | None, others: Mapping[str, int]) -> Usage:
     return usage
 
 
+def memory_mb(spark: int) -> Usage:
+    """What Spark holds in memory now, by role."""
+    held: Usage = {}
+    for pid in tree(spark):
+        role = spark_role(pid, spark, _name(pid))
+        held[role] = held.get(role, 0.0) + _resident_mb(pid)
+    return held
+
+
 def spark_role(pid: int, root: int, name: str) -> str:
     if name == "java":
         return JVM
@@ -64,6 +73,15 @@ def _name(pid: int) -> str:
         return Path(f"/proc/{pid}/comm").read_text().strip()
     except OSError:
         return ""
+
+
+def _resident_mb(pid: int) -> float:
+    try:
+        said = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return 0.0
+    lines = [line for line in said.splitlines() if line.startswith("VmRSS:")]
+    return int(lines[0].split()[1]) / 1024 if lines else 0.0
 
 
 def _seconds(pid: int) -> float:

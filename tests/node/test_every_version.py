@@ -398,9 +398,13 @@ def transaction_requests(version: int) -> dict[int, Entity]:
 def security_requests() -> dict[int, Entity]:
     return {
         17: SaslHandshakeRequest(mechanism="PLAIN"),
-        29: DescribeAclsRequest(),
-        30: CreateAclsRequest(creations=[AclCreation()]),
-        31: DeleteAclsRequest(filters=[DeleteAclsFilter()]),
+        29: DescribeAclsRequest(resource_type_filter=1, operation=1, permission_type=1),
+        30: CreateAclsRequest(
+            creations=[AclCreation(resource_type=2, operation=3, permission_type=3)]
+        ),
+        31: DeleteAclsRequest(
+            filters=[DeleteAclsFilter(resource_type_filter=2, operation=1, permission_type=1)]
+        ),
         36: SaslAuthenticateRequest(),
         38: CreateDelegationTokenRequest(),
         39: RenewDelegationTokenRequest(),

@@ -145,9 +145,9 @@ NODE = (
         ([*NODE, "controller.quorum.bootstrap.servers=other:9093"], "--listen is for"),
         (["process.roles=broker"], "process.roles=broker: "),
         (["offsets.topic.replication.factor=3"], "offsets.topic.replication.factor=3: "),
-        (["authorizer.class.name=a.B"], "authorizer.class.name=a.B: "),
+        (["authorizer.class.name=a.B"], "authorizer.class.name: "),
         (["sasl.kerberos.service.name=k"], "sasl.kerberos.service.name=k: "),
-        (["ssl.client.auth=required"], "ssl.client.auth=required: "),
+        (["ssl.provider=SunJSSE"], "ssl.provider=SunJSSE: "),
         (["log.retention.ms=0"], "log.retention.ms=0: "),
     ],
 )

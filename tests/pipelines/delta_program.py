@@ -76,7 +76,7 @@ def appends(trial: Trial) -> Any:
     before = trial.files()
     table = DeltaTable(trial.path, "penstock.pipe.out")
     compacted = table.compact(trial.spark, before + 1), table.compact(trial.spark, 2)
-    return [before, compacted, trial.files(), trial.rows()]
+    return [before, compacted, trial.files(), trial.rows(), older(trial, sink)]
 
 
 def upserts(trial: Trial) -> Any:
@@ -94,7 +94,20 @@ def upserts(trial: Trial) -> Any:
     # Changed behind the sink's back: were the replay written, it would be undone.
     trial.spark.sql(f"update delta.`{trial.path}` set amount = 77 where id = 'd'")
     trial.replay(sink, schema)
-    return [trial.rows(), *refusals(trial)]
+    return [trial.rows(), *refusals(trial), older(trial, sink, schema)]
+
+
+def older(trial: Trial, sink: DeltaSink, schema: str = SCHEMA) -> str:
+    """What is said of a checkpoint that was put back from a copy of before the last batch."""
+    last = max(int(each.name) for each in (trial.root / "checkpoint/offsets").glob("[0-9]*"))
+    for folder in ("offsets", "commits"):
+        for each in (trial.root / "checkpoint" / folder).glob(f"*{last}*"):
+            each.unlink()
+    try:
+        trial.stream(sink, schema)
+    except PipelineError as error:
+        return str(error)
+    return "nothing"
 
 
 def refusals(trial: Trial) -> tuple[list[str], int]:

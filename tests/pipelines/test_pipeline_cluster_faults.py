@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import signal
+from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from pyarrow import parquet
 
 from tests.pipelines.spark_cluster import SparkCluster, driver
 from tests.pipelines.test_pipeline_cli import order, write_shop
-from tests.pipelines.test_pipeline_cluster import all_of, keys
+from tests.pipelines.test_pipeline_cluster import COMMITTED, all_of, keys
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(1800)]
 # Executors come and go by themselves, and slow tasks are started a second time.
@@ -24,41 +28,114 @@ RESTLESS = {
     "spark.speculation.quantile": "0.1",
     "spark.executor.cores": "1",
 }
+KEYED = """
+import json
+
+from penstock.pipelines import decode, sinks, sources
+from penstock.pipelines.keyed import into, keyed
+
+table = into(sinks.parquet(compact_after_files=None), decode=decode.json("name string, n long"))
 
 
-def test_workers_executors_and_drivers_die(penstock: Any, tmp_path: Path) -> None:
-    write_shop(tmp_path / "code")
-    (tmp_path / "cluster").mkdir()
-    cluster = SparkCluster(tmp_path / "cluster")
-    penstock.create_topic("orders", partitions=4)
-    penstock.create_topic("doubles", partitions=4)
+@keyed(
+    source=sources.topic("orders", decode=decode.json("id string")),
+    outputs={"counts": "counts", "table": table},
+)
+def counter(state, event, tables):
+    n = (state or 0) + 1
+    row = json.dumps({"name": event.key.decode(), "n": n})
+    return n, [("counts", event.key, str(n)), ("table", event.key, row)]
+"""
+NAMES = 7
+
+
+def lose_parts(
+    penstock: Any,
+    folder: Path,
+    arguments: tuple[str, ...],
+    produce: Callable[[int, int], None],
+    is_done: Callable[[int], bool],
+) -> None:
+    """Executor, worker and driver are killed, with more to do each time; all is done after each."""
+    (folder / "cluster").mkdir()
+    cluster = SparkCluster(folder / "cluster")
     options = [part for key, value in RESTLESS.items() for part in ("--set", f"{key}={value}")]
-    run = ("pipeline", "run", "code/shop.py:doubles", "--master", cluster.address, *options)
+    run = ("pipeline", "run", *arguments, "--master", cluster.address, *options)
     written = 0
 
     def more() -> None:
         nonlocal written
-        penstock.produce("orders", [order(each) for each in range(written, written + 200)])
+        produce(written, written + 200)
         written += 200
 
     try:
-        with driver(penstock.bootstrap_servers, tmp_path, *run) as running:
+        with driver(penstock.bootstrap_servers, folder, *run) as running:
             more()
-            running.wait_for(lambda: keys(penstock) == all_of(written))
+            running.wait_for(lambda: is_done(written))
             more()
             cluster.kill_executor()
-            running.wait_for(lambda: keys(penstock) == all_of(written))
+            running.wait_for(lambda: is_done(written))
             more()
             cluster.workers[0].kill()
-            running.wait_for(lambda: keys(penstock) == all_of(written))
+            running.wait_for(lambda: is_done(written))
             cluster.add_worker()
             more()
             running.kill()
         more()
-        with driver(penstock.bootstrap_servers, tmp_path, *run) as running:
-            running.wait_for(lambda: keys(penstock) == all_of(written))
+        with driver(penstock.bootstrap_servers, folder, *run) as running:
+            running.wait_for(lambda: is_done(written))
             code, said = running.end(signal.SIGTERM)
         assert code == 0, said
-        assert keys(penstock) == all_of(written)
+        assert is_done(written)
     finally:
         cluster.stop()
+
+
+def test_frames(penstock: Any, tmp_path: Path) -> None:
+    write_shop(tmp_path / "code")
+    penstock.create_topic("orders", partitions=4)
+    penstock.create_topic("doubles", partitions=4)
+
+    def produce(start: int, end: int) -> None:
+        penstock.produce("orders", [order(each) for each in range(start, end)])
+
+    def is_done(written: int) -> bool:
+        return keys(penstock) == all_of(written)
+
+    lose_parts(penstock, tmp_path, ("code/shop.py:doubles",), produce, is_done)
+
+
+@pytest.mark.parametrize("place", ["topic", "spark"])
+def test_a_count_for_each_key_in_a_topic_and_in_a_table(
+    penstock: Any, tmp_path: Path, place: str
+) -> None:
+    (tmp_path / "code").mkdir()
+    (tmp_path / "code" / "counting.py").write_text(KEYED)
+    penstock.create_topic("orders", partitions=4)
+    penstock.create_topic("counts", partitions=4)
+
+    def produce(start: int, end: int) -> None:
+        numbers = range(start, end)
+        records = [(f"k{each % NAMES}", json.dumps({"id": f"o{each}"})) for each in numbers]
+        penstock.produce("orders", records)
+
+    def is_done(written: int) -> bool:
+        numbers = range(written)
+        wanted = Counter((f"k{each % NAMES}", each // NAMES + 1) for each in numbers)
+        return in_topic(penstock) == wanted and in_table(tmp_path) == wanted
+
+    arguments = ("code/counting.py:counter", "--state", place)
+    lose_parts(penstock, tmp_path, arguments, produce, is_done)
+
+
+def in_topic(penstock: Any) -> Counter[tuple[str, int]]:
+    found = penstock.read("counts", settings=COMMITTED)
+    return Counter((each.key.decode(), int(each.value)) for each in found)
+
+
+def in_table(folder: Path) -> Counter[tuple[str, int]]:
+    found: Counter[tuple[str, int]] = Counter()
+    for file in (folder / "penstock-pipelines" / "tables" / "table").glob("batch=*/*.parquet"):
+        rows = parquet.ParquetFile(file).read().to_pydict()
+        found.update(zip(rows["name"], rows["n"], strict=True))
+    return found

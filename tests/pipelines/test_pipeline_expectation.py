@@ -82,8 +82,8 @@ def test_what_cannot_be_is_refused_when_it_is_declared() -> None:
     with pytest.raises(DeclarationError, match="current_timestamp changes"):
         expect_or_dead_letter("new", "at > current_timestamp() - interval 1 day")
     source = sources.topic("t", expect=[expect("a", "value is not null")])
-    with pytest.raises(DeclarationError, match="no expectations yet"):
-        keyed(source=source, outputs={})
+    with pytest.raises(DeclarationError, match="leave out decode="):
+        keyed(source=source, outputs={}, decode=int)
     out = {"out": sinks.topic("out")}
     for rules, said in [
         ({"out": [expect_or_dead_letter("a", "true")]}, "declare it on the source"),

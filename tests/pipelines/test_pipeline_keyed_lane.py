@@ -284,13 +284,30 @@ def test_a_long_catch_up_is_committed_as_it_goes(
     assert [value for _, value in totals(broker, 6)] == ["1", "2", "3", "4", "5", "6"]
 
 
+def test_no_key_of_an_event_is_taken_for_the_position(broker: Broker) -> None:
+    spec = claimed(broker)
+    keys = [POSITION_KEY, b"\xff\xffkey:a", b"a"]
+    events = Rows(keys, [b"1"] * 3, [0, 1, 2], [0] * 3, lambda _: [])
+    lane = Lane(spec, 0)
+    lane.feed(events, {})
+    lane.commit()
+    state = PartitionState("adder.state", 0)
+    state.restore(spec.client, "look")
+    assert state.states == dict.fromkeys(keys, b"1")
+    assert positions(broker)[0] == 3
+    Claim(adder(), spec.client, 2).write({0: 3, 1: 0}, forget=True)
+    emptied = PartitionState("adder.state", 0)
+    emptied.restore(spec.client, "look")
+    assert (emptied.states, positions(broker)[0]) == ({}, 3)
+
+
 def test_records_that_were_deleted_unread_stop_the_start(broker: Broker) -> None:
     broker.produce("numbers", [("a", "1"), ("a", "2"), ("a", "4")], partition=0)
     settings = RunSettings(bootstrap_servers=broker.bootstrap_servers)
-    assert starts(adder(), settings, {0: 1}, 2) == {0: 1, 1: 0}
+    assert starts(adder(), settings, {0: 1}, 2, {}) == {0: 1, 1: 0}
     client = admin({"bootstrap.servers": broker.bootstrap_servers})
     for done in client.delete_records([TopicPartition("numbers", 0, 2)]).values():
         done.result(20)
     with pytest.raises(RunError, match="data loss"):
-        starts(adder(), settings, {0: 1}, 2)
-    assert starts(adder(), settings, {}, 2) == {0: 2, 1: 0}
+        starts(adder(), settings, {0: 1}, 2, {})
+    assert starts(adder(), settings, {}, 2, {}) == {0: 2, 1: 0}

@@ -81,6 +81,14 @@ def test_a_replayed_batch_changes_nothing(url: str, table: DatabaseTable) -> Non
     assert select(url, "select * from totals") == [("a", 1)]
 
 
+def test_a_batch_without_rows_moves_the_position(url: str, table: DatabaseTable) -> None:
+    """As one has it whose offsets are all markers of transactions."""
+    nothing = pa.table({"id": pa.array([], pa.string()), "amount": pa.array([], pa.int64())})
+    assert table.write(nothing, "query", 0, "[]")
+    assert table.has("query", 0)
+    assert select(url, "select * from totals") == []
+
+
 def test_another_checkpoint_numbers_its_batches_anew(url: str, table: DatabaseTable) -> None:
     table.write(rows(a=1), "old", 57, "[]")
     assert not table.has("new", 0)

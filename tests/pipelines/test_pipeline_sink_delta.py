@@ -30,7 +30,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 
 def test_delta_appends_once_takes_a_new_column_and_compacts(seen: dict[str, Any]) -> None:
-    before, compacted, after, rows = seen["appends"]
+    before, compacted, after, rows, _ = seen["appends"]
     assert (before, compacted, after) == (2, [False, True], 1)
     assert rows == [["1", 1, None], ["2", 2, None], ["3", 3, "x"]]
 
@@ -40,8 +40,13 @@ def test_delta_upserts_and_deletes_once(seen: dict[str, Any]) -> None:
 
 
 def test_delta_refuses_any_other_change_before_it_writes(seen: dict[str, Any]) -> None:
-    _, (type_changed, key_changed, key_gone), versions = seen["upserts"]
+    _, (type_changed, key_changed, key_gone), versions, _ = seen["upserts"]
     assert "column amount is bigint there and string in the rows" in type_changed
     assert "kept by the key id, and is to be written by amount" in key_changed
     assert "kept by the key id, and is to be written without one" in key_gone
     assert versions == 0
+
+
+def test_delta_refuses_a_checkpoint_older_than_the_table(seen: dict[str, Any]) -> None:
+    for trial in ("appends", "upserts"):
+        assert "the checkpoint is older than what was written" in seen[trial][-1]

@@ -23,6 +23,9 @@ PARTITIONS = 2
 # At the highest rate some 5,000 latencies a second are plenty.
 SAMPLE_EVERY = 7
 BACKLOG_S = 60.0
+# Real-time mode: with thousands of payments a second Spark hands them over so many at once. It
+# holds that many of each partition back until another one has come.
+ROWS_AT_ONCE = {"realtime": 50}
 # Until a fresh pipeline has given its first verdict: Spark starts, plans and compiles.
 FIRST_VERDICT_S = 180.0
 
@@ -38,14 +41,17 @@ class Line:
     generator: Child
     meter: Child
     scale: Scale
+    held_back: int = 0
+    """So many payments may wait for the next ones to come, however long that takes."""
 
     def run(self, rate: int, warmup_s: float, seconds: float) -> tuple[Stretch, Profile]:
         """One rate; it ends when all verdicts are there or the time to drain is over."""
         # What an earlier rate left behind is not this one's.
         self.drain(self.generator.ask("sent")["sent"], BACKLOG_S)
-        order = {"rate": rate, "seconds": warmup_s + seconds}
-        count = int(rate * (warmup_s + seconds))
-        self.generator.ask("draw", {"count": count}, timeout_s=180)
+        # Behind what is measured come those that push the last of it through.
+        sending_s = warmup_s + seconds + 2 * self.held_back / rate
+        order = {"rate": rate, "seconds": sending_s}
+        self.generator.ask("draw", {"count": int(rate * sending_s)}, timeout_s=180)
         began = float(self.generator.ask("go", order)["at"])
         window = Window(began + warmup_s, began + warmup_s + seconds)
         time.sleep(max(0.0, window.began - time.time()))
@@ -64,16 +70,16 @@ class Line:
 
     def first_verdict(self) -> None:
         """A trickle, so that what is measured later does not begin with the start."""
-        self.generator.ask("go", {"rate": 100, "seconds": 2})
+        self.generator.ask("go", {"rate": 100, "seconds": 2 + 2 * self.held_back / 100})
         sent = self.generator.ask("result")["sent"]
         if self.drain(sent, FIRST_VERDICT_S):
             raise LoadFailedError(f"not all of {sent} verdicts within {FIRST_VERDICT_S:.0f} s")
         self.meter.ask("samples")
 
     def drain(self, sent: int, timeout_s: float | None = None) -> int:
-        """Wait for the verdicts of all that was sent; how many are missing in the end."""
+        """Wait for the verdicts of what was sent, all but those held back; how many are missing."""
         deadline = time.monotonic() + (timeout_s or self.scale.drain_seconds)
-        while (seen := int(self.meter.ask("count")["count"])) < sent:
+        while (seen := int(self.meter.ask("count")["count"])) < sent - self.held_back:
             # Its queries may have failed; then it says so.
             self.spark.ask("check")
             if time.monotonic() > deadline:
@@ -91,7 +97,9 @@ class Line:
 
 
 @contextmanager
-def line(station: Station, kind: str, scale: Scale, say: Say) -> Iterator[Line]:
+def line(
+    station: Station, kind: str, scale: Scale, say: Say, *, accounts: int = ACCOUNTS
+) -> Iterator[Line]:
     station.create({PAYMENTS: PARTITIONS, VERDICTS: PARTITIONS})
     where = {"bootstrap": station.bootstrap, "partitions": PARTITIONS}
     with ExitStack() as stack:
@@ -99,12 +107,13 @@ def line(station: Station, kind: str, scale: Scale, say: Say) -> Iterator[Line]:
         def child(module: str, **spec: Any) -> Child:
             return stack.enter_context(python_child(module, where | spec, station.folder))
 
-        spark = child("stream", kind=kind, folder=str(station.folder))
-        generator = child("generate", topic=PAYMENTS, accounts=ACCOUNTS)
+        rows_at_once = ROWS_AT_ONCE.get(kind, 0)
+        spark = child("stream", kind=kind, folder=str(station.folder), rows_at_once=rows_at_once)
+        generator = child("generate", topic=PAYMENTS, accounts=accounts)
         meter = child("meter", topic=VERDICTS, every=SAMPLE_EVERY)
         for each in (generator, meter, spark):
             each.wait_ready()
-        ready = Line(station, spark, generator, meter, scale)
+        ready = Line(station, spark, generator, meter, scale, PARTITIONS * rows_at_once)
         say("Spark is up, waiting for the first verdicts")
         ready.first_verdict()
         yield ready

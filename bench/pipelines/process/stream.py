@@ -1,7 +1,7 @@
 """Spark process for jobs without an end: the stateless verdicts, or the full detector.
 
 `mark` begins a stretch, `durations` says where Spark's own time went since then: the median of
-each part of its micro-batches, in milliseconds.
+each part of its micro-batches, in milliseconds; `session` says when Spark itself was up.
 """
 
 from __future__ import annotations
@@ -37,16 +37,22 @@ PIPELINES: Mapping[str, Pipeline | KeyedPipeline] = {
 
 class Watch:
     def __init__(
-        self, queries: Callable[[], Sequence[StreamingQuery]], check: Callable[[], None]
+        self,
+        queries: Callable[[], Sequence[StreamingQuery]],
+        check: Callable[[], None],
+        session_at: float,
     ) -> None:
         self._queries = queries
         self._check = check
+        self._session_at = session_at
         self._marks: dict[str, int] = {}
 
     def handle(self, word: str, _: Spec) -> Spec:
         self._check()
         if word == "check":
             return {}
+        if word == "session":
+            return {"at": self._session_at}
         if word == "mark":
             self._marks = {str(one.id): _last_batch(one) for one in self._queries()}
             return {"at": time.time()}
@@ -88,7 +94,9 @@ def stream(spec: Spec) -> Iterator[Handler]:
         settings = replace(settings, trigger={"realTime": REAL_TIME_BATCH})
     if kind == "realtime":
         settings = replace(
-            settings, trigger={"realTime": "5 minutes"}, options={ROWS_AT_ONCE: "50"}
+            settings,
+            trigger={"realTime": "5 minutes"},
+            options={ROWS_AT_ONCE: str(spec["rows_at_once"])},
         )
     with _running(pipeline, settings) as watch:
         yield watch.handle
@@ -98,6 +106,7 @@ def stream(spec: Spec) -> Iterator[Handler]:
 def _running(pipeline: Pipeline | KeyedPipeline, settings: RunSettings) -> Iterator[Watch]:
     """Started as `penstock pipeline run` starts it."""
     spark = session(name="bench", options=pipeline.options)
+    session_at = time.time()
     running = pipeline.start(spark, settings)
 
     def check() -> None:
@@ -105,7 +114,7 @@ def _running(pipeline: Pipeline | KeyedPipeline, settings: RunSettings) -> Itera
             raise RuntimeError(f"{pipeline.name} has ended by itself")
 
     try:
-        yield Watch(lambda: running.queries, check)
+        yield Watch(lambda: running.queries, check, session_at)
     finally:
         running.stop()
         spark.stop()

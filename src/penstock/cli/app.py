@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar
 import typer
 
 from penstock.cli import (
+    acl_command,
     audit_command,
     cluster_command,
     completion_command,
@@ -37,6 +38,7 @@ from penstock.cli.operator import (
 )
 from penstock.cli.option import complete_start, start_help
 from penstock.cli.profile import DEFAULT_BOOTSTRAP_SERVERS
+from penstock.cli.security import command as security_command
 
 _ORDER = (
     "start",
@@ -51,8 +53,10 @@ _ORDER = (
     "leaders",
     "quorum",
     "log-dirs",
+    "acls",
     "audit",
     "storage",
+    "security",
     "pipeline",
     "dlq",
     "fraud",
@@ -104,8 +108,10 @@ app.add_typer(partition_command.app, name="partitions")
 app.add_typer(leader_command.app, name="leaders")
 app.command("quorum")(quorum_command.quorum)
 app.command("log-dirs")(log_dir_command.log_dirs)
+app.add_typer(acl_command.app, name="acls")
 app.command("audit")(audit_command.audit)
 app.add_typer(storage_command.app, name="storage")
+app.add_typer(security_command.app, name="security")
 app.add_typer(pipeline_command.app, name="pipeline")
 app.add_typer(dlq_command.app, name="dlq")
 app.add_typer(fraud_command.app, name="fraud")

@@ -241,7 +241,7 @@ def run_command(
             from penstock.pipelines.run.catalogue import beside
 
             moved = key_values(outputs or (), "--output")
-            return _with_state(beside(found, told, run_as, moved), state)
+            return _with_state(beside(found, run_as, moved), state)
 
         _run(names, told, made_for_this_run, as_json=as_json)
     except PipelineError as error:

@@ -24,9 +24,11 @@ from penstock.protocol.messages.assign_replicas_to_dirs import AssignReplicasToD
 from penstock.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
 from penstock.protocol.messages.broker_registration import BrokerRegistrationRequest
 from penstock.protocol.messages.controller_registration import ControllerRegistrationRequest
+from penstock.protocol.messages.create_acls import CreateAclsRequest
 from penstock.protocol.messages.create_delegation_token import CreateDelegationTokenRequest
 from penstock.protocol.messages.create_partitions import CreatePartitionsRequest
 from penstock.protocol.messages.create_topics import CreateTopicsRequest
+from penstock.protocol.messages.delete_acls import DeleteAclsRequest
 from penstock.protocol.messages.delete_topics import DeleteTopicsRequest
 from penstock.protocol.messages.elect_leaders import ElectLeadersRequest
 from penstock.protocol.messages.expire_delegation_token import ExpireDelegationTokenRequest
@@ -78,6 +80,8 @@ _RULES: dict[type[Entity], Rule] = {
     CreateDelegationTokenRequest: _token,
     RenewDelegationTokenRequest: _token,
     ExpireDelegationTokenRequest: _token,
+    CreateAclsRequest: lambda shard, request, _: shard.decide_create_acls(request),
+    DeleteAclsRequest: lambda shard, request, _: shard.decide_delete_acls(request),
     AlterClientQuotasRequest: lambda shard, request, _: shard.decide_alter_quotas(request),
     UpdateFeaturesRequest: lambda shard, request, asked: shard.decide_update_features(
         request, asked.version, asked.controller_id

@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from penstock.controller import activation, config_change, producer_id
+from penstock.controller.acl import decide_create_acls, decide_delete_acls
 from penstock.controller.alter_partition import decide_alter_partition
 from penstock.controller.broker_heartbeat import decide_heartbeat
 from penstock.controller.broker_registration import (
@@ -88,11 +89,13 @@ from penstock.protocol.messages.controller_registration import (
     ControllerRegistrationRequest,
     ControllerRegistrationResponse,
 )
+from penstock.protocol.messages.create_acls import CreateAclsRequest, CreateAclsResponse
 from penstock.protocol.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsResponse,
 )
 from penstock.protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
+from penstock.protocol.messages.delete_acls import DeleteAclsRequest, DeleteAclsResponse
 from penstock.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
 from penstock.protocol.messages.elect_leaders import ElectLeadersRequest, ElectLeadersResponse
 from penstock.protocol.messages.incremental_alter_configs import (
@@ -264,6 +267,12 @@ class ControllerShard:
         self, request: TokenRequest, requester: Principal, now_ms: int
     ) -> Outcome[TokenResponse]:
         return decide_token(self._context, request, requester, now_ms)
+
+    def decide_create_acls(self, request: CreateAclsRequest) -> Outcome[CreateAclsResponse]:
+        return decide_create_acls(self._context, request)
+
+    def decide_delete_acls(self, request: DeleteAclsRequest) -> Outcome[DeleteAclsResponse]:
+        return decide_delete_acls(self._context, request)
 
     def decide_alter_quotas(
         self, request: AlterClientQuotasRequest

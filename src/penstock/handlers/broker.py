@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from penstock.coordinator.election import elections
 from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE
+from penstock.handlers.authorization.setup import new_authorizer
 from penstock.handlers.fetch_sessions import FetchSessions
 from penstock.handlers.parked_produce import ParkedProduces
 from penstock.model.clock import Clock
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from penstock.metadata.delta import MetadataDelta
     from penstock.metadata.image import ClusterImage
     from penstock.quorum.host import Quorum
+    from penstock.security.authorizer import Authorizer
     from penstock.storage.log_dirs import LogDirs
 
 
@@ -60,9 +62,16 @@ class Broker:
     parked: ParkedProduces
     slow_reading: asyncio.Lock
     """Held while a thread looks into a batch that takes long to read."""
+    check_keys: Callable[[BrokerConfig], None] = lambda config: None
+    """SettingError where keys and certificates of these settings could not be used here."""
     audit: Trail | None = None
+    authorizer: Authorizer | None = field(init=False)
+    """None where everybody may do everything."""
     _groups: GroupHost | None = None
     _transactions: TransactionHost | None = None
+
+    def __post_init__(self) -> None:
+        self.authorizer = new_authorizer(self.config, self.image)
 
     @property
     def groups(self) -> GroupHost:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.model.principal import ANONYMOUS
 from penstock.model.security_protocol import SecurityProtocol
 from penstock.network.connection import Serve
 from penstock.network.later import Later
 
+if TYPE_CHECKING:
+    from penstock.security.access import Access
+
 
 class ClientState:
     """Kept per connection: who is there, as far as they have said."""
 
     __slots__ = (
+        "access",
         "address",
         "broker",
         "by_token",
@@ -42,6 +46,8 @@ class ClientState:
         self.listener = listener
         self.security_protocol = security_protocol
         self.principal = ANONYMOUS
+        self.access: Access | None = None
+        """What this principal may do, as far as it was asked; see `handlers/authorization`."""
         self.broker: tuple[int, int] | None = None
         """Id and epoch of a broker that sends its heartbeats on this connection."""
         self.is_forwarded = False

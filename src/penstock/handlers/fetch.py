@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
+from penstock.handlers.authorization.access import access_of
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Call
 from penstock.handlers.current_leader import tell_leaders
 from penstock.handlers.fetch_session import FetchTarget
 from penstock.handlers.fetch_sessions import FetchContext
+from penstock.model.acl import Operation, ResourceType
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
 from penstock.network.later import Later
@@ -30,6 +32,9 @@ from penstock.replication.partition import READ_COMMITTED, Partition
 from penstock.replication.replica_selector import nearest_replica
 from penstock.storage.lookup import aborted_txns, last_stable_offset
 
+if TYPE_CHECKING:
+    from penstock.security.access import Access
+
 ZSTD_FROM = 10
 FOLLOWERS_SERVE_FROM = 11
 LEADER_TOLD_FROM = 16
@@ -45,6 +50,7 @@ class Fetch:
     """A consumer's request, from its first look at the logs to its answer."""
 
     __slots__ = (
+        "_access",
         "_broker",
         "_bytes",
         "_has_unopened",
@@ -75,6 +81,7 @@ class Fetch:
         self._isolation = request.isolation_level
         self._max_bytes = min(request.max_bytes, broker.config.fetch_bytes_max)
         self._min_bytes = min(request.min_bytes, self._max_bytes)
+        self._access = None if broker.authorizer is None else access_of(broker, call.client)
         self._outcomes: list[Outcome] = []
         self._bytes = 0
         self._opened = 0
@@ -88,6 +95,8 @@ class Fetch:
     def _begin(self) -> None:
         session = self._session
         session.fetch_as(None, 0)
+        if self._access is not None:
+            session.fetch_with(self._access)
         if self._rack:
             if self._broker.config.get("replica.selector.class") == RACK_AWARE:
                 # Who is nearest depends on other brokers, too: partitions do not hear of that.
@@ -115,6 +124,8 @@ class Fetch:
         """None when there is nothing beyond what the client has."""
         target.partition = None
         try:
+            if self._access is not None:
+                self._check_allowed(self._access, target)
             partition = self._replica_of(target)
             if not partition.is_open and self._is_put_off():
                 return None
@@ -142,6 +153,18 @@ class Fetch:
             key = TopicPartition(partition.topic, partition.index)
             self._broker.log_dirs.fail(key, error)
             return _failed(target, ErrorCode.KAFKA_STORAGE_ERROR)
+
+    def _check_allowed(self, access: Access, target: FetchTarget) -> None:
+        """Before anything else: whether there is such a topic is not told to everybody. An id that
+        nobody has says nothing, and is refused as such."""
+        name = target.topic
+        if not name:
+            topic = self._broker.image.topics.get_by_id(target.topic_id)
+            if topic is None:
+                return
+            name = topic.name
+        if not access.may(Operation.READ, ResourceType.TOPIC, name):
+            raise ApiError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
 
     def _is_put_off(self) -> bool:
         """Of one more log that is not open. An answer about everything can leave none out."""

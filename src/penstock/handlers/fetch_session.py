@@ -8,10 +8,13 @@ many they are. A fetch without a session has one of its own that ends with it.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from penstock.protocol.messages.fetch import FetchRequest
 from penstock.replication.partition import Partition
+
+if TYPE_CHECKING:
+    from penstock.security.access import Access
 
 NO_SESSION = 0
 
@@ -90,6 +93,7 @@ class FetchTarget:
 
 class FetchSession:
     __slots__ = (
+        "_access",
         "_waiting",
         "epoch",
         "fetched_ms",
@@ -114,6 +118,8 @@ class FetchSession:
         self.fetched_ms = 0
         """When a follower last fetched: that counts for the partitions that rest, too."""
         self._waiting: dict[WaitingFetch, None] = {}
+        self._access: tuple[Access, int] | None = None
+        """Whose fetch it was, and which entries were in force."""
 
     @property
     def is_kept(self) -> bool:
@@ -165,6 +171,12 @@ class FetchSession:
                 target.unwatch()
             self.replica = replica
         self.fetched_ms = now_ms
+
+    def fetch_with(self, access: Access) -> None:
+        """Who may read something else than at the last fetch has to be asked about everything."""
+        if self._access != (access, access.version):
+            self._access = (access, access.version)
+            self.stir_all()
 
     def rest(self, target: FetchTarget) -> None:
         """Its client has everything there is, and was told so: not looked at before it has news."""

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Call
 from penstock.handlers.fetch import Fetch
 from penstock.handlers.fetch_session import FetchTarget, Replica
 from penstock.handlers.fetch_sessions import FetchContext
+from penstock.model.acl import CLUSTER_NAME, Operation, ResourceType
+from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.messages.fetch import FetchRequest, FetchResponse, PartitionData
 from penstock.replication.partition import Partition
 from penstock.replication.throttle import PartitionThrottle
+
+if TYPE_CHECKING:
+    from penstock.security.access import Access
 
 STATE_FROM = 15
 NO_EPOCH = -1
@@ -43,8 +50,14 @@ class ReplicaFetch(Fetch):
         self._throttled: list[tuple[PartitionThrottle, int]] = []
         super().__init__(broker, request, call, context)
 
+    def _check_allowed(self, access: Access, target: FetchTarget) -> None:
+        if not access.may(Operation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME):
+            raise ApiError(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+
     def _begin(self) -> None:
         self._rack = ""
+        if self._access is not None:
+            self._session.fetch_with(self._access)
         if self._is_outdated():
             self._session.stir_all()
         self._session.fetch_as(self._replica, self._broker.clock.now_ms())

@@ -263,14 +263,23 @@ class Router:
             raise ProtocolError(f"API {spec.name} is not served")
         latency_s = self._broker.metrics.latency_of(spec.name)
         limit = self._broker.config.request_elements_max
-        handle = load(self._modules[api_key])
+        route = Route(spec, version, self._handler_of(api_key), latency_s, limit)
+        self._routes[api_key, version] = route
+        return route
+
+    def _handler_of(self, api_key: int) -> Handler:
+        module = self._modules[api_key]
+        handle = load(module)
+        if self._broker.authorizer is not None:
+            from penstock.handlers.authorization.guard import guarded
+
+            handle = guarded(api_key, module, handle)
         if self._broker.audit is not None:
             from penstock.handlers.audited import audited
 
+            # Around the guard: what it refuses is on record.
             handle = audited(handle, api_key, self._broker.audit)
-        route = Route(spec, version, handle, latency_s, limit)
-        self._routes[api_key, version] = route
-        return route
+        return handle
 
     def _answer_unsupported(self, error: UnsupportedVersion) -> list[Part]:
         """A newer client asks for ApiVersions in a version of its own time and learns from an

@@ -42,9 +42,9 @@ BROKER_MODULES: Modules = {
     26: "end_txn",
     27: "write_txn_markers",
     28: "txn_offset_commit",
-    29: "security_off",
-    30: "security_off",
-    31: "security_off",
+    29: "describe_acls",
+    30: "change_acls",
+    31: "change_acls",
     32: "describe_configs",
     33: "alter_configs",
     34: "alter_replica_log_dirs",
@@ -109,7 +109,7 @@ CONTROLLER_MODULES: Modules = {
 }
 """On listeners of controllers: what brokers and other controllers ask, and clients through them."""
 
-CHANGES_METADATA = frozenset((19, 20, 33, 37, 38, 39, 40, 43, 44, 45, 49, 51, 57, 64))
+CHANGES_METADATA = frozenset((19, 20, 30, 31, 33, 37, 38, 39, 40, 43, 44, 45, 49, 51, 57, 64))
 """Whatever comes behind one of these on its connection shows its effect: it is not begun before."""
 
 HOT = (0, 1, 2, 3, 18, 22)

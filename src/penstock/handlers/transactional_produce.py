@@ -38,8 +38,10 @@ Unknown = tuple[Key, Partition, BatchHeader]
 
 def lacks_id(request: ProduceRequest) -> bool:
     """Whether there are records of a transaction, and nothing says of which."""
-    if request.transactional_id is not None:
-        return False
+    return request.transactional_id is None and has_transactional_records(request)
+
+
+def has_transactional_records(request: ProduceRequest) -> bool:
     for topic in request.topic_data:
         for data in topic.partition_data:
             records = data.records

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from penstock.metadata.acl import AclImage
 from penstock.metadata.record import MetadataRecord
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class SecurityImage:
     __slots__ = ("acls", "quotas", "scram_credentials", "tokens")
 
     def __init__(self) -> None:
-        self.acls: dict[bytes, AccessControlEntryRecord] = {}
+        self.acls = AclImage()
         self.quotas: dict[tuple[QuotaEntity, str], ClientQuotaRecord] = {}
         self.scram_credentials: dict[tuple[str, int], UserScramCredentialRecord] = {}
         self.tokens: dict[str, DelegationTokenRecord] = {}
@@ -50,7 +51,8 @@ class SecurityImage:
 
     def replace(self, other: SecurityImage) -> None:
         """Hold what the other holds, in containers of its own."""
-        for name in self.__slots__:
+        self.acls.replace(other.acls.by_id)
+        for name in ("quotas", "scram_credentials", "tokens"):
             setattr(self, name, dict(getattr(other, name)))
 
     def put_quota(self, record: ClientQuotaRecord) -> None:
@@ -68,10 +70,10 @@ class SecurityImage:
         self.scram_credentials.pop((record.name, record.mechanism), None)
 
     def put_acl(self, record: AccessControlEntryRecord) -> None:
-        self.acls[record.id] = record
+        self.acls.put(record)
 
     def drop_acl(self, record: RemoveAccessControlEntryRecord) -> None:
-        self.acls.pop(record.id, None)
+        self.acls.drop(record.id)
 
     def put_token(self, record: DelegationTokenRecord) -> None:
         self.tokens[record.token_id] = record
@@ -83,6 +85,6 @@ class SecurityImage:
         return [
             *self.quotas.values(),
             *self.scram_credentials.values(),
-            *self.acls.values(),
+            *self.acls.records(),
             *self.tokens.values(),
         ]

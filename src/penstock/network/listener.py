@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.network.acceptor import Acceptor
 from penstock.network.budget import FrameBudget
@@ -21,6 +21,11 @@ from penstock.network.sockets import ListeningSocket, RealSockets, Sockets, Stre
 from penstock.network.turn import Turn
 from penstock.network.writer import AnswerTally
 from penstock.telemetry.log import get_logger
+
+if TYPE_CHECKING:
+    from penstock.network.tls.handshakes import Handshakes
+    from penstock.network.tls.server import ServerTls
+    from penstock.network.tls.stream import TlsStream
 
 RECEIVE_BUFFER_BYTES = 1024 * 1024
 SLICE_S = 0.02
@@ -45,6 +50,8 @@ class Limits:
 
 
 class Listener:
+    """With `tls`, connections begin with a handshake, and plain text is refused."""
+
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
@@ -53,6 +60,7 @@ class Listener:
         end_state: Callable[[Any], None],
         sockets: Sockets | None = None,
         now_s: Callable[[], float] = perf_counter,
+        tls: ServerTls | None = None,
     ) -> None:
         self.loop = loop
         self.now_s = now_s
@@ -79,6 +87,12 @@ class Listener:
         self._sock: ListeningSocket | None = None
         self._acceptor: Acceptor | None = None
         self._sweep: asyncio.TimerHandle | None = None
+        self._tls = tls
+        self.handshakes: Handshakes | None = None
+        if tls is not None:
+            from penstock.network.tls.handshakes import Handshakes
+
+            self.handshakes = Handshakes(loop, tls.listener, tls.context, self._admit_secure)
 
     def bind(self, host: str, port: int) -> tuple[str, int]:
         """Takes the address, so that a second process fails at once. Nobody is let in yet."""
@@ -163,6 +177,8 @@ class Listener:
         elif self._sock is not None:
             self._sock.close()
         self._sock = None
+        if self.handshakes is not None:
+            self.handshakes.close()
         if self._sweep is not None:
             self._sweep.cancel()
             self._sweep = None
@@ -185,7 +201,7 @@ class Listener:
             self._acceptor.on_closed(len(self.connections))
 
     def _admit(self, sock: StreamSocket, peer: str) -> None:
-        if len(self.connections) >= self._limits.connections_max:
+        if self.open_count >= self._limits.connections_max:
             log.warning("connection refused: max.connections reached", peer=peer)
             sock.close()
             return
@@ -193,6 +209,9 @@ class Listener:
         sock.setblocking(False)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.accepted_count += 1
+        if self.handshakes is not None:
+            self.handshakes.begin(sock, peer)
+            return
         connection = Connection(
             sock,
             peer,
@@ -202,9 +221,28 @@ class Listener:
             self._limits.frame_bytes_max,
             self._new_state(peer),
         )
+        self._open(connection)
+
+    def _open(self, connection: Connection) -> None:
         self.connections[connection] = None
         if self.on_open is not None:
             self.on_open(connection)
+
+    def _admit_secure(self, stream: TlsStream, peer: str) -> None:
+        from penstock.network.tls.connection import TlsConnection
+
+        assert self._serve is not None and self._tls is not None
+        state = self._new_state(peer)
+        self._tls.introduce(state, stream.certificate)
+        connection = TlsConnection(
+            stream, peer, self, self._serve, self.budget, self._limits.frame_bytes_max, state
+        )
+        self._open(connection)
+
+    @property
+    def open_count(self) -> int:
+        """Connections, and those that are not through the handshake yet."""
+        return len(self.connections) + (0 if self.handshakes is None else len(self.handshakes))
 
     def _schedule_sweep(self) -> None:
         interval_s = max(0.05, min(30.0, self._limits.idle_ms_max / 4000))

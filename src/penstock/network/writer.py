@@ -150,7 +150,7 @@ class PartWriter:
             raise ConnectionError("file is shorter than the range being sent")
         self._account(sent)
         if sent < len(part):
-            self._queue[0] = _Rest(part, sent)
+            self._queue[0] = Rest(part, sent)
             return True
         self._queue.popleft()
         part.release()
@@ -169,13 +169,13 @@ def _copied(part: Part) -> bytes | bytearray | memoryview:
     return data
 
 
-class _Rest:
+class Rest:
     """What is left of a file part of which the beginning is sent."""
 
     __slots__ = ("_length", "_part", "fd", "position")
 
     def __init__(self, part: FilePart, sent: int) -> None:
-        self._part: FilePart = part._part if isinstance(part, _Rest) else part
+        self._part: FilePart = part._part if isinstance(part, Rest) else part
         self.fd = part.fd
         self._length = len(part) - sent
         self.position = part.position + sent

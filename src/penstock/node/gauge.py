@@ -20,9 +20,10 @@ def exporter_of(
     log_dirs: LogDirs,
     failures: UpkeepFailures,
     more: Sequence[Gauge],
+    more_labelled: Sequence[LabelledGauge],
 ) -> Exporter:
     single, labelled = _gauges(listeners, partitions, log_dirs, failures)
-    return Exporter(metrics, [*single, *more], labelled)
+    return Exporter(metrics, [*single, *more], [*labelled, *more_labelled])
 
 
 def _gauges(
@@ -31,8 +32,10 @@ def _gauges(
     log_dirs: LogDirs,
     failures: UpkeepFailures,
 ) -> tuple[list[Gauge], list[LabelledGauge]]:
-    def over_all(figure: Callable[[Listener], float]) -> Callable[[], float]:
-        return lambda: sum(map(figure, listeners))
+    def failed_handshakes() -> Iterator[tuple[tuple[str, ...], float]]:
+        for each in listeners:
+            if each.handshakes is not None:
+                yield from each.handshakes.failures.counts()
 
     def log_sizes() -> Iterator[tuple[tuple[str, ...], float]]:
         for partition in partitions:
@@ -45,6 +48,45 @@ def _gauges(
                 yield (partition.topic, str(partition.index)), partition.log.end_offset
 
     single: list[Gauge] = [
+        *_traffic_gauges(listeners),
+        ("penstock_partitions", "Partitions with a replica here", lambda: len(partitions)),
+        ("penstock_loop_idle_ratio", "Share of time with nothing to do", LoopIdle().ratio),
+        (
+            "penstock_log_dir_offline",
+            "Data directories that have failed",
+            lambda: len(log_dirs.offline),
+        ),
+        *_damage_gauges(log_dirs),
+    ]
+    labelled: list[LabelledGauge] = [
+        ("penstock_upkeep_failures", "Since start", ("job",), failures.counts),
+        (
+            "penstock_tls_handshakes_failed",
+            "Since start",
+            ("listener", "reason"),
+            failed_handshakes,
+        ),
+        (
+            "penstock_log_size_bytes",
+            "Size of the logs in use since start",
+            ("topic", "partition"),
+            log_sizes,
+        ),
+        (
+            "penstock_log_end_offset",
+            "Next offset of the logs in use since start",
+            ("topic", "partition"),
+            end_offsets,
+        ),
+    ]
+    return single, labelled
+
+
+def _traffic_gauges(listeners: Sequence[Listener]) -> list[Gauge]:
+    def over_all(figure: Callable[[Listener], float]) -> Callable[[], float]:
+        return lambda: sum(map(figure, listeners))
+
+    return [
         (
             "penstock_connections",
             "Open client connections",
@@ -62,31 +104,7 @@ def _gauges(
             "Held by large requests under way",
             over_all(lambda each: each.budget.used_bytes),
         ),
-        ("penstock_partitions", "Partitions with a replica here", lambda: len(partitions)),
-        ("penstock_loop_idle_ratio", "Share of time with nothing to do", LoopIdle().ratio),
-        (
-            "penstock_log_dir_offline",
-            "Data directories that have failed",
-            lambda: len(log_dirs.offline),
-        ),
-        *_damage_gauges(log_dirs),
     ]
-    labelled: list[LabelledGauge] = [
-        ("penstock_upkeep_failures", "Since start", ("job",), failures.counts),
-        (
-            "penstock_log_size_bytes",
-            "Size of the logs in use since start",
-            ("topic", "partition"),
-            log_sizes,
-        ),
-        (
-            "penstock_log_end_offset",
-            "Next offset of the logs in use since start",
-            ("topic", "partition"),
-            end_offsets,
-        ),
-    ]
-    return single, labelled
 
 
 def _damage_gauges(log_dirs: LogDirs) -> list[Gauge]:

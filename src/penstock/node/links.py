@@ -13,6 +13,7 @@ from penstock.metadata.image import ClusterImage
 from penstock.node.broker_peers import BrokerPeers
 from penstock.node.cluster_config import ClusterConfig
 from penstock.node.controller_channel import ControllerChannel
+from penstock.node.listener_security import ListenerSecurity
 from penstock.node.peer_login import TO_BROKERS, TO_CONTROLLERS, with_login
 from penstock.node.raft_channel import PeerChannel
 from penstock.node.system import System
@@ -29,14 +30,17 @@ class Links:
         cluster: ClusterConfig,
         image: ClusterImage,
         system: System,
+        security: ListenerSecurity,
         settings: Callable[[], BrokerConfig],
         find_controller: Callable[[], tuple[int, str, int] | None],
         ask_here: Callable[[Entity], Awaitable[Any]],
     ) -> None:
         random, listener = system.random, cluster.inter_broker_listener
-        brokers = with_login(system.dialer, settings, listener, TO_BROKERS)
+        plain = system.dialer
+        brokers = with_login(security.dialer(listener, plain), settings, listener, TO_BROKERS)
+        to_controllers = security.dialer(cluster.controller_listener, plain)
         controllers = with_login(
-            system.dialer, settings, cluster.controller_listener, TO_CONTROLLERS
+            to_controllers, settings, cluster.controller_listener, TO_CONTROLLERS
         )
         self.raft = PeerChannel(controllers, node_id, random)
         self.replicas = BrokerPeers(node_id, image, listener, brokers, random)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Container, Iterable, Iterator
 from socket import gethostname
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -12,9 +12,10 @@ from penstock.metadata.broker import Endpoint
 from penstock.model.security_protocol import SecurityProtocol
 from penstock.network.connection import Serve
 from penstock.network.listener import Limits, Listener
-from penstock.network.sockets import ListenError, Sockets
+from penstock.network.sockets import Sockets
 from penstock.node.address import EVERY_INTERFACE, Address
 from penstock.node.listener_config import ListenerEndpoint
+from penstock.node.listener_security import ListenerSecurity
 from penstock.telemetry.log import get_logger
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class Listeners:
         now_s: Callable[[], float],
         end_state: Callable[[ClientState], None],
         new_logins: Callable[[], Logins],
+        security: ListenerSecurity,
+        controllers: Container[str],
     ) -> None:
         self._loop = loop
         self._limits = limits
@@ -55,6 +58,8 @@ class Listeners:
         self._now_s = now_s
         self._end_state = end_state
         self._new_logins = new_logins
+        self._security = security
+        self._controllers = controllers
         self._bound: list[BoundListener] = []
 
     def __iter__(self) -> Iterator[BoundListener]:
@@ -65,11 +70,10 @@ class Listeners:
         by_name = {each.name: each for each in told}
         for wanted in listeners:
             self._bind(wanted, by_name.get(wanted.name, wanted))
+        self._security.watch(self._loop)
 
     def _bind(self, wanted: ListenerEndpoint, told: ListenerEndpoint) -> None:
         name, protocol = wanted.name, wanted.protocol
-        if protocol.is_encrypted:
-            raise ListenError(f"listener {name}: {protocol.name} is not served here yet")
         listener = Listener(
             self._loop,
             self._limits,
@@ -77,6 +81,7 @@ class Listeners:
             self._end_state,
             self._sockets,
             self._now_s,
+            self._security.server(name, protocol),
         )
         address = Address(*listener.bind(*wanted.bind_address))
         self._bound.append(
@@ -92,6 +97,12 @@ class Listeners:
                 advertised=gethostname(),
             )
 
+    @property
+    def of_clients(self) -> list[BoundListener]:
+        """Of a controller that is no broker: its own."""
+        found = [each for each in self._bound if each.name not in self._controllers]
+        return found or list(self._bound)
+
     def of(self, names: Iterable[str]) -> list[BoundListener]:
         wanted = set(names)
         return [each for each in self._bound if each.name in wanted]
@@ -100,12 +111,16 @@ class Listeners:
         for each in self.of(names):
             each.listener.start(self._guarded(each, serve))
 
+    def start_clients(self, serve: Serve) -> None:
+        self.start((each.name for each in self.of_clients), serve)
+
     def _guarded(self, bound: BoundListener, serve: Serve) -> Serve:
         if not bound.protocol.has_login:
             return serve
         return self._new_logins().guard(bound.listener, bound.name, bound.protocol, serve)
 
     async def drain(self, timeout_s: float) -> None:
+        self._security.close()
         for each in self._bound:
             each.listener.stop_accepting()
         await asyncio.gather(*(each.listener.drain(timeout_s) for each in self._bound))

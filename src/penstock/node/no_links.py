@@ -9,6 +9,7 @@ from penstock.coordinator.brokers import NoAnswer
 from penstock.metadata.image import ClusterImage
 from penstock.model.error import PenstockError
 from penstock.node.cluster_config import ClusterConfig
+from penstock.node.listener_security import ListenerSecurity
 from penstock.node.system import System
 from penstock.protocol.entity import Entity
 from penstock.settings.config import BrokerConfig
@@ -22,6 +23,7 @@ def new_links(
     cluster: ClusterConfig | None,
     image: ClusterImage,
     system: System,
+    security: ListenerSecurity,
     settings: Callable[[], BrokerConfig],
     find_controller: Callable[[], tuple[int, str, int] | None],
     ask_here: Callable[[Entity], Awaitable[Any]],
@@ -30,7 +32,7 @@ def new_links(
         return NoLinks()
     from penstock.node.links import Links
 
-    return Links(node_id, cluster, image, system, settings, find_controller, ask_here)
+    return Links(node_id, cluster, image, system, security, settings, find_controller, ask_here)
 
 
 class NoLinks:

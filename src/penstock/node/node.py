@@ -38,7 +38,8 @@ from penstock.node.data_directories import new_flusher, new_log_dirs
 from penstock.node.directory_failure import DirectoryFailures
 from penstock.node.gauge import exporter_of
 from penstock.node.identity import Identity
-from penstock.node.listeners import BoundListener, Listeners
+from penstock.node.listener_security import ListenerSecurity
+from penstock.node.listeners import Listeners
 from penstock.node.log_recovery import recover
 from penstock.node.memory import settle_memory
 from penstock.node.metadata_plane import MetadataPlane
@@ -97,6 +98,7 @@ class Node:
         self.metrics_address: Address | None = None
         self.identity = Identity("", -1, ZERO_ID)
         self._settings = NodeSettings(config)
+        self._security = ListenerSecurity(self._settings)
         self._clock = clock
         self._new_id = new_id
         self._disk = disk or RealDisk()
@@ -153,8 +155,7 @@ class Node:
         self._build_storage(loop)
         self._build_broker(loop)
         await self._metadata.start()
-        controllers = self._broker.controller_listeners
-        self._listeners.start(controllers, self._controller_router.serve)
+        self._listeners.start(self.options.controller_listeners, self._controller_router.serve)
         if cluster is not None and cluster.is_controller:
             self._background.spawn(self._register_controller())
         if cluster is None or cluster.is_broker:
@@ -175,20 +176,16 @@ class Node:
             self._clock.monotonic,
             self._on_connection_ended,
             self._new_logins,
+            self._security,
+            self.options.controller_listeners,
         )
         self._listeners.bind(self.options.listeners, self.options.advertised)
-        self.listen_address = self._client_listeners()[0].address
+        self.listen_address = self._listeners.of_clients[0].address
 
     def _new_logins(self) -> Logins:
         from penstock.node.logins import Logins
 
         return Logins(self._broker, self._settings, self._new_id)
-
-    def _client_listeners(self) -> list[BoundListener]:
-        """Of a controller that is no broker: its own."""
-        controllers = self.options.controller_listeners
-        of_clients = [each for each in self._listeners if each.name not in controllers]
-        return of_clients or list(self._listeners)
 
     async def _start_broker(self, is_alone: bool) -> None:
         """Lets clients in, once this node knows what they will ask for."""
@@ -204,8 +201,7 @@ class Node:
             self._refresh_config()
         self._keeper.adopt_image()
         self._router.warm_up()
-        names = [each.name for each in self._client_listeners()]
-        self._listeners.start(names, self._router.serve)
+        self._listeners.start_clients(self._router.serve)
         if self._membership is not None:
             await self._membership.unfence()
         self._broker.load_coordinators()
@@ -226,7 +222,7 @@ class Node:
     def _registration(self) -> BrokerRegistrationRequest:
         return registration_of(
             self.identity,
-            [each.endpoint for each in self._client_listeners()],
+            [each.endpoint for each in self._listeners.of_clients],
             self._settings().rack,
             self._new_id(),
             self.log_dirs.ids(self.log_dirs.online),
@@ -304,6 +300,7 @@ class Node:
             self.options.cluster,
             self._image,
             self._system,
+            self._security,
             self._settings,
             lambda: self._metadata.quorum.leader,
             self._ask_here,
@@ -361,7 +358,7 @@ class Node:
             self._metadata.controller,
             self.metrics,
             lambda: str(self._new_uuid()),
-            self._client_listeners()[0].listener.held,
+            self._listeners.of_clients[0].listener.held,
         )
         self._broker = Broker(
             node_id=self.identity.node_id,
@@ -394,10 +391,11 @@ class Node:
             quorum=self._metadata.quorum,
             controller_listeners=self.options.controller_listeners,
             answer_embedded=lambda *call: self._controller_router.answer_embedded(*call),
+            check_keys=self._security.check,
             audit=new_trail(self._settings(), self.identity, self._clock.now_ms()),
         )
         self._audit = Audit(self._broker, brokers)
-        turn = self._client_listeners()[0].listener.turn
+        turn = self._listeners.of_clients[0].listener.turn
         self._router = Router(self._broker, turn, BROKER_MODULES)
         self._controller_router = Router(self._broker, turn, CONTROLLER_MODULES)
 
@@ -410,7 +408,7 @@ class Node:
             return
         exporter = exporter_of(
             self.metrics,
-            [each.listener for each in self._client_listeners()],
+            [each.listener for each in self._listeners.of_clients],
             self._partitions,
             self.log_dirs,
             self._upkeep.failures,
@@ -418,6 +416,7 @@ class Node:
                 *cluster_gauges(self._metadata, self._partitions, self._keeper),
                 *self._audit.gauges(),
             ],
+            self._security.gauges(),
         )
         self._metrics_server = MetricsServer(exporter.render)
         self.metrics_address = Address(*await self._metrics_server.open(*self.options.metrics))
@@ -460,6 +459,7 @@ class Node:
 
     def _refresh_config(self) -> None:
         self._settings.refresh(self._image.configs, self.identity.node_id)
+        self._security.look()
         if hasattr(self, "_broker"):
             self._broker.config = self._settings()
         self._keeper.refresh_all()

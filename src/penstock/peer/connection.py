@@ -148,12 +148,19 @@ class PeerConnection:
                     self._take(frame)
                 if self.error is not None or count < len(target):
                     return
+            if not getattr(self._sock, "is_drained", True):
+                # Decrypted already: the loop does not know of it.
+                self._loop.call_soon(self._look)
         except (BlockingIOError, InterruptedError):
             return
         except OSError as error:
             self._lose(f"the connection broke: {error.strerror or error}")
         except ProtocolError as error:
             self._lose(f"its answer makes no sense: {error}")
+
+    def _look(self) -> None:
+        if self.error is None:
+            self._on_readable()
 
     def _take(self, frame: memoryview) -> None:
         if self.error is not None:

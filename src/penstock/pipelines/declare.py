@@ -54,9 +54,9 @@ class Pipeline:
         """The same under another name, with its own checkpoints and group; and outputs that go to
         another topic, table or folder. Dead letters and late rows go where they went."""
         moved = {
-            output: _moved(self.outputs[output], output, where)
+            output: moved_sink(self.outputs[output], output, where)
             if output in self.outputs
-            else _no_output(self.name, output)
+            else no_output(self.name, output)
             for output, where in (outputs or {}).items()
         }
         return replace(self, name=name or self.name, outputs={**self.outputs, **moved})
@@ -116,7 +116,7 @@ def _require_possible(
             )
 
 
-def _moved(sink: Any, output: str, where: str) -> Sink:
+def moved_sink(sink: Any, output: str, where: str) -> Sink:
     """The sink with another place for its rows, under whatever name it has that."""
     for attribute in ("topic", "table", "path"):
         if hasattr(sink, attribute):
@@ -125,5 +125,5 @@ def _moved(sink: Any, output: str, where: str) -> Sink:
     raise DeclarationError(f"output {output} cannot be sent to another place")
 
 
-def _no_output(pipeline: str, output: str) -> NoReturn:
+def no_output(pipeline: str, output: str) -> NoReturn:
     raise DeclarationError(f"{pipeline} has no output {output}")

@@ -23,7 +23,6 @@ from penstock.settings.key import (
     ValueProblem,
     shortened,
 )
-from penstock.settings.promise import UNDECLARED
 from penstock.settings.synonym import (
     LISTENER_PREFIX,
     PROVIDER_PREFIX,
@@ -60,11 +59,16 @@ DYNAMIC_ONLY_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in operati
 
 HIDDEN_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in hidden.ROWS}
 
+AUTHORIZER_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in security.AUTHORIZER_ROWS}
+
+ONLY_PER_LISTENER: Final = ("ssl.keystore.", "ssl.key.", "ssl.truststore.")
+"""What changes while the node runs changes for one listener, so that a mistake is one's alone."""
+
 OPEN_PREFIXES: Final = ("rsm.config.", "rlmm.config.")
 """Below these any name is taken: plug-ins of tiered storage bring their own."""
 
 
-PER_LISTENER: Final = ("sasl.", "connections.max.reauth.ms")
+PER_LISTENER: Final = ("ssl.", "sasl.", "connections.max.reauth.ms")
 """What is read by listener, if it is read at all, begins with one of these."""
 
 JAAS_CONFIG: Final = "sasl.jaas.config"
@@ -77,8 +81,8 @@ def find_broker_key(name: str) -> Key | None:
         return key
     if name.startswith(LISTENER_PREFIX):
         return _key_of_listener(name)
-    if name in UNDECLARED:
-        return Key(name, STRING, effect=PROMISE)
+    if name in AUTHORIZER_KEYS:
+        return AUTHORIZER_KEYS[name]
     if name.startswith(TENANT_PREFIX) and len(name) > len(TENANT_PREFIX):
         from penstock.settings.tenant import complaint  # few have any
 
@@ -131,6 +135,13 @@ def validate_broker_overrides(overrides: Mapping[str, str]) -> None:
         raise ApiError(
             ErrorCode.INVALID_REQUEST,
             f"Cannot update these configs dynamically: [{', '.join(fixed)}]",
+        )
+    general = sorted(name for name in overrides if name.startswith(ONLY_PER_LISTENER))
+    if general:
+        raise ApiError(
+            ErrorCode.INVALID_REQUEST,
+            "These security configs can be dynamically updated only per-listener using the "
+            f"listener prefix: [{', '.join(general)}]",
         )
     for name, text in overrides.items():
         key = keys[name]

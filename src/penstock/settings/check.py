@@ -113,6 +113,22 @@ class OffsetReset:
         return "earliest, latest, by_duration:PnDTnHnMnS"
 
 
+class PrincipalList:
+    """`User:alice;User:bob`"""
+
+    __slots__ = ()
+
+    def __call__(self, value: str) -> str | None:
+        for item in filter(None, (one.strip() for one in value.split(";"))):
+            kind, colon, _ = item.partition(":")
+            if not kind or not colon:
+                return f"expected principals as in User:alice;User:bob, not {item}"
+        return None
+
+    def __str__(self) -> str:
+        return "type:name;type:name;..."
+
+
 def at_least(low: int) -> Range:
     return Range(low)
 

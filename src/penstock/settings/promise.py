@@ -17,11 +17,10 @@ class _Lack(NamedTuple):
     advice: str
 
 
-_PROXY: Final = "remove it, or put a proxy that does this before the node"
 _REMOVE: Final = "remove it to start without"
 
 _LACKS: Final = (
-    _Lack(("ssl.",), "connections are not encrypted here yet", _PROXY),
+    _Lack(("ssl.",), "TLS is OpenSSL's here, without Java's classes and providers", _REMOVE),
     _Lack(
         ("sasl.jaas.config",),
         "logins are set for a mechanism of a listener",
@@ -29,11 +28,6 @@ _LACKS: Final = (
     ),
     _Lack(("sasl.kerberos.",), "Kerberos is not served here", _REMOVE),
     _Lack(("sasl.",), "this part of SASL is not served here", _REMOVE),
-    _Lack(
-        ("authorizer.", "super.users", "allow.everyone.if.no.acl.found"),
-        "requests are not authorized here yet, everybody may do everything",
-        _REMOVE,
-    ),
     _Lack(("principal.", "security.providers"), "no Java class is loaded here", _REMOVE),
     _Lack(
         ("max.connection",), "only max.connections limits connections here", "set that one instead"
@@ -49,9 +43,6 @@ _LACKS: Final = (
     _Lack(("transaction.",), "two-phase commit is not served here", _REMOVE),
     _Lack(("",), "no Java class is loaded here, so nothing would be enforced", _REMOVE),
 )
-
-UNDECLARED: Final = ("super.users", "allow.everyone.if.no.acl.found")
-"""Of Kafka's own authorizer, which declares them itself."""
 
 
 def is_promised(key: Key, text: str) -> bool:

@@ -84,6 +84,11 @@ BROKER_SENTENCES: Final = {
     "advertised.listeners": (
         "The addresses that clients are told to connect to; without it, those of listeners."
     ),
+    "authorizer.class.name": (
+        "Kafka's StandardAuthorizer has every request checked against access control entries; "
+        "empty lets everybody do everything. super.users and allow.everyone.if.no.acl.found go "
+        "with it."
+    ),
     "auto.create.topics.enable": "Creates a topic when a client asks for one that is missing.",
     "auto.leader.rebalance.enable": (
         "Has partitions led by the first of their replicas again once it is back in sync."

@@ -85,10 +85,13 @@ class Broker(ClientCalls):
         return Order(
             data_dir=str(self.data_dir),
             log=str(self.log_file),
-            listen=self._listen or f"{HOST}:{free_port()}",
+            listen=None if "listeners" in self.settings else self._own_address(),
             settings=self.settings,
             log_level=self._log_level,
         )
+
+    def _own_address(self) -> str:
+        return self._listen or f"{HOST}:{free_port()}"
 
     def wait_ready(self) -> None:
         if self._is_ready:

@@ -8,12 +8,14 @@ import sys
 import time
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bench.load.child import LoadFailedError
 from bench.page import BROKER, PIPELINES, with_part
 from bench.peer import KAFKA, PENSTOCK
+from bench.pipelines.case import steady
 from bench.pipelines.case.outcome import Outcome, Profile
 from bench.pipelines.child import Child
 from bench.pipelines.scale import QUICK
@@ -118,6 +120,38 @@ def test_the_largest_rate_is_that_of_an_unbroken_climb() -> None:
     assert largest_held(fast, 500) == 10
     fast[10] = replace(fast[10], p99_ms=900)
     assert largest_held(fast, 500) == 0
+
+
+class HandedInFifties:
+    """Generator and meter of a detector whose rows come through fifty at a time."""
+
+    def __init__(self) -> None:
+        self.sent = 0
+        self.asked: list[dict[str, Any]] = []
+
+    def ask(
+        self, word: str, spec: dict[str, Any] | None = None, timeout_s: float = 0
+    ) -> dict[str, Any]:
+        if word == "go" and spec is not None:
+            self.sent += int(spec["rate"] * spec["seconds"]) - 1
+            self.asked.append(spec)
+        return {"sent": self.sent, "count": self.sent // 50 * 50}
+
+
+@pytest.mark.parametrize("held_back", [50, 0])
+def test_payments_that_wait_for_the_next_ones_are_not_waited_for(
+    held_back: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(steady, "FIRST_VERDICT_S", 0.01)
+    child: Any = HandedInFifties()
+    line = steady.Line(Any, child, child, child, QUICK, held_back)  # type: ignore[arg-type]
+    if held_back:
+        line.first_verdict()
+        assert line.drain(child.sent, 0.01) == 0
+        assert child.sent >= 199 + held_back
+    else:
+        with pytest.raises(LoadFailedError, match="not all of 199 verdicts"):
+            line.first_verdict()
 
 
 def test_the_processor_time_of_a_family_is_seen() -> None:

@@ -93,6 +93,7 @@ class Desk:
             self.partitions.append(partition)
         self.sessions = FetchSessions(10)
         self.broker = SimpleNamespace(
+            authorizer=None,
             clock=self.clock,
             config=SimpleNamespace(fetch_bytes_max=1 << 20, get=lambda key: None),
             fetch_sessions=self.sessions,

@@ -156,9 +156,9 @@ def test_assignments_keep_further_equals_signs() -> None:
             "Cannot update these configs dynamically: [listeners]",
         ),
         (
-            {"ssl.protocol": "TLSv1.3", "ssl.client.auth": "required"},
+            {"ssl.provider": "SunJSSE", "ssl.engine.factory.class": "a.B"},
             ErrorCode.INVALID_REQUEST,
-            "Cannot update these configs dynamically: [ssl.client.auth, ssl.protocol]",
+            "Cannot update these configs dynamically: [ssl.engine.factory.class, ssl.provider]",
         ),
         (
             {"num.io.threads": "x"},
@@ -188,9 +188,9 @@ def test_changes_that_cannot_be_followed_are_left_out_and_named() -> None:
     """A metadata log may have been written by Apache Kafka, or by another version."""
     config = BrokerConfig().with_dynamic(
         {"listeners": "PLAINTEXT://:1", "log.retention.ms": "soon", "foo.bar": "z"},
-        {"ssl.client.auth": "required", "log.retention.bytes": "5", "log.retention.ms": "7"},
+        {"ssl.provider": "SunJSSE", "log.retention.bytes": "5", "log.retention.ms": "7"},
     )
-    assert config.ignored == {"listeners", "log.retention.ms", "foo.bar", "ssl.client.auth"}
+    assert config.ignored == {"listeners", "log.retention.ms", "foo.bar", "ssl.provider"}
     assert config.get("listeners") == ["PLAINTEXT://:9092"]
     assert (config.get("log.retention.ms"), config.get("log.retention.bytes")) == (7, 5)
 

@@ -84,6 +84,8 @@ OTHERWISE = {
     # Kafka's cleaner would never get anywhere.
     ("log.cleaner.io.max.bytes.per.second", "-1"),
     ("log.cleaner.io.max.bytes.per.second", "0"),
+    # Kafka finds out later that there is no such class.
+    ("authorizer.class.name", "nonsense"),
     # Either id alone is enough here; it counts for both.
     *(("broker.id", value) for value in VALUES["INT"]),
 }

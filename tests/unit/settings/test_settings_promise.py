@@ -11,7 +11,7 @@ from penstock.settings.config import BrokerConfig
 from penstock.settings.error import SettingError
 from penstock.settings.key import BOOLEAN, LIST, PROMISE, Key
 
-SECURITY = ("ssl.", "authorizer.", "principal.")
+SECURITY = ("principal.",)
 
 
 def refusal(*assignments: str, path: Path | None = None) -> str:
@@ -56,12 +56,10 @@ def test_whatever_is_about_security_is_one_of_them(prefix: str) -> None:
 @pytest.mark.parametrize(
     "assignment",
     [
-        "super.users=User:admin",
-        "allow.everyone.if.no.acl.found=false",
         "listener.name.sasl_ssl.gssapi.sasl.jaas.config=x",
         "listener.name.sasl_ssl.sasl.jaas.config=x",
         "listener.name.sasl_ssl.sasl.login.class=x",
-        "listener.name.inside.ssl.client.auth=required",
+        "listener.name.inside.ssl.engine.factory.class=some.Factory",
         "listener.name.inside.max.connections=5",
     ],
 )
@@ -70,28 +68,25 @@ def test_names_that_are_not_declared_one_by_one(assignment: str) -> None:
 
 
 def test_what_is_said() -> None:
-    assert refusal(
-        "authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer"
-    ) == (
-        "--set: authorizer.class.name=org.apache.kafka.metadata.authorizer.StandardAuthorizer: "
-        "requests are not authorized here yet, everybody may do everything; "
+    assert refusal("sasl.kerberos.service.name=kafka") == (
+        "--set: sasl.kerberos.service.name=kafka: Kerberos is not served here; "
         "remove it to start without"
     )
     assert "No Java class is loaded here" in refusal("create.topic.policy.class.name=my.Policy")
 
 
 def test_secrets_are_not_repeated() -> None:
-    assert "hush" not in refusal("ssl.keystore.password=hush")
+    assert "hush" not in refusal("sasl.jaas.config=hush")
 
 
 def test_the_line_of_the_file_is_named_and_the_command_line_may_take_it_back(
     tmp_path: Path,
 ) -> None:
     file = tmp_path / "server.properties"
-    file.write_text("num.partitions=1\nssl.client.auth=required\n")
-    assert refusal(path=file).startswith(f"{file}:2: ssl.client.auth=required: ")
-    config = BrokerConfig.load(file, ["ssl.client.auth=none"])
-    assert config.get("ssl.client.auth") == "none"
+    file.write_text("num.partitions=1\nssl.keymanager.algorithm=PKIX\n")
+    assert refusal(path=file).startswith(f"{file}:2: ssl.keymanager.algorithm=PKIX: ")
+    config = BrokerConfig.load(file, ["ssl.keymanager.algorithm=SunX509"])
+    assert config.get("ssl.keymanager.algorithm") == "SunX509"
 
 
 def test_settings_that_contradict_each_other_name_their_line(tmp_path: Path) -> None:

@@ -14,6 +14,7 @@ from penstock.controller.config_resource import check_receiver
 from penstock.handlers.api import controller_request
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
+from penstock.handlers.key_change import check_keys
 from penstock.handlers.logger_change import change_levels
 from penstock.metadata.config import ConfigResource, ResourceType
 from penstock.model.error import ApiError
@@ -84,4 +85,6 @@ def _settle(broker: Broker, resource: Resource, validate_only: bool) -> bool:
         change_levels(resource, broker.node_id, validate_only=validate_only)
         return True
     check_receiver(named, broker.node_id)
+    if named.type == ResourceType.BROKER and named.name:
+        check_keys(broker, resource)
     return False

@@ -7,5 +7,6 @@ its position in one transaction.
 
 from penstock.pipelines.keyed.declare import KeyedPipeline, keyed
 from penstock.pipelines.keyed.event import Event
+from penstock.pipelines.keyed.sink_output import SinkOutput, into
 
-__all__ = ["Event", "KeyedPipeline", "keyed"]
+__all__ = ["Event", "KeyedPipeline", "SinkOutput", "into", "keyed"]

@@ -24,6 +24,7 @@ from penstock.pipelines.keyed.state import (
     PartitionState,
     Position,
     encode_position,
+    state_key,
 )
 from penstock.telemetry.log import get_logger
 
@@ -74,7 +75,7 @@ class Claim:
         if forget:
             state = PartitionState(pipeline.state, partition)
             state.restore(self._client, f"{pipeline.name}.restore")
-            messages += [{"key": key, "value": None} for key in state.states]
+            messages += [{"key": state_key(key), "value": None} for key in state.states]
         messages.append({"key": POSITION_KEY, "value": encode_position(position)})
         producer.begin_transaction()
         produce_all(producer, pipeline.state, messages, partition)

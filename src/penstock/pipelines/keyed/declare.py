@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 
 import orjson
 
+from penstock.pipelines.breaker import Breaker
+from penstock.pipelines.declare import moved_sink, no_output
 from penstock.pipelines.error import DeclarationError
 from penstock.pipelines.keyed.event import Event, Output, Step
+from penstock.pipelines.keyed.sink_output import SinkOutput, sink_topic
 from penstock.pipelines.retry import Retry
 from penstock.pipelines.sinks.topic import TopicSink
 from penstock.pipelines.transforms.dead_letter import dead_letter_topic
@@ -36,6 +39,8 @@ class KeyedPipeline:
     source: TopicSource
     outputs: Mapping[str, str]
     """Topics by the names that the step gives its outputs."""
+    sinks: Mapping[str, SinkOutput] = field(default_factory=dict)
+    """Of these outputs, those whose topic is on the way to a sink."""
     decode: Callable[[bytes], Any] | None = None
     """An event's value from the record's, instead of the source's decoder; whatever it raises
     makes the record a dead letter."""
@@ -51,6 +56,8 @@ class KeyedPipeline:
     counters: tuple[str, ...] = ("late",)
     """Outputs that are only counted, and shown with the progress."""
     retry: Retry = field(default_factory=Retry)
+    breaker: Breaker = field(default_factory=Breaker)
+    """When so much goes to the dead letters that the run stops."""
     prepare: Callable[[RunSettings], None] | None = None
     """Called before each start, in the driver: to make topics or fill tables."""
     options: Mapping[str, str] = field(default_factory=dict)
@@ -70,7 +77,39 @@ class KeyedPipeline:
         """The same with its states elsewhere."""
         return replace(self, state_in=_place(place))
 
+    def beside(
+        self, name: str | None = None, outputs: Mapping[str, str] | None = None
+    ) -> KeyedPipeline:
+        """The same under another name, with its own states, positions and group; and outputs that
+        go elsewhere. Dead letters go where they went."""
+        topics, sinks = dict(self.outputs), dict(self.sinks)
+        for output, where in (outputs or {}).items():
+            if output not in topics:
+                no_output(self.name, output)
+            if output in sinks:
+                moved = moved_sink(sinks[output].sink, output, where)
+                sinks[output] = replace(sinks[output], sink=moved)
+            else:
+                topics[output] = where
+        if name is None:
+            return replace(self, outputs=topics, sinks=sinks)
+        # What is on its way to a sink is this run's alone.
+        topics |= {output: sink_topic(name, output) for output in sinks}
+        return replace(self, name=name, state=state_topic(name), outputs=topics, sinks=sinks)
+
+    @property
+    def lake(self) -> bool:
+        """Whether the session must know Delta."""
+        return any(getattr(each.sink, "lake", False) for each in self.sinks.values())
+
     def start(self, spark: SparkSession, settings: RunSettings) -> Running:
+        if not self.sinks:
+            return self._judge(spark, settings)
+        from penstock.pipelines.keyed.sink_run import start_with_sinks
+
+        return start_with_sinks(self, spark, settings, lambda: self._judge(spark, settings))
+
+    def _judge(self, spark: SparkSession, settings: RunSettings) -> Running:
         if self.state_in == "spark":
             from penstock.pipelines.keyed.store import start_in_store
 
@@ -83,7 +122,7 @@ class KeyedPipeline:
 def keyed(
     *,
     source: TopicSource,
-    outputs: Mapping[str, str | TopicSink],
+    outputs: Mapping[str, str | TopicSink | SinkOutput],
     tables: Mapping[str, TableSource] | None = None,
     name: str | None = None,
     decode: Callable[[bytes], Any] | None = None,
@@ -98,8 +137,11 @@ def keyed(
         raise DeclarationError("a keyed pipeline has one source topic: name just one")
     if source.each is not None:
         raise DeclarationError("a keyed pipeline calls its step for each event: leave out each=")
-    if source.expect:
-        raise DeclarationError("a keyed pipeline has no expectations yet: leave out expect=")
+    if source.expect and decode is not None:
+        raise DeclarationError(
+            "expectations are about the columns that the source's decoder makes: give the source"
+            " that decoder, and leave out decode="
+        )
     if source.event_time is not None:
         raise DeclarationError(
             "in a keyed pipeline time is the step's own, which sees every event, late or not:"
@@ -112,17 +154,22 @@ def keyed(
             name=own,
             step=step,
             source=source,
-            outputs={each: _topic(each, where) for each, where in outputs.items()},
+            outputs={each: _topic(own, each, where) for each, where in outputs.items()},
+            sinks={each: to for each, to in outputs.items() if isinstance(to, SinkOutput)},
             tables=dict(tables or {}),
             decode=decode,
             tombstones=tombstones or ("dead-letter" if decode else source.decode.tombstones),
             dead_letters=dead_letters or dead_letter_topic(own),
             state_in=_place(state_in),
-            state=state or f"{own}.state",
+            state=state or state_topic(own),
             **more,
         )
 
     return declare
+
+
+def state_topic(pipeline: str) -> str:
+    return f"{pipeline}.state"
 
 
 def _place(asked: str) -> StateIn:
@@ -131,9 +178,15 @@ def _place(asked: str) -> StateIn:
     return cast(StateIn, asked)
 
 
-def _topic(output: str, where: str | TopicSink) -> str:
+def _topic(pipeline: str, output: str, where: str | TopicSink | SinkOutput) -> str:
     if isinstance(where, str):
         return where
+    if isinstance(where, SinkOutput):
+        return where.topic or sink_topic(pipeline, output)
+    if not isinstance(where, TopicSink):
+        raise DeclarationError(
+            f"output {output}: say what rows the sink is to get, with keyed.into(…, decode=…)"
+        )
     if where != TopicSink(where.topic):
         raise DeclarationError(
             f"output {output}: a keyed pipeline writes its topics in transactions of its own: say"

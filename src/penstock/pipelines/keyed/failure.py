@@ -32,6 +32,9 @@ def dead_letter_headers(
         name.PIPELINE: pipeline,
         name.CLASS: failure.kind,
     }
+    rule = getattr(failure.error, "rule", None)
+    if rule is not None:
+        said[name.RULE] = rule
     return kept + [(key, str(value).encode()) for key, value in said.items()]
 
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from penstock.pipelines.keyed.judging import DEAD_LETTERS, EVENTS
 from penstock.pipelines.keyed.report import PartitionReport
 from penstock.pipelines.run.progress import PartitionProgress, Progress
+from penstock.pipelines.transforms.expectation import Expectation, metric_names, outcomes
 
 WINDOW_S = 10.0
 LATE = "late"
@@ -27,14 +28,22 @@ class _Sample(NamedTuple):
 class Figures:
     """Adds up partitions and queries; a new query of the same run begins at `new_query`."""
 
-    def __init__(self, topic: str, counted: tuple[str, ...], outputs: tuple[str, ...]) -> None:
+    def __init__(
+        self,
+        topic: str,
+        counted: tuple[str, ...],
+        outputs: tuple[str, ...],
+        rules: Sequence[Expectation] = (),
+    ) -> None:
         self._topic = topic
         self._counted = counted
         self._outputs = outputs
+        self._rules = rules
         self._earlier: Counter[str] = Counter()
         self._own: dict[int, Counter[str]] = {}
         self._positions: dict[int, int] = {}
         self._planned: dict[int, int] = {}
+        self._limits: dict[int, int] = {}
         self._ends: dict[int, int] = {}
         self._samples: deque[_Sample] = deque(maxlen=600)
         self._batches = 0
@@ -43,8 +52,12 @@ class Figures:
         self._durations: dict[str, int] = {}
         self._lock = threading.Lock()
 
-    def new_query(self, positions: Mapping[int, int]) -> None:
+    def new_query(
+        self, positions: Mapping[int, int], limits: Mapping[int, int] | None = None
+    ) -> None:
+        """`limits`: where a bounded run ends; Spark reads beyond, and that is left out."""
         with self._lock:
+            self._limits = dict(limits or {})
             self._earlier = self._totals()
             self._own.clear()
             self._planned.clear()
@@ -115,8 +128,19 @@ class Figures:
                 late=totals[LATE],
                 restarts=restarts,
                 partitions=tuple(self._partitions()),
-                extra={**totals, "duration_ms": self._durations},
+                extra={**self._named(totals), "duration_ms": self._durations},
             )
+
+    def _named(self, totals: Counter[str]) -> dict[str, Any]:
+        if not self._rules:
+            return dict(totals)
+        outcome = {
+            rule: {"passed": passed, "failed": failed}
+            for rule, passed, failed in outcomes(self._rules, totals)
+        }
+        of_rules = metric_names(self._rules)
+        named = {name: count for name, count in totals.items() if name not in of_rules}
+        return {**named, "expectations": {EVENTS: outcome}}
 
     def _totals(self) -> Counter[str]:
         totals = Counter(dict.fromkeys(self._counted, 0))
@@ -133,7 +157,8 @@ class Figures:
 
     def _position(self, partition: int) -> int:
         """What a batch was planned to is read when it has ended, also where no record stands."""
-        return max(self._positions.get(partition, 0), self._planned.get(partition, 0))
+        at = max(self._positions.get(partition, 0), self._planned.get(partition, 0))
+        return min(at, self._limits.get(partition, at))
 
 
 def _share(values: list[int], share: float) -> float:

@@ -20,9 +20,11 @@ import orjson
 
 from penstock.pipelines.error import DeclarationError, TransientError
 from penstock.pipelines.keyed.event import Content, Event, Headers, Output
+from penstock.pipelines.keyed.expected import ExpectationFailed, refusals
 from penstock.pipelines.keyed.failure import dead_letter_headers
 from penstock.pipelines.retry import POISON, Failure, Retry, try_again
 from penstock.pipelines.transforms.decode import Tombstones
+from penstock.pipelines.transforms.expectation import Expectation
 
 EVENTS, SKIPPED, DEAD_LETTERS, STATES = "events", "skipped", "dead_letters", "states"
 
@@ -51,6 +53,8 @@ class StepSpec:
     encode_state: Callable[[Any], bytes] = orjson.dumps
     decode_state: Callable[[bytes], Any] = orjson.loads
     retry: Retry = field(default_factory=Retry)
+    rules: tuple[Expectation, ...] = ()
+    """What records are to satisfy, where their rows say which they break."""
 
 
 class Rows(NamedTuple):
@@ -61,6 +65,8 @@ class Rows(NamedTuple):
     offsets: Sequence[int]
     timestamps_ms: Sequence[int]
     headers: Callable[[int], Headers]
+    broken: Sequence[int | None] = ()
+    """The rules that each breaks, as bits; empty where there are none."""
 
 
 class DeadLetter(NamedTuple):
@@ -90,6 +96,7 @@ class Judging:
         step, decode = spec.step, spec.decode
         encode_state, decode_state = spec.encode_state, spec.decode_state
         written = {**self._counted, **self.outputs}
+        refused = self._refused(rows, start)
         make = tuple.__new__  # as Event(...), without the call
         index = -1
         for key, value, offset, timestamp_ms in zip(
@@ -106,6 +113,8 @@ class Judging:
                 encoded = lookup(own)
                 state = None if encoded is None else decode_state(encoded)
             try:
+                if refused and index in refused:
+                    raise refused[index]
                 content = self._absent() if value is None else decode(value)
                 event = make(Event, (content, own, partition, offset, timestamp_ms))
                 new, outputs = step(state, event, tables)
@@ -144,6 +153,18 @@ class Judging:
         for name, messages in (*self.outputs.items(), *self._counted.items()):
             counts[name] = len(messages)
         return counts
+
+    def _refused(self, rows: Rows, start: int) -> dict[int, ExpectationFailed]:
+        """The rows that are dead letters by a rule; and every rule's outcome is counted."""
+        if not rows.broken:
+            return {}
+        broken = [
+            bits if offset >= start else None
+            for offset, bits in zip(rows.offsets, rows.broken, strict=True)
+        ]
+        refused, counts = refusals(self._spec.rules, broken)
+        self._numbers.update(counts)
+        return refused
 
     def _absent(self) -> Any:
         """The content of an event without a value, where such events are to be judged."""

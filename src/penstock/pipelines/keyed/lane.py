@@ -35,7 +35,9 @@ from penstock.pipelines.keyed.state import (
     PartitionState,
     Position,
     encode_position,
+    state_key,
 )
+from penstock.pipelines.transforms.expectation import metric_names
 
 COMMITS, OPENS, JUDGE_MS, COMMIT_MS = "commits", "opens", "judge_ms", "commit_ms"
 BACKOFF_S = 0.2
@@ -70,7 +72,8 @@ class LaneSpec:
     def counted(self) -> tuple[str, ...]:
         """What is counted, in the order in which positions hold it."""
         own = (EVENTS, DEAD_LETTERS, STATES, COMMITS, OPENS, JUDGE_MS, COMMIT_MS)
-        return (*own, *self.step.outputs, *self.step.counters)
+        rules = metric_names(self.step.rules) if self.step.rules else ()
+        return (*own, *self.step.outputs, *self.step.counters, *rules)
 
 
 class Lane:
@@ -243,7 +246,7 @@ class Lane:
         counts = tuple(totals[name] for name in spec.counted)
         position = Position(self._next, spec.run, spec.partitions, counts)
         messages: list[dict[str, Any]] = [
-            {"key": key, "value": value} for key, value in changed.items()
+            {"key": state_key(key), "value": value} for key, value in changed.items()
         ]
         messages.append({"key": POSITION_KEY, "value": encode_position(position)})
         produce_all(producer, spec.state, messages, self.partition)

@@ -51,6 +51,7 @@ def step_spec(pipeline: KeyedPipeline) -> StepSpec:
         encode_state=pipeline.encode_state,
         decode_state=pipeline.decode_state,
         retry=pipeline.retry,
+        rules=pipeline.source.expect,
     )
 
 
@@ -123,10 +124,14 @@ def positions(pipeline: KeyedPipeline, settings: RunSettings, count: int) -> dic
 
 
 def starts(
-    pipeline: KeyedPipeline, settings: RunSettings, known: Mapping[int, int], count: int
+    pipeline: KeyedPipeline,
+    settings: RunSettings,
+    known: Mapping[int, int],
+    count: int,
+    begin: Mapping[int, int],
 ) -> dict[int, int]:
-    """Where each partition is read from: its position, or for one that was never read what the
-    settings say; a partition that came up since the last run is read from its beginning."""
+    """Where each partition is read from: its position, or for one that was never read where the
+    run begins; a partition that came up since the last run is read from its beginning."""
     client, places = admin(settings.client()), [(pipeline.topic, each) for each in range(count)]
     try:
         first, end = first_offsets(client, places), end_offsets(client, places)
@@ -134,11 +139,11 @@ def starts(
         raise RunError(
             f"the offsets of {pipeline.topic} are not known: {error.args[0].str()}"
         ) from error
-    asked = _asked(pipeline.topic, "earliest" if known else settings.starting, count)
+    asked = {} if known else begin or _asked(pipeline.topic, settings.starting, count)
     found = {}
     for place in places:
         partition = place[1]
-        offset = known.get(partition, asked[partition])
+        offset = known.get(partition, asked.get(partition, _BEGINNING))
         named = {_BEGINNING: first[place], _END: end[place]}
         found[partition] = named.get(offset, offset)
         if found[partition] < first[place]:

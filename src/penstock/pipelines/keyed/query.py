@@ -13,15 +13,17 @@ import shutil
 from collections.abc import Mapping
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.pipelines.error import DeclarationError, RunError
+from penstock.pipelines.keyed.expected import BROKEN, with_broken
 from penstock.pipelines.keyed.lane import LaneSpec
 from penstock.pipelines.keyed.preparation import step_spec
 from penstock.pipelines.keyed.task import FOLLOWS, SCHEMA, task
 from penstock.pipelines.run.spark_setting import configured
 from penstock.pipelines.sinks.worker import own_workers, worker_slot
 from penstock.pipelines.sources.table import Table
+from penstock.pipelines.sources.topic import RAW_COLUMNS, TopicSource, until
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -98,6 +100,15 @@ def lane_spec(
     )
 
 
+class Span(NamedTuple):
+    """What a query reads."""
+
+    starts: Mapping[int, int]
+    """By partition."""
+    ends: Mapping[tuple[str, int], int]
+    """Of a bounded run."""
+
+
 class Scratch:
     """The checkpoint directory of one query, which nobody needs afterwards."""
 
@@ -119,7 +130,7 @@ def start_query(
     spark: SparkSession,
     settings: RunSettings,
     spec: LaneSpec,
-    starts: Mapping[int, int],
+    span: Span,
     scratch: Scratch,
 ) -> StreamingQuery:
     real_time = is_real_time(settings)
@@ -129,7 +140,7 @@ def start_query(
         # Of the session, and for good: Spark looks at it there before every batch.
         spark.conf.set(_ALLOWLIST_CHECK, "false")
     with configured(spark, wanted), own_workers(spark) as keep:
-        judged = _judged(pipeline, spark, settings, spec, starts)
+        judged = _judged(pipeline, spark, settings, spec, span)
         writer = judged.writeStream.format("noop").queryName(pipeline.name)
         writer = writer.option("checkpointLocation", scratch.location)
         if settings.trigger:
@@ -145,7 +156,7 @@ def _judged(
     spark: SparkSession,
     settings: RunSettings,
     spec: LaneSpec,
-    starts: Mapping[int, int],
+    span: Span,
 ) -> DataFrame:
     tables: dict[str, Table] = {
         name: source.open(settings) for name, source in pipeline.tables.items()
@@ -161,8 +172,9 @@ def _judged(
     branches = []
     for number in range(count):
         own = range(number, spec.partitions, count)
-        options = _source_options(pipeline, settings, {each: starts[each] for each in own}, count)
-        rows = _rows(spark, options)
+        starts = {each: span.starts[each] for each in own}
+        options = _source_options(pipeline, settings, starts, count)
+        rows = _rows(pipeline.source, spark, options, span)
         if not real_time:
             rows = rows.coalesce(1)
         elif spark.conf.get(_ROWS_AT_ONCE) == "1":
@@ -189,16 +201,24 @@ def _source_options(
     }
 
 
-def _rows(spark: SparkSession, options: Mapping[str, str]) -> DataFrame:
+def _rows(
+    source: TopicSource, spark: SparkSession, options: Mapping[str, str], span: Span
+) -> DataFrame:
     loaded = spark.readStream.format("kafka").options(**options).load()
-    stamp = "unix_millis(timestamp) AS timestamp_ms"
-    return loaded.selectExpr("key", "value", "partition", "offset", stamp, "headers")
+    if span.ends:
+        loaded = until(loaded, span.ends)
+    columns = ["key", "value", "partition", "offset", "unix_millis(timestamp) AS timestamp_ms"]
+    columns.append("headers")
+    if source.expect:
+        loaded = with_broken(loaded.select(*RAW_COLUMNS), source)
+        columns.append(BROKEN)
+    return loaded.selectExpr(*columns)
 
 
 def _each_followed(rows: DataFrame) -> DataFrame:
     """Behind each row one that says nothing, so that no row is held back until the next comes."""
     said = [f"if({FOLLOWS}, null, {each}) AS {each}" for each in ("key", "value", "headers")]
-    place = ("partition", "offset", "timestamp_ms", FOLLOWS)
+    place = [each for each in rows.columns if each not in ("key", "value", "headers")] + [FOLLOWS]
     return rows.selectExpr("*", f"explode(array(false, true)) AS {FOLLOWS}").selectExpr(
         *said, *place
     )

@@ -21,6 +21,7 @@ from penstock.pipelines.keyed.state import (
     PartitionState,
     Position,
     encode_position,
+    state_key,
 )
 from penstock.telemetry.log import get_logger
 
@@ -105,8 +106,8 @@ def _move(
         for key, value in held.items():
             target = place(key, count)
             if target != partition:
-                records[target].append({"key": key, "value": value})
-                records[partition].append({"key": key, "value": None})
+                records[target].append({"key": state_key(key), "value": value})
+                records[partition].append({"key": state_key(key), "value": None})
                 moved += 1
     for partition, position in positions.items():
         records[partition].append({"key": POSITION_KEY, "value": encode_position(position)})

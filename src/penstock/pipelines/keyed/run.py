@@ -12,13 +12,16 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from penstock.pipelines.breaker import BreakerWindow
 from penstock.pipelines.error import PipelineError, RunError
 from penstock.pipelines.keyed import preparation
 from penstock.pipelines.keyed.claim import Claim, end_transactions
 from penstock.pipelines.keyed.figure import Figures
+from penstock.pipelines.keyed.history import KeyedHistory
 from penstock.pipelines.keyed.place import require_states_here
 from penstock.pipelines.keyed.query import (
     Scratch,
+    Span,
     is_real_time,
     lane_spec,
     require_possible,
@@ -26,6 +29,7 @@ from penstock.pipelines.keyed.query import (
 )
 from penstock.pipelines.keyed.redistribution import distributed_over, redistribute
 from penstock.pipelines.keyed.report import ReportReader, reports_of
+from penstock.pipelines.run.bound import Bound, settle
 from penstock.pipelines.run.failure import LACKING, backoff_s, one_line
 from penstock.pipelines.run.group_member import GroupMember
 from penstock.pipelines.run.lag import EndWatch
@@ -45,7 +49,13 @@ _log = get_logger("pipelines.keyed")
 _WATCH_S = 1
 _GROWTH_S = 5.0
 _BOUNDARY_S = 20.0
-_HOPELESS = ("DeclarationError", "has taken over partition", "(data loss)", *LACKING)
+_HOPELESS = (
+    "DeclarationError",
+    "has taken over partition",
+    "(data loss)",
+    "USER_RAISED_EXCEPTION",  # as Spark says it where an expectation ends the run
+    *LACKING,
+)
 
 
 def start_keyed(pipeline: KeyedPipeline, spark: SparkSession, settings: RunSettings) -> KeyedRun:
@@ -66,7 +76,11 @@ class KeyedRun:
         self._ends = EndWatch(settings)
         self._reports = ReportReader(settings.client(), pipeline.name, pipeline.topic)
         counted = lane_spec(pipeline, settings, "", 0).counted
-        self._figures = Figures(pipeline.topic, counted, tuple(pipeline.outputs))
+        rules = pipeline.source.expect
+        self._figures = Figures(pipeline.topic, counted, tuple(pipeline.outputs), rules)
+        self._breaker = BreakerWindow(settings.breaker(pipeline.breaker))
+        self._watched = (0, 0)
+        self._bound = Bound()
         self._partitions = 0
         self._names: list[str] = []
         """Under which it has claimed the partitions, the last one being in force."""
@@ -104,8 +118,6 @@ class KeyedRun:
         self._stopping.set()
         if self._thread.is_alive():
             self._thread.join()
-        if self._failure is not None:
-            raise self._failure
 
     def wait(self, timeout_s: float | None = None) -> bool:
         ended = self._ended.wait(timeout_s)
@@ -119,7 +131,11 @@ class KeyedRun:
     def _begin(self, *, first: bool = False) -> None:
         pipeline, settings = self._pipeline, self._settings
         self._partitions = count = preparation.ensure_topics(pipeline, settings)
-        if not first:
+        history = KeyedHistory(pipeline, self._spark, settings, count)
+        if first:
+            places = [(pipeline.topic, each) for each in range(count)]
+            self._bound = settle(pipeline.name, self._spark, settings, places, history)
+        else:
             self._require_own(preparation.positions(pipeline, settings, count))
         claim = Claim(pipeline, settings.client(), count)
         found = preparation.positions(pipeline, settings, count)
@@ -134,12 +150,20 @@ class KeyedRun:
         known = {partition: each.offset for partition, each in found.items()}
         group = self._member.committed() if first else {}
         moved = preparation.moved_group(pipeline, settings, known, group)
-        starts = preparation.starts(pipeline, settings, {**known, **moved}, count)
+        begin = {partition: at for (_, partition), at in self._bound.start.items()}
+        starts = preparation.starts(pipeline, settings, {**known, **moved}, count, begin)
+        if moved or not known:
+            history.begin(starts)
         claim.write(starts, forget=bool(moved))
-        self._figures.new_query(starts)
+        self._figures.new_query(starts, self._end_offsets())
         self._scratch = Scratch(settings.home(pipeline.name), claim.run)
         spec = lane_spec(pipeline, settings, claim.run, count)
-        self._query = start_query(pipeline, self._spark, settings, spec, starts, self._scratch)
+        span = Span(starts, self._bound.end)
+        self._query = start_query(pipeline, self._spark, settings, spec, span, self._scratch)
+
+    def _end_offsets(self) -> dict[int, int]:
+        """Where a bounded run ends, by partition."""
+        return {partition: at for (_, partition), at in self._bound.end.items()}
 
     def _require_own(self, found: Mapping[int, Position]) -> None:
         """A run that begins again must not take back what a newer one has taken from it."""
@@ -169,13 +193,30 @@ class KeyedRun:
         try:
             ended = self._query.awaitTermination(_WATCH_S)
             self._collect()
-            if not ended and self._has_grown():
+            self._watch_share()
+            if ended or self._is_at_its_end():
+                return False
+            if self._has_grown():
                 self._begin_anew()
-            return not ended
+            return True
         except StreamingQueryException as error:
             self._collect(last=True)
             self._again(error)
             return True
+
+    def _is_at_its_end(self) -> bool:
+        ends = self._end_offsets()
+        return bool(ends) and self._figures.has_reached(ends)
+
+    def _watch_share(self) -> None:
+        """Stop where too much goes to the dead letters."""
+        told = self._figures.progress(0)
+        rows, letters = told.input_rows - self._watched[0], told.dead_letters - self._watched[1]
+        self._watched = told.input_rows, told.dead_letters
+        tripped = self._breaker.add(time.monotonic(), rows, letters) if rows else None
+        if tripped is not None:
+            name, topic = self._pipeline.name, self._pipeline.dead_letters
+            raise RunError(tripped.told(name, topic, self._breaker.breaker.share))
 
     def _again(self, reason: Exception) -> None:
         """Start anew after a failure, with patience; a failure that stays ends the run."""
@@ -205,7 +246,7 @@ class KeyedRun:
         if self._figures.take(read(self._names[-1], self._partitions)):
             self._failures = 0
         places = [(self._pipeline.topic, each) for each in range(self._partitions)]
-        self._figures.ends(self._ends.look(places))
+        self._figures.ends(self._bound.within(self._ends.look(places)))
 
     def _has_grown(self) -> bool:
         """Whether the source has more partitions now, and all that was in the old ones is done."""

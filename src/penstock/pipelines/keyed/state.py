@@ -1,9 +1,10 @@
 """The states of one source partition, and how they come back from the state topic.
 
 The state topic is compacted and has the partitions of the source. A state's record has the event's
-key; one record more in each partition holds the position: the offset of the next event to judge.
-Restoring reads committed records only, so what it finds is what some transaction wrote whole. This
-module never writes: that is the lane's, in the transaction that holds the outputs too.
+key (`state_key`); one record more in each partition holds the position: the offset of the next
+event to judge. Restoring reads committed records only, so what it finds is what some transaction
+wrote whole. This module never writes: that is the lane's, in the transaction that holds the outputs
+too.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaExcepti
 from penstock.pipelines.kafka import CALL_TIMEOUT_S, consumer_settings
 from penstock.pipelines.patience import NO_LEADER_YET, patiently
 
-# No text in UTF-8 holds these bytes, so no key of an event that is text can be this one.
-POSITION_KEY = b"\xff\xffposition"
+# No text in UTF-8 begins so: keys of events that do are set apart from the position's.
+_OWN = b"\xff\xff"
+POSITION_KEY = _OWN + b"position"
+_SET_APART = _OWN + b"key:"
 _RESTORE_SILENCE_S = 30.0
 
 
@@ -55,7 +58,7 @@ class PartitionState:
     def keep(self, changed: Mapping[bytes, bytes | None], position: Position) -> None:
         """Take over what a transaction has committed."""
         for key, state in changed.items():
-            self._take(key, state)
+            self._set(key, state)
         self.position = position
 
     def _read_to_end(self, consumer: Consumer) -> int:
@@ -65,7 +68,7 @@ class PartitionState:
             for message in consumer.consume(10_000, 0.2):
                 error = message.error()
                 if error is None:
-                    self._take(message.key() or b"", message.value())
+                    self._read(message.key() or b"", message.value())
                     self._next_offset = (message.offset() or 0) + 1
                     count += 1
                 elif error.code() == KafkaError._PARTITION_EOF:
@@ -76,13 +79,27 @@ class PartitionState:
                 deadline = time.monotonic() + _RESTORE_SILENCE_S
         raise KafkaException(KafkaError(KafkaError._TIMED_OUT, f"no end of {self.topic} in sight"))
 
-    def _take(self, key: bytes, value: bytes | None) -> None:
+    def _read(self, key: bytes, value: bytes | None) -> None:
         if key == POSITION_KEY:
             self.position = decode_position(value)
-        elif value is None:
+        else:
+            self._set(event_key(key), value)
+
+    def _set(self, key: bytes, value: bytes | None) -> None:
+        if value is None:
             self.states.pop(key, None)
         else:
             self.states[key] = value
+
+
+def state_key(key: bytes) -> bytes:
+    """Under which the state of an event's key is written: any bytes but the position's."""
+    return _SET_APART + key if key.startswith(_OWN) else key
+
+
+def event_key(key: bytes) -> bytes:
+    """The other way round."""
+    return key.removeprefix(_SET_APART)
 
 
 def encode_position(position: Position) -> bytes:

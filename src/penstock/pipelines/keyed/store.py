@@ -10,7 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.declare import Pipeline
-from penstock.pipelines.keyed.judging import DEAD_LETTERS
+from penstock.pipelines.keyed.expected import VALUE, WithValue
+from penstock.pipelines.keyed.judging import DEAD_LETTERS, EVENTS
 from penstock.pipelines.keyed.place import CHECKPOINT, require_states_here
 from penstock.pipelines.keyed.preparation import ensure_topics, step_spec
 from penstock.pipelines.keyed.store_sink import PARTITIONS, StoreSink
@@ -51,7 +52,10 @@ def start_in_store(
 
 
 def as_frames(pipeline: KeyedPipeline, settings: RunSettings) -> Pipeline:
-    source = replace(pipeline.source, decode=raw(), options={**_READING, **pipeline.source.options})
+    # Rules are about the columns of the source's decoder; else Python alone decodes.
+    decoder = WithValue(pipeline.source.decode) if pipeline.source.expect else raw(column=VALUE)
+    options = {**_READING, **pipeline.source.options}
+    source = replace(pipeline.source, decode=decoder, options=options)
     asked = {**pipeline.options, **settings.options}.get(PARTITIONS)
     sink = StoreSink(
         spec=step_spec(pipeline),
@@ -62,10 +66,11 @@ def as_frames(pipeline: KeyedPipeline, settings: RunSettings) -> Pipeline:
     return Pipeline(
         name=pipeline.name,
         function=_events,
-        inputs={"events": source},
+        inputs={EVENTS: source},
         outputs={CHECKPOINT: sink},
         dead_letters=pipeline.dead_letters,
         late=late_topic(pipeline.name),
+        breaker=pipeline.breaker,
         options={**SETTINGS, **pipeline.options},
     )
 

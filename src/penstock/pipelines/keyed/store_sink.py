@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import DeclarationError, RunError
 from penstock.pipelines.folder import Document, Folder
+from penstock.pipelines.keyed.expected import VALUE
 from penstock.pipelines.keyed.judging import StepSpec
 from penstock.pipelines.run.spark_setting import configured
 from penstock.pipelines.sinks.contract import ROWS_METRIC, Trigger, triggered
@@ -126,7 +127,7 @@ def _incoming(frame: DataFrame, buckets: int) -> DataFrame:
     return frame.select(
         bucket.alias("bucket"),
         F.col("_key").alias("key"),
-        F.col("value"),
+        F.col(VALUE).alias("value"),
         F.col("_partition").alias("partition"),
         F.col("_offset").alias("offset"),
         F.unix_millis("_timestamp").alias("timestamp_ms"),

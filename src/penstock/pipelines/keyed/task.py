@@ -19,6 +19,7 @@ import numpy as np
 
 from penstock.pipelines.keyed.ahead import taken_together
 from penstock.pipelines.keyed.event import Headers
+from penstock.pipelines.keyed.expected import BROKEN
 from penstock.pipelines.keyed.judging import Rows
 from penstock.pipelines.keyed.lane import Lane, LaneSpec
 
@@ -158,6 +159,7 @@ def _rows(batch: pyarrow.RecordBatch) -> Rows:
         batch.column("offset").to_pylist(),
         batch.column("timestamp_ms").to_pylist(),
         headers_of,
+        batch.column(BROKEN).to_pylist() if BROKEN in batch.schema.names else (),
     )
 
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from penstock.pipelines.error import RunError
 from penstock.pipelines.folder import Document, Folder
@@ -44,14 +44,49 @@ class Bound:
         return {place: min(at, self.end.get(place, at)) for place, at in positions.items()}
 
 
+class History(Protocol):
+    """What has been read before, which each kind of pipeline keeps in its own way."""
+
+    def has_run(self) -> bool: ...
+
+    def start_of(self, name: str) -> Offsets:
+        """Where the run of that name began; nothing where it has not begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchHistory:
+    """As checkpoints tell it."""
+
+    pipeline: Pipeline
+    spark: SparkSession
+    settings: RunSettings
+
+    def has_run(self) -> bool:
+        home = self._home(self.pipeline.name)
+        return any(home.exists(output) for output in self.pipeline.outputs)
+
+    def start_of(self, name: str) -> Offsets:
+        home = self._home(name)
+        begun: Offsets = {}
+        for output in self.pipeline.outputs:
+            log = BatchLog(self.spark, home.path(current_checkpoint(home, output)[0]))
+            for place, at in log.begun().items():
+                begun[place] = min(at, begun.get(place, at))
+        return begun
+
+    def _home(self, name: str) -> Folder:
+        return Folder(self.spark, self.settings.checkpoint_home(name))
+
+
 def settle(
-    pipeline: Pipeline,
+    name: str,
     spark: SparkSession,
     settings: RunSettings,
     places: list[tuple[str, int]],
+    history: History,
 ) -> Bound:
     """What this run is to read; the same at every start of it."""
-    home = Folder(spark, settings.checkpoint_home(pipeline.name))
+    home = Folder(spark, settings.checkpoint_home(name))
     document = Document(home, _RANGE)
     known = document.read()
     asked = {
@@ -64,18 +99,18 @@ def settle(
     if known is not None:
         if known["asked"] != asked:
             raise RunError(
-                f"{pipeline.name} was begun {_told(known['asked'])}, and goes on only so: start it"
+                f"{name} was begun {_told(known['asked'])}, and goes on only so: start it"
                 " like that, or under another name (--as)"
             )
-    elif (bounded or settings.after is not None) and _has_run(pipeline, home):
+    elif (bounded or settings.after is not None) and history.has_run():
         raise RunError(
-            f"{pipeline.name} has run before, and goes on from its own position: give a run"
+            f"{name} has run before, and goes on from its own position: give a run"
             f" {_told(asked)} a name of its own (--as)"
         )
     elif not bounded and settings.after is None:
         return Bound(_unsettled_start(settings, places))
     else:
-        bound = _find(pipeline, spark, settings, places)
+        bound = _find(spark, settings, places, history)
         known = {"asked": asked, "start": _listed(bound.start), "end": _listed(bound.end)}
         document.write(known)
     return Bound(_offsets(known["start"]), _offsets(known["end"]))
@@ -89,10 +124,10 @@ def _unsettled_start(settings: RunSettings, places: list[tuple[str, int]]) -> Of
 
 
 def _find(
-    pipeline: Pipeline,
     spark: SparkSession,
     settings: RunSettings,
     places: list[tuple[str, int]],
+    history: History,
 ) -> Bound:
     if settings.after is not None:
         ends = _end_of(settings.after, spark, settings)
@@ -101,7 +136,7 @@ def _find(
     else:
         start = find_offsets(parse_place(settings.starting, _now_ms()), places, settings)
     if settings.before is not None:
-        end = _start_of(settings.before, pipeline, spark, settings)
+        end = _start_of(settings.before, settings, history)
     elif settings.ending is not None:
         place = parse_place(settings.ending, _now_ms())
         if isinstance(place, int) and place > _now_ms():
@@ -120,20 +155,11 @@ def _end_of(name: str, spark: SparkSession, settings: RunSettings) -> Offsets:
     return _offsets(known["end"])
 
 
-def _start_of(name: str, pipeline: Pipeline, spark: SparkSession, settings: RunSettings) -> Offsets:
-    home = Folder(spark, settings.checkpoint_home(name))
-    begun: Offsets = {}
-    for output in pipeline.outputs:
-        log = BatchLog(spark, home.path(current_checkpoint(home, output)[0]))
-        for place, at in log.begun().items():
-            begun[place] = min(at, begun.get(place, at))
+def _start_of(name: str, settings: RunSettings, history: History) -> Offsets:
+    begun = history.start_of(name)
     if not begun:
         raise RunError(f"{name} has not begun to read in {settings.store()}: start it first")
     return begun
-
-
-def _has_run(pipeline: Pipeline, home: Folder) -> bool:
-    return any(home.exists(output) for output in pipeline.outputs)
 
 
 def _told(asked: Mapping[str, Any]) -> str:

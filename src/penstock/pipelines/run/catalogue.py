@@ -9,10 +9,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
-from penstock.pipelines.declare import Pipeline
 from penstock.pipelines.error import DeclarationError
 from penstock.pipelines.run.runner import Runnable
-from penstock.pipelines.run_settings import RunSettings
 
 BUILT_IN = {"fraud": ("penstock.pipelines.jobs.fraud.job:fraud", "Judge payments as they come.")}
 
@@ -47,19 +45,9 @@ def find_pipelines(names: Sequence[str]) -> list[Runnable]:
     return list(found.values())
 
 
-def beside(
-    found: Runnable, settings: RunSettings, name: str | None, outputs: Mapping[str, str]
-) -> Runnable:
+def beside(found: Runnable, name: str | None, outputs: Mapping[str, str]) -> Runnable:
     """The pipeline under another name, or with other outputs, as far as that is asked for."""
-    bounded = settings.ending or settings.after or settings.before
-    if isinstance(found, Pipeline):
-        return found.beside(name, outputs) if name or outputs else found
-    if name or outputs or bounded:
-        raise DeclarationError(
-            f"{found.name} is a keyed pipeline: --to, --after, --before, --as and --output are for"
-            " pipelines of DataFrames"
-        )
-    return found
+    return found.beside(name, outputs) if name or outputs else found
 
 
 def _load_file(path: Path) -> ModuleType:

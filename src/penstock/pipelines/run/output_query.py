@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.pipelines.run.batch_log import as_positions
 from penstock.pipelines.run.plan import INPUT_METRIC, OUTPUT_METRIC
 from penstock.pipelines.run.rejected import RejectedRows, Search
+from penstock.pipelines.sinks.contract import ROWS_METRIC
 from penstock.pipelines.transforms.each import FAILED
 from penstock.pipelines.transforms.expectation import outcomes
 
@@ -82,9 +83,11 @@ class OutputQuery:
         """Of the inputs whose dead letters this query tells, as the batch reported them."""
         observed = progress.get("observedMetrics") or {}
         told = [observed.get(INPUT_METRIC + name) or {} for name in self.owns_poison]
+        # A sink that calls a function for each row has dead letters of its own.
+        own = int((observed.get(ROWS_METRIC) or {}).get("dead_letters") or 0)
         return (
             sum(int(each.get("rows") or 0) for each in told),
-            sum(int(each.get("poison") or 0) for each in told),
+            sum(int(each.get("poison") or 0) for each in told) + own,
         )
 
     def read_up_to(self, progress: Mapping[str, Any]) -> None:

@@ -22,7 +22,7 @@ from penstock.pipelines.run.batch_log import (
     as_positions,
     current_checkpoint,
 )
-from penstock.pipelines.run.bound import Bound, settle
+from penstock.pipelines.run.bound import BatchHistory, Bound, settle
 from penstock.pipelines.run.failure import backoff_s, is_transient, one_line
 from penstock.pipelines.run.group_member import GroupMember, partitions_of
 from penstock.pipelines.run.lag import EndWatch
@@ -125,7 +125,8 @@ class PipelineRun:
     def _plan(self) -> None:
         settings, pipeline = self._settings, self._pipeline
         places = partitions_of(settings, _group_topics(pipeline))
-        self._bound = settle(pipeline, self._spark, settings, places)
+        history = BatchHistory(pipeline, self._spark, settings)
+        self._bound = settle(pipeline.name, self._spark, settings, places, history)
         starting = self._starting_offsets()
         with configured(self._spark, {**pipeline.options, **settings.options}):
             frames = output_frames(pipeline, self._spark, settings, starting, self._bound.end)

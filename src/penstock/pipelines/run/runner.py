@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
@@ -30,5 +30,8 @@ class Running(Protocol):
 class Runnable(Protocol):
     @property
     def name(self) -> str: ...
+
+    def beside(self, name: str | None = None, outputs: Mapping[str, str] | None = None) -> Runnable:
+        """The same under another name, or with outputs that go elsewhere."""
 
     def start(self, spark: SparkSession, settings: RunSettings) -> Running: ...

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from penstock.pipelines.error import SessionError
@@ -19,7 +20,7 @@ from penstock.pipelines.sinks.evolution import (
     require_same_key,
     spark_columns,
 )
-from penstock.pipelines.sinks.lake import require_append, start_batches
+from penstock.pipelines.sinks.lake import require_append, require_checkpoint_at, start_batches
 from penstock.pipelines.sinks.upsert import DELETED, as_key, last_of_key, require_rows, stored
 
 if TYPE_CHECKING:
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 _KEY = "penstock.key"
 _APPLICATION = "spark.databricks.delta.write.txnAppId"
 _VERSION = "spark.databricks.delta.write.txnVersion"
+_USER_METADATA = "spark.databricks.delta.commitInfo.userMetadata"
+# So many commits are looked through for the last batch; compaction and others add some.
+_HISTORY = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +67,9 @@ class DeltaSink:
         table = DeltaTable(path, name, self.partition_by, self.key, self.order)
         table.evolve(frame.sparkSession, frame.schema)
         frame = fitted(frame, spark_columns(table.schema(frame.sparkSession)))
+        require_checkpoint_at(
+            frame, checkpoint, output, partial(table.last_batch, frame.sparkSession)
+        )
 
         def write(batch: DataFrame, query_id: str, number: int) -> None:
             table.write(batch, query_id, number)
@@ -122,18 +129,33 @@ class DeltaTable:
 
     def write(self, rows: DataFrame, query_id: str, number: int) -> None:
         # Delta leaves out a version that it has for this application: the checkpoint, here.
-        application = f"{self._name}.{query_id}"
+        application = self._application(query_id)
         if self._key:
             self._merge(rows, application, number)
             return
         writer = rows.write.format("delta").mode("append").option("txnAppId", application)
-        writer.option("txnVersion", number).partitionBy(*self._partition_by).save(self._path)
+        writer = writer.option("txnVersion", number).option(
+            "userMetadata", f"{application} {number}"
+        )
+        writer.partitionBy(*self._partition_by).save(self._path)
+
+    def last_batch(self, spark: SparkSession, query_id: str) -> int:
+        """Of a checkpoint, by what its commits say; -1 where none of the last ones is of it."""
+        history = spark.sql(f"DESCRIBE HISTORY {self._table} LIMIT {_HISTORY}")
+        told = [row[0] for row in history.select("userMetadata").collect() if row[0]]
+        own = [each.rpartition(" ") for each in told]
+        application = self._application(query_id)
+        return max((int(number) for name, _, number in own if name == application), default=-1)
+
+    def _application(self, query_id: str) -> str:
+        return f"{self._name}.{query_id}"
 
     def _merge(self, rows: DataFrame, application: str, number: int) -> None:
         spark = rows.sparkSession
         # A statement takes no options; this session is the batch's.
         spark.conf.set(_APPLICATION, application)
         spark.conf.set(_VERSION, str(number))
+        spark.conf.set(_USER_METADATA, f"{application} {number}")
         try:
             last = last_of_key(rows, self._key, self._order)
             columns = [f"`{each}`" for each in last.columns if each != DELETED]
@@ -151,6 +173,7 @@ class DeltaTable:
         finally:
             spark.conf.unset(_APPLICATION)
             spark.conf.unset(_VERSION)
+            spark.conf.unset(_USER_METADATA)
 
     def compact(self, spark: SparkSession, after: int) -> bool:
         """When that many files came since the last time; a new process counts all there are."""

@@ -70,6 +70,8 @@ def last_of_key(batch: DataFrame, key: Sequence[str], order: str | None) -> Data
 
 def last_rows(rows: pa.Table, key: Sequence[str], order: str | None) -> pa.Table:
     """The same of a batch that is here already."""
+    if not rows.num_rows:
+        return rows
     if order is not None:
         values = rows.column(order).to_pylist()
         # Nulls first, as Spark has them.

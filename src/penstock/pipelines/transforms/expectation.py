@@ -98,7 +98,7 @@ def _with_outcome(rows: DataFrame, rules: Sequence[Expectation], *, stops: bool)
     why = F.lit(None).cast("struct<rule:string,message:string>")
     for index, each in reversed(list(enumerate(rules))):
         if each.action == "dead-letter":
-            told = F.struct(F.lit(each.name).alias("rule"), F.lit(_said(each)).alias("message"))
+            told = F.struct(F.lit(each.name).alias("rule"), F.lit(told_of(each)).alias("message"))
             why = F.when(F.col(_BROKEN)[_field(index)], told).otherwise(why)
     rows = rows.withColumn("_why", why)
     failed = F.col("_why").isNotNull()
@@ -106,7 +106,7 @@ def _with_outcome(rows: DataFrame, rules: Sequence[Expectation], *, stops: bool)
     for index, each in enumerate(rules):
         if stops and each.action == "stop":
             place = F.concat_ws(" ", F.lit("offset"), "offset", F.lit("of"), _partition())
-            raised = F.raise_error(F.concat(F.lit(f"{_said(each)}: "), place)).cast("string")
+            raised = F.raise_error(F.concat(F.lit(f"{told_of(each)}: "), place)).cast("string")
             error = F.when(F.col(_BROKEN)[_field(index)], raised).otherwise(error)
     columns = {
         RECORD: F.when(~failed, F.col(RECORD)),
@@ -136,6 +136,23 @@ def input_metrics(rules: Sequence[Expectation]) -> Iterator[Column]:
         yield F.count(F.when(broken[_field(index)], 1)).alias(_field(index))
 
 
+def broken_bits(rules: Sequence[Expectation]) -> Column:
+    """Of judged rows a number with a bit for each rule that is broken; null where none applied."""
+    from pyspark.sql import functions as F
+
+    broken, bits = F.col(_BROKEN), F.lit(0).cast("long")
+    for index, _ in enumerate(rules):
+        bits = bits + F.when(broken[_field(index)], F.lit(1 << index)).otherwise(F.lit(0))
+    # The error is asked for because that is where a rule ends the run.
+    there = broken.isNotNull() & (F.col(ERROR).isNull() | (F.col(ERROR) == ERROR_CLASS))
+    return F.when(there, bits)
+
+
+def metric_names(rules: Sequence[Expectation]) -> tuple[str, ...]:
+    """How many rows were judged, and for how many each rule did not hold: as `outcomes` reads."""
+    return (JUDGED, *(_field(index) for index, _ in enumerate(rules)))
+
+
 def judged_output(
     frame: DataFrame, rules: Sequence[Expectation], *, metric: str | None, output: str
 ) -> DataFrame:
@@ -148,7 +165,7 @@ def judged_output(
         frame = frame.observe(metric, *told)
     for each in rules:
         if each.action == "stop":
-            raised = F.raise_error(F.lit(f"{_said(each)}: a row of output {output}"))
+            raised = F.raise_error(F.lit(f"{told_of(each)}: a row of output {output}"))
             frame = frame.where(F.when(_broken(each), raised.cast("boolean")).otherwise(True))
     return frame
 
@@ -173,7 +190,7 @@ def _field(index: int) -> str:
     return f"{_FAILED}{index}"
 
 
-def _said(rule: Expectation) -> str:
+def told_of(rule: Expectation) -> str:
     return f"expectation {rule.name} failed ({rule.condition})"
 
 

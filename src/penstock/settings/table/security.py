@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from penstock.settings.check import Choice, at_least, between, one_of
+from penstock.settings.check import Choice, PrincipalList, at_least, between, one_of
 from penstock.settings.key import (
     AT_START,
     BOOLEAN,
@@ -23,12 +23,15 @@ from penstock.settings.key import (
     READ_ONLY,
     SHORT,
     STRING,
+    UNKNOWN,
     UNREAD,
     Row,
 )
 
+STANDARD_AUTHORIZER: Final = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+
 ROWS: Final[tuple[Row, ...]] = (
-    ("authorizer.class.name", STRING, "", None, LOW, READ_ONLY, PROMISE),
+    ("authorizer.class.name", STRING, "", one_of("", STANDARD_AUTHORIZER), LOW, READ_ONLY, READ),
     (
         "delegation.token.expiry.check.interval.ms",
         LONG,
@@ -197,9 +200,9 @@ ROWS: Final[tuple[Row, ...]] = (
         READ,
     ),
     ("security.providers", STRING, None, None, LOW, READ_ONLY, PROMISE),
-    ("ssl.allow.dn.changes", BOOLEAN, "false", None, LOW, READ_ONLY, PROMISE),
-    ("ssl.allow.san.changes", BOOLEAN, "false", None, LOW, READ_ONLY, PROMISE),
-    ("ssl.cipher.suites", LIST, "", None, MEDIUM, PER_BROKER, PROMISE),
+    ("ssl.allow.dn.changes", BOOLEAN, "false", None, LOW, READ_ONLY, READ),
+    ("ssl.allow.san.changes", BOOLEAN, "false", None, LOW, READ_ONLY, READ),
+    ("ssl.cipher.suites", LIST, "", None, MEDIUM, PER_BROKER, READ),
     (
         "ssl.client.auth",
         STRING,
@@ -207,25 +210,32 @@ ROWS: Final[tuple[Row, ...]] = (
         one_of("required", "requested", "none"),
         MEDIUM,
         PER_BROKER,
-        PROMISE,
+        READ,
     ),
-    ("ssl.enabled.protocols", LIST, "TLSv1.2,TLSv1.3", None, MEDIUM, PER_BROKER, PROMISE),
-    ("ssl.endpoint.identification.algorithm", STRING, "https", None, LOW, PER_BROKER, PROMISE),
+    ("ssl.enabled.protocols", LIST, "TLSv1.2,TLSv1.3", None, MEDIUM, PER_BROKER, READ),
+    ("ssl.endpoint.identification.algorithm", STRING, "https", None, LOW, PER_BROKER, READ),
     ("ssl.engine.factory.class", CLASS, None, None, LOW, PER_BROKER, PROMISE),
-    ("ssl.key.password", PASSWORD, None, None, MEDIUM, PER_BROKER, PROMISE),
+    ("ssl.key.password", PASSWORD, None, None, MEDIUM, PER_BROKER, READ),
     ("ssl.keymanager.algorithm", STRING, "SunX509", None, MEDIUM, PER_BROKER, PROMISE),
-    ("ssl.keystore.certificate.chain", PASSWORD, None, None, MEDIUM, PER_BROKER, PROMISE),
-    ("ssl.keystore.key", PASSWORD, None, None, MEDIUM, PER_BROKER, PROMISE),
-    ("ssl.keystore.location", STRING, None, None, MEDIUM, PER_BROKER, PROMISE),
-    ("ssl.keystore.password", PASSWORD, None, None, MEDIUM, PER_BROKER, PROMISE),
-    ("ssl.keystore.type", STRING, "JKS", None, MEDIUM, PER_BROKER, PROMISE),
-    ("ssl.principal.mapping.rules", STRING, "DEFAULT", None, LOW, READ_ONLY, PROMISE),
-    ("ssl.protocol", STRING, "TLSv1.3", None, MEDIUM, PER_BROKER, PROMISE),
+    ("ssl.keystore.certificate.chain", PASSWORD, None, None, MEDIUM, PER_BROKER, READ),
+    ("ssl.keystore.key", PASSWORD, None, None, MEDIUM, PER_BROKER, READ),
+    ("ssl.keystore.location", STRING, None, None, MEDIUM, PER_BROKER, READ),
+    ("ssl.keystore.password", PASSWORD, None, None, MEDIUM, PER_BROKER, READ),
+    ("ssl.keystore.type", STRING, "JKS", None, MEDIUM, PER_BROKER, READ),
+    ("ssl.principal.mapping.rules", STRING, "DEFAULT", None, LOW, READ_ONLY, READ),
+    ("ssl.protocol", STRING, "TLSv1.3", None, MEDIUM, PER_BROKER, READ),
     ("ssl.provider", STRING, None, None, MEDIUM, PER_BROKER, PROMISE),
     ("ssl.secure.random.implementation", STRING, None, None, LOW, PER_BROKER, PROMISE),
     ("ssl.trustmanager.algorithm", STRING, "PKIX", None, MEDIUM, PER_BROKER, PROMISE),
-    ("ssl.truststore.certificates", PASSWORD, None, None, MEDIUM, PER_BROKER, PROMISE),
-    ("ssl.truststore.location", STRING, None, None, MEDIUM, PER_BROKER, PROMISE),
-    ("ssl.truststore.password", PASSWORD, None, None, MEDIUM, PER_BROKER, PROMISE),
-    ("ssl.truststore.type", STRING, "JKS", None, MEDIUM, PER_BROKER, PROMISE),
+    ("ssl.truststore.certificates", PASSWORD, None, None, MEDIUM, PER_BROKER, READ),
+    ("ssl.truststore.location", STRING, None, None, MEDIUM, PER_BROKER, READ),
+    ("ssl.truststore.password", PASSWORD, None, None, MEDIUM, PER_BROKER, READ),
+    ("ssl.truststore.type", STRING, "JKS", None, MEDIUM, PER_BROKER, READ),
 )
+
+AUTHORIZER_ROWS: Final[tuple[Row, ...]] = (
+    ("super.users", UNKNOWN, "", PrincipalList(), MEDIUM, READ_ONLY, READ),
+    ("allow.everyone.if.no.acl.found", UNKNOWN, "false", None, LOW, READ_ONLY, READ),
+)
+"""Of Kafka's authorizer, which reads them itself: to the broker they are names without a type,
+which it describes only where they are set, and without their value."""

@@ -1,0 +1,1 @@
+"""`penstock security`: what a secure cluster on this machine needs, in one command."""

@@ -1,0 +1,123 @@
+"""Asks every question as every user, and writes down what is answered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from penstock.protocol.frame import API_BY_KEY
+from penstock.protocol.messages.api_versions import ApiVersionsRequest
+from penstock.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from penstock.protocol.messages.find_coordinator import FindCoordinatorRequest
+from penstock.protocol.messages.init_producer_id import InitProducerIdRequest
+from penstock.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
+from penstock.protocol.messages.offset_commit import (
+    OffsetCommitRequest,
+    OffsetCommitRequestPartition,
+    OffsetCommitRequestTopic,
+)
+from penstock.protocol.messages.produce import ProduceRequest
+from tests.authorization.cases import GROUP, OWN, TOPIC, TRANSACTION, Case, Scene, all_cases
+from tests.authorization.grants import ADMIN, USERS, creations
+from tests.authorization.login import Hangup, Login, wait_until
+from tests.authorization.outcome import CLOSED, Outcome, outcome_of
+
+Table = dict[str, dict[str, Outcome]]
+"""By question and version, then by user."""
+
+DELETE_TOPICS = 20
+
+
+def ask_all(bootstrap_servers: str, *, newest_only: bool) -> Table:
+    with Login(bootstrap_servers, ADMIN) as admin:
+        asked = list(_versions(admin, newest_only))
+        topic_id = _set_up(admin)
+        logins = {user: Login(bootstrap_servers, user) for user in USERS}
+        try:
+            _wait_effective(logins["everything"])
+            return {
+                f"{case.name} v{version}": {
+                    user: _ask(login, case, Scene(user, version, topic_id))
+                    for user, login in logins.items()
+                }
+                for case, version in asked
+            }
+        finally:
+            for login in logins.values():
+                login.close()
+
+
+def _versions(admin: Login, newest_only: bool) -> Iterator[tuple[Case, int]]:
+    """Those that both sides know."""
+    told = admin.call(ApiVersionsRequest(client_software_name="t", client_software_version="1"), 3)
+    served = {one.api_key: one for one in told.api_keys}
+    for case in all_cases():
+        here, there = API_BY_KEY[case.api_key], served[case.api_key]
+        first = max(here.min_version, there.min_version, case.versions.start)
+        last = min(here.max_version, there.max_version, case.versions.stop - 1)
+        if first <= last:
+            for version in range(last if newest_only else first, last + 1):
+                yield case, version
+
+
+def _set_up(admin: Login) -> bytes:
+    """What the questions are about; the id of their topic."""
+    for result in admin.call(creations(), 3).results:
+        assert not result.error_code, result.error_message
+    own = [
+        f"{OWN}{user}-{version}"
+        for user in USERS
+        for version in range(API_BY_KEY[DELETE_TOPICS].max_version + 1)
+    ]
+    made = admin.call(
+        CreateTopicsRequest(
+            topics=[
+                CreatableTopic(name=name, num_partitions=1, replication_factor=1)
+                for name in (TOPIC, *own)
+            ],
+            timeout_ms=60_000,
+        ),
+        5,
+    )
+    assert not any(topic.error_code for topic in made.topics), made
+    _wait_coordinator(admin, 0, GROUP)
+    _wait_coordinator(admin, 1, TRANSACTION)
+    kept = [OffsetCommitRequestPartition(partition_index=0, committed_offset=0)]
+    commit = OffsetCommitRequest(
+        group_id=GROUP, topics=[OffsetCommitRequestTopic(name=TOPIC, partitions=kept)]
+    )
+    wait_until(
+        lambda: not admin.call(commit, 9).topics[0].partitions[0].error_code, "a commit is taken"
+    )
+    begin = InitProducerIdRequest(transactional_id=TRANSACTION, transaction_timeout_ms=60_000)
+    wait_until(lambda: not admin.call(begin, 4).error_code, "a transactional id is taken")
+    asked = MetadataRequest(topics=[MetadataRequestTopic(name=TOPIC)])
+    topic_id: bytes = admin.call(asked, 12).topics[0].topic_id
+    return topic_id
+
+
+def _wait_coordinator(admin: Login, kind: int, key: str) -> None:
+    request = FindCoordinatorRequest(key_type=kind, key=key)
+    wait_until(lambda: not admin.call(request, 3).error_code, f"{key} has a coordinator")
+
+
+def _wait_effective(login: Login) -> None:
+    """Entries are in force soon after they are acknowledged."""
+    request = MetadataRequest(topics=[MetadataRequestTopic(name=TOPIC)])
+    wait_until(lambda: not login.call(request, 9).topics[0].error_code, "entries are in force")
+
+
+def _ask(login: Login, case: Case, scene: Scene) -> Outcome:
+    request = case.build(scene)
+    try:
+        if isinstance(request, ProduceRequest) and request.acks == 0:
+            return _ask_silently(login, request, scene.version)
+        return outcome_of(login.call(request, scene.version))
+    except Hangup:
+        return CLOSED
+
+
+def _ask_silently(login: Login, request: ProduceRequest, version: int) -> Outcome:
+    """Whatever is asked next is answered, or the connection has ended."""
+    login.send(request, version)
+    login.call(ApiVersionsRequest(client_software_name="t", client_software_version="1"), 3)
+    return {}

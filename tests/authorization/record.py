@@ -1,0 +1,62 @@
+"""Answers of Apache Kafka, kept beside the tests: users who are answered alike stand together."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from tests.authorization.comparison import Table
+from tests.authorization.outcome import Outcome
+
+RECORD: Final = Path(__file__).with_name("apache_kafka.json")
+
+ARGUED: Final = {
+    ("fetch as a follower", "NOT_LEADER_OR_FOLLOWER", "UNKNOWN_LEADER_EPOCH"): (
+        "A broker that may fetch as a follower, and is no replica: both refuse it, each with a "
+        "word of its own; what is allowed does not differ."
+    ),
+}
+"""(question, Kafka's word, ours): why it may be. Also listed in docs/security.md."""
+
+Difference = tuple[str, str, Outcome, Outcome]
+"""Question, user, Kafka's answer, ours."""
+
+
+def write(table: Table) -> None:
+    lines = [f"{json.dumps(question)}: {_grouped(answers)}" for question, answers in table.items()]
+    RECORD.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def _grouped(answers: dict[str, Outcome]) -> str:
+    users: dict[str, list[str]] = {}
+    for user, outcome in answers.items():
+        users.setdefault(json.dumps(outcome, sort_keys=True), []).append(user)
+    groups = [f" [{json.dumps(who)}, {answer}]" for answer, who in users.items()]
+    return "[\n" + ",\n".join(groups) + "]"
+
+
+def read() -> Table:
+    recorded = json.loads(RECORD.read_text())
+    return {
+        question: {user: outcome for users, outcome in groups for user in users}
+        for question, groups in recorded.items()
+    }
+
+
+def differences(theirs: Table, ours: Table) -> Iterator[Difference]:
+    assert theirs.keys() == ours.keys()
+    for question, answers in theirs.items():
+        assert answers.keys() == ours[question].keys(), question
+        for user, expected in answers.items():
+            found = ours[question][user]
+            if found != expected and not _is_argued(question, expected, found):
+                yield question, user, expected, found
+
+
+def _is_argued(question: str, expected: Outcome, found: Outcome) -> bool:
+    for name, theirs, ours in ARGUED:
+        if question.rpartition(" v")[0] == name:
+            expected = json.loads(json.dumps(expected).replace(f'"{theirs}"', f'"{ours}"'))
+    return bool(found == expected)

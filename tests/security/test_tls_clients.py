@@ -1,0 +1,80 @@
+"""Real clients over TLS, with a certificate and without: produce, consume, large and small."""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+from collections.abc import Iterator
+
+import pytest
+
+from penstock.testing.broker import Broker
+from tests.security.tls_kit import Keys, servers_of, tls_broker
+
+LARGE = bytes(range(256)) * 3000
+VALUES = [b"small", LARGE, b"", *(b"%d" % number for number in range(500))]
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
+    return Keys(tmp_path_factory.mktemp("keys"))
+
+
+@pytest.fixture(scope="module")
+def broker(tmp_path_factory: pytest.TempPathFactory, keys: Keys) -> Iterator[Broker]:
+    with tls_broker(tmp_path_factory.mktemp("broker"), keys, {"num.partitions": 1}) as running:
+        yield running
+
+
+@pytest.mark.parametrize("listener", ["SSL", "MUTUAL"])
+def test_librdkafka(broker: Broker, keys: Keys, listener: str) -> None:
+    pair = keys.client if listener == "MUTUAL" else None
+    settings = keys.librdkafka(pair) | {"bootstrap.servers": servers_of(broker, listener)}
+    topic = f"librdkafka-{listener}"
+    broker.produce(topic, VALUES, settings=settings, timeout_s=60)
+    read = broker.read(topic, count=len(VALUES), settings=settings, timeout_s=60)
+    assert [record.value for record in read] == VALUES
+
+
+@pytest.mark.filterwarnings("ignore:read_text is deprecated")
+@pytest.mark.filterwarnings("ignore:open_text is deprecated")
+def test_kafka_python(broker: Broker, keys: Keys) -> None:
+    from kafka import KafkaConsumer, KafkaProducer
+
+    settings = {
+        "bootstrap_servers": servers_of(broker, "MUTUAL"),
+        "security_protocol": "SSL",
+        "ssl_context": keys.context(keys.client),
+    }
+    producer = KafkaProducer(**settings)
+    try:
+        for value in VALUES:
+            producer.send("kafka-python", value)
+        producer.flush(60)
+    finally:
+        producer.close()
+    consumer = KafkaConsumer(
+        "kafka-python", auto_offset_reset="earliest", consumer_timeout_ms=60_000, **settings
+    )
+    try:
+        read = [record.value for _, record in zip(VALUES, consumer, strict=False)]
+    finally:
+        consumer.close()
+    assert read == VALUES
+
+
+def test_aiokafka(broker: Broker, keys: Keys) -> None:
+    read = asyncio.run(_through_aiokafka(servers_of(broker, "MUTUAL"), keys.context(keys.client)))
+    assert read == VALUES
+
+
+async def _through_aiokafka(servers: str, context: ssl.SSLContext) -> list[bytes]:
+    from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
+
+    settings = {"bootstrap_servers": servers, "security_protocol": "SSL", "ssl_context": context}
+    async with AIOKafkaProducer(**settings) as producer:
+        for value in VALUES:
+            await producer.send("aiokafka", value)
+        await producer.flush()
+    async with AIOKafkaConsumer("aiokafka", auto_offset_reset="earliest", **settings) as consumer:
+        return [(await asyncio.wait_for(consumer.getone(), 60)).value for _ in VALUES]
