@@ -60,7 +60,7 @@ def test_whatever_is_about_security_is_one_of_them(prefix: str) -> None:
         "listener.name.sasl_ssl.sasl.jaas.config=x",
         "listener.name.sasl_ssl.sasl.login.class=x",
         "listener.name.inside.ssl.engine.factory.class=some.Factory",
-        "listener.name.inside.max.connections=5",
+        "listener.name.inside.max.connections.per.ip=5",
     ],
 )
 def test_names_that_are_not_declared_one_by_one(assignment: str) -> None:
