@@ -10,10 +10,13 @@ from typing import Any
 
 import pytest
 
+from penstock.pipelines.jobs.fraud.model import DEAD_LETTERS, PAYMENTS, VERDICTS
 from tests.pipelines.spark_cluster import Driver, SparkCluster, driver
 from tests.pipelines.test_pipeline_cli import order, write_shop
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(1800)]
+COMMITTED = {"isolation.level": "read_committed"}
+SENT = 3_000
 
 
 @pytest.fixture(scope="module")
@@ -51,12 +54,28 @@ def test_frames_with_own_code_speculation_and_an_executor_that_dies(
     assert keys(penstock) == all_of(40)
 
 
-def test_the_fraud_detector(penstock: Any, cluster: SparkCluster, tmp_path: Path) -> None:
+def test_the_fraud_detector_whose_executor_dies(
+    penstock: Any, cluster: SparkCluster, tmp_path: Path
+) -> None:
     servers = penstock.bootstrap_servers
-    sent = ("-n", "2000", "-r", "5000", "--seed", "3", "-p", "2")
-    assert Driver(servers, tmp_path, "fraud", "generate", *sent).end()[0] == 0
-    where = ("--once", "--master", cluster.address)
-    code, said = Driver(servers, tmp_path, "pipeline", "run", "fraud", *where).end()
+    for topic in (PAYMENTS, VERDICTS, DEAD_LETTERS):
+        penstock.create_topic(topic, partitions=2)
+    sent = ("-n", str(SENT), "-r", "300", "--seed", "3", "-p", "2")
+    run = ("pipeline", "run", "fraud", "--master", cluster.address)
+    with (
+        driver(servers, tmp_path, "fraud", "generate", *sent) as generator,
+        driver(servers, tmp_path, *run) as running,
+    ):
+        running.wait_for(lambda: judged(penstock) > 0)
+        cluster.kill_executor()
+        assert generator.end()[0] == 0
+        running.wait_for(lambda: judged(penstock) >= SENT)
+        code, said = running.end(signal.SIGTERM)
     assert code == 0, said
     code, said = Driver(servers, tmp_path, "fraud", "check").end()
     assert (code, "every payment has exactly one verdict" in said) == (0, True), said
+
+
+def judged(penstock: Any) -> int:
+    """Payments that have a verdict, or were none."""
+    return sum(len(penstock.read(each, settings=COMMITTED)) for each in (VERDICTS, DEAD_LETTERS))

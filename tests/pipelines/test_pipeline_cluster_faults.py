@@ -14,10 +14,9 @@ from pyarrow import parquet
 
 from tests.pipelines.spark_cluster import SparkCluster, driver
 from tests.pipelines.test_pipeline_cli import order, write_shop
-from tests.pipelines.test_pipeline_cluster import all_of, keys
+from tests.pipelines.test_pipeline_cluster import COMMITTED, all_of, keys
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(1800)]
-COMMITTED = {"isolation.level": "read_committed"}
 # Executors come and go by themselves, and slow tasks are started a second time.
 RESTLESS = {
     "spark.dynamicAllocation.enabled": "true",

@@ -34,6 +34,12 @@ def test_other_failures_get_no_advice() -> None:
     assert one_line(error) == "ValueError: no amount"
 
 
+def test_a_worker_that_died_or_came_too_late_is_tried_again() -> None:
+    """The latter on a machine with more to do than it can."""
+    for said in ("exited unexpectedly (crashed)", "failed to connect back."):
+        assert is_transient(RuntimeError(f"org.apache.spark.SparkException: Python worker {said}"))
+
+
 def test_the_wait_before_a_restart_grows_and_is_partly_chance() -> None:
     longest = [backoff_s(0.5, failures, lambda: 0.0) for failures in (0, 1, 2, 3, 9)]
     assert longest == [0.5, 0.5, 1.0, 2.0, 15.0]

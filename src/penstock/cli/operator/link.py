@@ -6,16 +6,14 @@ what only the active controller may decide.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from collections.abc import Mapping
+from typing import TypeVar
 
 from penstock.cli.cluster import Cluster, parse_address
 from penstock.cli.failure import Failure
 from penstock.cli.wire_call import Unreachable, call
 from penstock.model.error import ErrorCode
 from penstock.protocol.entity import Entity
-
-if TYPE_CHECKING:
-    from penstock.cli.wire_security import Connect
 
 T = TypeVar("T", bound=Entity)
 
@@ -27,12 +25,13 @@ class Link:
         self._by_broker: dict[int, tuple[str, int]] = {}
 
     @property
-    def timeout_s(self) -> float:
-        return self._cluster.timeout_s
+    def settings(self) -> Mapping[str, str]:
+        """How it logs in: librdkafka's."""
+        return self._cluster.given_settings
 
     @property
-    def connect(self) -> Connect:
-        return self._cluster.connect
+    def timeout_s(self) -> float:
+        return self._cluster.timeout_s
 
     @property
     def timeout_ms(self) -> int:
@@ -47,7 +46,7 @@ class Link:
     def call(self, request: Entity, answer: type[T]) -> T:
         for address in list(self._addresses):
             try:
-                got = call(self.connect, *address, request, answer)
+                got = self.call_at(*address, request, answer)
             except Unreachable:
                 continue
             self._addresses.remove(address)
@@ -62,7 +61,7 @@ class Link:
         return self.call_at(*self._by_broker[broker], request, answer)
 
     def call_at(self, host: str, port: int, request: Entity, answer: type[T]) -> T:
-        return call(self.connect, host, port, request, answer)
+        return call(host, port, request, answer, self.timeout_s, self.settings)
 
 
 def error_name(code: int) -> str:

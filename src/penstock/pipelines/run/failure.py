@@ -20,6 +20,7 @@ _TRANSIENT = (
     "org.apache.kafka.common.errors.NotEnoughReplicas",
     "org.apache.kafka.common.errors.UnknownLeaderEpochException",
     "Python worker exited unexpectedly",
+    "Python worker failed to connect back",
     "ExecutorLostFailure",
     "No resolvable bootstrap urls given",
 )
