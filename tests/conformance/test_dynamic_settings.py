@@ -245,8 +245,6 @@ def test_refused(
 WITHOUT_EFFECT: list[tuple[str, str, str]] = [
     ("1", "listeners", "PLAINTEXT://127.0.0.1:1,CONTROLLER://127.0.0.1:2"),
     ("1", "listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,X:SSL"),
-    ("1", "ssl.client.auth", "required"),
-    ("1", "sasl.enabled.mechanisms", "PLAIN"),
     ("1", "config.providers", "x"),
 ]
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import ssl
-import subprocess
 from collections.abc import Iterator
 
 import pytest
@@ -13,7 +11,6 @@ from confluent_kafka.admin import AdminClient
 
 from penstock.testing.broker import Broker
 from tests.security.tls_kit import Keys, servers_of, tls_broker, wait_for
-from tests.unit.cli.conftest import PENSTOCK
 
 LARGE = bytes(range(256)) * 3000
 VALUES = [b"small", LARGE, b"", *(b"%d" % number for number in range(500))]
@@ -86,29 +83,6 @@ def test_a_login_over_tls(broker: Broker, keys: Keys, password: str) -> None:
     broker.produce("login", VALUES, settings=settings, timeout_s=60)
     read = broker.read("login", count=len(VALUES), settings=settings, timeout_s=60)
     assert [record.value for record in read] == VALUES
-
-
-@pytest.mark.parametrize("listener", ["MUTUAL", "LOGIN"])
-def test_commands_that_make_their_own_connections(
-    broker: Broker, keys: Keys, listener: str
-) -> None:
-    login = {
-        "security.protocol": "SASL_SSL",
-        "sasl.mechanism": "PLAIN",
-        "sasl.username": "alice",
-        "sasl.password": "hush",
-    }
-    settings = keys.librdkafka(keys.client) | (login if listener == "LOGIN" else {})
-    options = [word for key, value in settings.items() for word in ("-X", f"{key}={value}")]
-    done = subprocess.run(
-        [PENSTOCK, "-b", servers_of(broker, listener), *options, "quorum", "--json"],
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)
 
 
 def test_aiokafka(broker: Broker, keys: Keys) -> None:
