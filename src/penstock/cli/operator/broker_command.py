@@ -103,11 +103,7 @@ def describe_command(ctx: typer.Context, brokers: BrokerIds = None, as_json: Jso
             print_line(f"{label:<11} {value}")
         rows = [
             (each.name, each.level, f"{each.supported_min}-{each.supported_max}")
-<<<<<<< HEAD
             for each in features(view, link.connect)
-=======
-            for each in features(view, link)
->>>>>>> tls
         ]
         if rows:
             print_table(("feature", "level", "supported"), rows)
@@ -120,11 +116,7 @@ def describe_command(ctx: typer.Context, brokers: BrokerIds = None, as_json: Jso
     if as_json:
         print_json(
             [
-<<<<<<< HEAD
                 view.document() | {"features": [asdict(f) for f in features(view, link.connect)]}
-=======
-                view.document() | {"features": [asdict(f) for f in features(view, link)]}
->>>>>>> tls
                 for view in views
             ]
         )

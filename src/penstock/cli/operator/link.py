@@ -6,18 +6,16 @@ what only the active controller may decide.
 
 from __future__ import annotations
 
-<<<<<<< HEAD
 from typing import TYPE_CHECKING, TypeVar
-=======
-from collections.abc import Mapping
-from typing import TypeVar
->>>>>>> tls
 
 from penstock.cli.cluster import Cluster, parse_address
 from penstock.cli.failure import Failure
 from penstock.cli.wire_call import Unreachable, call
 from penstock.model.error import ErrorCode
 from penstock.protocol.entity import Entity
+
+if TYPE_CHECKING:
+    from penstock.cli.wire_security import Connect
 
 T = TypeVar("T", bound=Entity)
 
@@ -33,6 +31,10 @@ class Link:
         return self._cluster.timeout_s
 
     @property
+    def connect(self) -> Connect:
+        return self._cluster.connect
+
+    @property
     def timeout_ms(self) -> int:
         return int(self.timeout_s * 1000)
 
@@ -45,11 +47,7 @@ class Link:
     def call(self, request: Entity, answer: type[T]) -> T:
         for address in list(self._addresses):
             try:
-<<<<<<< HEAD
                 got = call(self.connect, *address, request, answer)
-=======
-                got = self.call_at(*address, request, answer)
->>>>>>> tls
             except Unreachable:
                 continue
             self._addresses.remove(address)
@@ -64,11 +62,7 @@ class Link:
         return self.call_at(*self._by_broker[broker], request, answer)
 
     def call_at(self, host: str, port: int, request: Entity, answer: type[T]) -> T:
-<<<<<<< HEAD
         return call(self.connect, host, port, request, answer)
-=======
-        return call(host, port, request, answer, self.timeout_s, self.settings)
->>>>>>> tls
 
 
 def error_name(code: int) -> str:
