@@ -37,7 +37,7 @@ REQUESTER_FROM = 3
 
 def handle(broker: Broker, request: Entity, call: Call) -> Answer:
     client = call.client
-    if not client.is_forwarded and not _may_ask(client):
+    if not client.is_forwarded and not may_ask(client):
         return _refused(request, call)
     if isinstance(request, DescribeDelegationTokenRequest):
         return _describe(broker, request, call)
@@ -46,7 +46,7 @@ def handle(broker: Broker, request: Entity, call: Call) -> Answer:
     return broker.controller.ask(request, call)
 
 
-def _may_ask(client: ClientState) -> bool:
+def may_ask(client: ClientState) -> bool:
     protocol = client.security_protocol
     if client.by_token or protocol == SecurityProtocol.PLAINTEXT:
         return False
@@ -91,9 +91,15 @@ def _describe(broker: Broker, request: DescribeDelegationTokenRequest, call: Cal
         tokens=[
             _described(token, secret, call.version)
             for token in broker.image.security.tokens.values()
-            if owners is None or not owners.isdisjoint((token.owner, *token.renewers))
+            if owners is None
+            or not owners.isdisjoint((token.owner, token.requester, *token.renewers))
         ]
     )
+
+
+def _named(token: DelegationTokenRecord) -> tuple[str, ...]:
+    """Whose token it is in any way."""
+    return token.owner, token.requester, *token.renewers
 
 
 def _described(token: DelegationTokenRecord, secret: str, version: int) -> DescribedDelegationToken:
