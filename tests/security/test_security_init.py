@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import ssl
 import stat
 import subprocess
@@ -10,8 +11,14 @@ from pathlib import Path
 
 import pytest
 
+from penstock.cli.security.authority import Authority
+from penstock.cli.security.playground import Playground
+from penstock.model.security_protocol import SecurityProtocol
+from penstock.node.cluster_config import cluster_config
+from penstock.settings.config import BrokerConfig
 from penstock.testing.broker import Broker
-from penstock.testing.port import HOST, free_port
+from penstock.testing.port import free_port
+from tests.page_kit import sections
 from tests.security.tls_kit import PATIENCE_S, asks
 from tests.unit.cli.conftest import PENSTOCK
 from tools.apache_kafka import run_tool
@@ -49,16 +56,6 @@ def broker(made: Path) -> Iterator[Broker]:
         yield running
 
 
-def client_settings(made: Path) -> list[str]:
-    values = {
-        "security.protocol": "ssl",
-        "ssl.ca.location": made / "ca.crt",
-        "ssl.certificate.location": made / "alice.crt",
-        "ssl.key.location": made / "alice.key",
-    }
-    return [word for key, value in values.items() for word in ("-X", f"{key}={value}")]
-
-
 def test_keys_are_their_owners_alone(made: Path) -> None:
     for path in (*made.glob("*.key"), *made.glob("*.pem")):
         assert stat.S_IMODE(path.stat().st_mode) == 0o600, path
@@ -71,12 +68,23 @@ def test_it_does_not_write_over_what_is_there(made: Path) -> None:
     assert done.returncode == 1 and "exists already" in done.stderr
 
 
-def test_our_own_commands(broker: Broker, made: Path) -> None:
-    to = ("-b", broker.bootstrap_servers, *client_settings(made))
-    penstock(*to, "topics", "create", "orders")
-    penstock(*to, "produce", "orders", stdin="one\ntwo\n")
-    read = penstock(*to, "consume", "orders", "-n", "2")
-    assert sorted(read.split()) == ["one", "two"]
+def test_the_commands_of_the_page(broker: Broker, made: Path, tmp_path: Path) -> None:
+    """docs/security.md, after the node is started."""
+    _, block, *_ = sections("docs/security.md")["Encryption (TLS)"]
+    script = block.text.replace("secure/", f"{made}/")
+    script = script.replace("127.0.0.1:9092", broker.bootstrap_servers)
+    path = f"{Path(PENSTOCK).parent}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        ["sh", "-e"],
+        input=script,
+        env=os.environ | {"PATH": path, "XDG_CONFIG_HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        timeout=2 * PATIENCE_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "one"
 
 
 def asks_as_alice(broker: Broker, made: Path) -> bytes:
@@ -119,13 +127,12 @@ def test_javas_tools(broker: Broker, made: Path) -> None:
     assert asks_as_alice(broker, made)
 
 
-def test_three_nodes_can_be_formatted_as_it_says(tmp_path: Path) -> None:
-    folder = tmp_path / "three"
-    said = penstock("security", "init", str(folder), "--nodes", "3")
-    for line in said.splitlines():
-        if line.startswith("penstock storage format"):
-            penstock(*line.split()[1:])
-    configs = sorted(folder.glob("node-*.properties"))
-    assert len(configs) == 3
-    for config in configs:
-        assert f"SSL://{HOST}:" in config.read_text()
+def test_settings_of_three_nodes_say_nothing_in_plain_text(tmp_path: Path) -> None:
+    made = Playground(tmp_path, 3, ("alice",), ("kafka.example",), 9092)
+    for file in made.files(Authority.create()):
+        file.path.write_text(file.text)
+    places = [cluster_config(BrokerConfig.load(made.config_of(node))) for node in made.nodes]
+    assert [place.node_id for place in places] == [1, 2, 3]
+    for place in places:
+        assert len(place.voters) == 3
+        assert {each.protocol for each in place.listeners} == {SecurityProtocol.SSL}

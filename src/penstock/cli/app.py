@@ -21,6 +21,7 @@ from penstock.cli import (
     pipeline_command,
     produce_command,
     profile_command,
+    quota_command,
     storage_command,
     topic_command,
     user_command,
@@ -54,6 +55,7 @@ _ORDER = (
     "quorum",
     "log-dirs",
     "acls",
+    "quotas",
     "audit",
     "storage",
     "security",
@@ -109,6 +111,7 @@ app.add_typer(leader_command.app, name="leaders")
 app.command("quorum")(quorum_command.quorum)
 app.command("log-dirs")(log_dir_command.log_dirs)
 app.add_typer(acl_command.app, name="acls")
+app.add_typer(quota_command.app, name="quotas")
 app.command("audit")(audit_command.audit)
 app.add_typer(storage_command.app, name="storage")
 app.add_typer(security_command.app, name="security")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from penstock.controller.outcome import Outcome
+from penstock.controller.outcome import ChargePartitions, Outcome, charge_nobody
 from penstock.controller.shard import ControllerShard
 from penstock.model.error import ApiError, ErrorCode
 from penstock.model.principal import ANONYMOUS, Principal
@@ -50,6 +50,8 @@ class Asked(NamedTuple):
     """The broker to which the client sent it; None if another one sent it on."""
     now_ms: int
     principal: Principal = ANONYMOUS
+    charge: ChargePartitions = charge_nobody
+    """Partitions made or deleted, to whoever asks."""
 
 
 Rule = Callable[[ControllerShard, Any, Asked], Outcome[Any]]
@@ -60,9 +62,15 @@ def _token(shard: ControllerShard, request: Any, asked: Asked) -> Outcome[Any]:
 
 
 _RULES: dict[type[Entity], Rule] = {
-    CreateTopicsRequest: lambda shard, request, _: shard.decide_create_topics(request),
-    DeleteTopicsRequest: lambda shard, request, _: shard.decide_delete_topics(request),
-    CreatePartitionsRequest: lambda shard, request, _: shard.decide_create_partitions(request),
+    CreateTopicsRequest: lambda shard, request, asked: shard.decide_create_topics(
+        request, asked.charge
+    ),
+    DeleteTopicsRequest: lambda shard, request, asked: shard.decide_delete_topics(
+        request, asked.charge
+    ),
+    CreatePartitionsRequest: lambda shard, request, asked: shard.decide_create_partitions(
+        request, asked.charge
+    ),
     AlterConfigsRequest: lambda shard, request, asked: shard.decide_alter_configs(
         request, asked.receiver_id
     ),

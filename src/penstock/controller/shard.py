@@ -33,7 +33,7 @@ from penstock.controller.controller_registration import decide_register_controll
 from penstock.controller.directory_assignment import decide_assign_replicas
 from penstock.controller.feature import decide_update_features
 from penstock.controller.leader_election import decide_elect_leaders
-from penstock.controller.outcome import Outcome
+from penstock.controller.outcome import ChargePartitions, Outcome, charge_nobody
 from penstock.controller.partition_creation import decide_create_partitions
 from penstock.controller.partition_index import IndexedImage
 from penstock.controller.periodic import PeriodicWork
@@ -232,16 +232,20 @@ class ControllerShard:
     def decide_fence_broker(self, broker_id: int, broker_epoch: int) -> Outcome[None]:
         return decide_fence_broker(self._context, broker_id, broker_epoch)
 
-    def decide_create_topics(self, request: CreateTopicsRequest) -> Outcome[CreateTopicsResponse]:
-        return decide_create_topics(self._context, request)
+    def decide_create_topics(
+        self, request: CreateTopicsRequest, charge: ChargePartitions = charge_nobody
+    ) -> Outcome[CreateTopicsResponse]:
+        return decide_create_topics(self._context, request, charge)
 
-    def decide_delete_topics(self, request: DeleteTopicsRequest) -> Outcome[DeleteTopicsResponse]:
-        return decide_delete_topics(self._context, request)
+    def decide_delete_topics(
+        self, request: DeleteTopicsRequest, charge: ChargePartitions = charge_nobody
+    ) -> Outcome[DeleteTopicsResponse]:
+        return decide_delete_topics(self._context, request, charge)
 
     def decide_create_partitions(
-        self, request: CreatePartitionsRequest
+        self, request: CreatePartitionsRequest, charge: ChargePartitions = charge_nobody
     ) -> Outcome[CreatePartitionsResponse]:
-        return decide_create_partitions(self._context, request)
+        return decide_create_partitions(self._context, request, charge)
 
     def decide_alter_configs(
         self, request: AlterConfigsRequest, receiver_id: int | None = None

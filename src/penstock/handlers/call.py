@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from penstock.model.principal import ANONYMOUS
@@ -28,6 +28,7 @@ class ClientState:
         "is_forwarded",
         "listener",
         "login",
+        "mute",
         "parked_produces",
         "principal",
         "produce_gate",
@@ -64,6 +65,12 @@ class ClientState:
         self.parked_produces = 0
         """Produces that wait for a coordinator or a check: later ones go behind them."""
         self.produce_gate: asyncio.Lock | None = None
+        self.mute: Callable[[float], None] = _is_not_connected
+        """For so many seconds nothing more of this connection is read."""
+
+
+def _is_not_connected(seconds: float) -> None:
+    """Another node asks in its client's name, and mutes the client itself."""
 
 
 class Call:
