@@ -19,6 +19,8 @@ TRANSACTION: Final = "authz-transaction"
 ABSENT: Final = "authz-absent"
 OWN, MADE = "authz-own-", "authz-auto-"
 """Topics for one question of one user alone: there before it, and not there."""
+TOKEN: Final = "a token"
+"""How the names of questions begin that end with one."""
 UNKNOWN_ID: Final = bytes(15) + b"\x07"
 
 
@@ -60,6 +62,7 @@ def all_cases() -> list[Case]:
         cluster_cases,
         config_cases,
         group_cases,
+        token_cases,
         topic_cases,
         transaction_cases,
     )

@@ -8,6 +8,7 @@ from penstock.protocol.frame import API_BY_KEY
 from penstock.protocol.messages.api_versions import ApiVersionsRequest
 from penstock.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from penstock.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from penstock.protocol.messages.describe_delegation_token import DescribeDelegationTokenRequest
 from penstock.protocol.messages.find_coordinator import FindCoordinatorRequest
 from penstock.protocol.messages.init_producer_id import InitProducerIdRequest
 from penstock.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
@@ -21,6 +22,7 @@ from tests.authorization.cases import (
     CONSUMERS,
     GROUP,
     OWN,
+    TOKEN,
     TOPIC,
     TRANSACTION,
     Case,
@@ -35,6 +37,7 @@ Table = dict[str, dict[str, Outcome]]
 """By question and version, then by user."""
 
 DELETE_TOPICS = 20
+DESCRIBE_TOKENS = 41
 CONSUMER_GROUP_DESCRIBE = 69
 
 
@@ -49,6 +52,8 @@ def ask_all(bootstrap_servers: str, *, newest_only: bool) -> Table:
             for case, version in asked:
                 if case.api_key == CONSUMER_GROUP_DESCRIBE:
                     _join(admin)
+                if case.api_key == DESCRIBE_TOKENS:
+                    _wait_tokens(admin, table)
                 table[f"{case.name} v{version}"] = {
                     user: _ask(login, case, Scene(user, version, topic_id))
                     for user, login in logins.items()
@@ -124,6 +129,18 @@ def _join(admin: Login) -> None:
         return answer.assignment is not None and bool(answer.assignment.topic_partitions)
 
     wait_until(has_partitions, "a member has its partitions")
+
+
+def _wait_tokens(admin: Login, table: Table) -> None:
+    """Until every token that was given is known to the broker."""
+    given = sum(
+        "error_code" not in answer
+        for question, answers in table.items()
+        if question.startswith(TOKEN)
+        for answer in answers.values()
+    )
+    request = DescribeDelegationTokenRequest(owners=None)
+    wait_until(lambda: len(admin.call(request, 3).tokens) == given, f"{given} tokens are known")
 
 
 def _wait_coordinator(admin: Login, kind: int, key: str) -> None:

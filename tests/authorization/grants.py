@@ -20,6 +20,14 @@ ADMIN: Final = "admin"
 NOBODY: Final = "nobody"
 
 
+_NAMES: Final = {
+    ResourceType.CLUSTER: (CLUSTER_NAME, PatternType.LITERAL),
+    ResourceType.USER: (f"User:{PREFIX}", PatternType.PREFIXED),
+    ResourceType.DELEGATION_TOKEN: ("*", PatternType.LITERAL),
+}
+"""Where it is another: tokens have names that nobody chooses."""
+
+
 class Grant(NamedTuple):
     resource_type: ResourceType
     operation: Operation
@@ -31,11 +39,11 @@ class Grant(NamedTuple):
         return f"{self.resource_type.name}-{refusal}{self.operation.name}".lower()
 
     def creation(self, user: str) -> AclCreation:
-        whole = self.resource_type == ResourceType.CLUSTER
+        name, pattern = _NAMES.get(self.resource_type, (PREFIX, PatternType.PREFIXED))
         return AclCreation(
             resource_type=self.resource_type,
-            resource_name=CLUSTER_NAME if whole else PREFIX,
-            resource_pattern_type=PatternType.LITERAL if whole else PatternType.PREFIXED,
+            resource_name=name,
+            resource_pattern_type=pattern,
             principal=f"User:{user}",
             host="*",
             operation=self.operation,
@@ -48,6 +56,8 @@ _TYPES: Final = (
     ResourceType.GROUP,
     ResourceType.CLUSTER,
     ResourceType.TRANSACTIONAL_ID,
+    ResourceType.DELEGATION_TOKEN,
+    ResourceType.USER,
 )
 GRANTS: Final = tuple(
     Grant(kind, operation) for kind in _TYPES for operation in (*OPERATIONS[kind], Operation.ALL)

@@ -17,7 +17,16 @@ CLOSED: Final = "closed"
 _NAMES: Final = frozenset(
     {
         *("name", "topic", "topic_name", "group_id", "transactional_id", "resource_name"),
-        *("resource_type", "key", "user", "partition_index", "index", "partition", "partition_id"),
+        *(
+            "principal_name",
+            "resource_type",
+            "key",
+            "user",
+            "partition_index",
+            "index",
+            "partition",
+            "partition_id",
+        ),
     }
 )
 _LEFT_OUT: Final = frozenset(

@@ -21,6 +21,7 @@ def security_settings(users: Mapping[str, object], listener: str) -> dict[str, s
         "authorizer.class.name": AUTHORIZER,
         "super.users": f"User:{ADMIN};User:ANONYMOUS",
         "sasl.enabled.mechanisms": "PLAIN",
+        "delegation.token.secret.key": "a-secret",
         f"listener.name.{listener.lower()}.plain.sasl.jaas.config": (
             f"{PLAIN_MODULE} required {named};"
         ),

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.handlers.authorization.access import access_of
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call, ClientState
-from penstock.metadata.token import may_renew, principal_of, token_hmac
-from penstock.model.acl import Operation, ResourceType
+from penstock.metadata.token import principal_of, token_hmac
 from penstock.model.error import ErrorCode
-from penstock.model.principal import ANONYMOUS, Principal
+from penstock.model.principal import ANONYMOUS
 from penstock.model.security_protocol import SecurityProtocol
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.create_delegation_token import (
@@ -39,20 +37,16 @@ REQUESTER_FROM = 3
 
 def handle(broker: Broker, request: Entity, call: Call) -> Answer:
     client = call.client
-    if not client.is_forwarded and not _may_ask(client):
+    if not client.is_forwarded and not may_ask(client):
         return _refused(request, call)
     if isinstance(request, DescribeDelegationTokenRequest):
         return _describe(broker, request, call)
-    if isinstance(request, CreateDelegationTokenRequest) and not _may_create(
-        broker, request, client
-    ):
-        return _refused_creation(request, call, ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED)
     if client.listener in broker.controller_listeners:
         return broker.controller.ask_active(request, call)
     return broker.controller.ask(request, call)
 
 
-def _may_ask(client: ClientState) -> bool:
+def may_ask(client: ClientState) -> bool:
     protocol = client.security_protocol
     if client.by_token or protocol == SecurityProtocol.PLAINTEXT:
         return False
@@ -64,27 +58,16 @@ def _refused(request: Entity, call: Call) -> Entity:
     if isinstance(request, DescribeDelegationTokenRequest):
         return DescribeDelegationTokenResponse(error_code=code)
     if isinstance(request, CreateDelegationTokenRequest):
-        return _refused_creation(request, call, code)
+        return _refused_creation(request, call)
     if isinstance(request, ExpireDelegationTokenRequest):
         return ExpireDelegationTokenResponse(error_code=code, expiry_timestamp_ms=NEVER_MS)
     return RenewDelegationTokenResponse(error_code=code, expiry_timestamp_ms=NEVER_MS)
 
 
-def _may_create(broker: Broker, request: CreateDelegationTokenRequest, client: ClientState) -> bool:
-    """For oneself; for others with the right to. What was sent on was looked at before."""
-    if broker.authorizer is None or client.is_forwarded or not request.owner_principal_name:
-        return True
-    owner = Principal(request.owner_principal_type or "", request.owner_principal_name)
-    if owner == client.principal:
-        return True
-    access = access_of(broker, client)
-    return access.may(Operation.CREATE_TOKENS, ResourceType.USER, str(owner))
-
-
-def _refused_creation(request: CreateDelegationTokenRequest, call: Call, code: ErrorCode) -> Entity:
+def _refused_creation(request: CreateDelegationTokenRequest, call: Call) -> Entity:
     requester = call.client.principal
     refused = CreateDelegationTokenResponse(
-        error_code=code,
+        error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED,
         principal_type=request.owner_principal_type or requester.type,
         principal_name=request.owner_principal_name or requester.name,
         issue_timestamp_ms=NEVER_MS,
@@ -108,20 +91,14 @@ def _describe(broker: Broker, request: DescribeDelegationTokenRequest, call: Cal
         tokens=[
             _described(token, secret, call.version)
             for token in broker.image.security.tokens.values()
-            if owners is None or not owners.isdisjoint((token.owner, *token.renewers))
-            if _may_see(broker, call.client, token)
+            if owners is None or not owners.isdisjoint(_named(token))
         ]
     )
 
 
-def _may_see(broker: Broker, client: ClientState, token: DelegationTokenRecord) -> bool:
-    """Its owner and its renewers, and who may see the token or all of the owner's."""
-    if broker.authorizer is None or may_renew(token, client.principal):
-        return True
-    access = access_of(broker, client)
-    return access.may(
-        Operation.DESCRIBE, ResourceType.DELEGATION_TOKEN, token.token_id
-    ) or access.may(Operation.DESCRIBE_TOKENS, ResourceType.USER, token.owner)
+def _named(token: DelegationTokenRecord) -> tuple[str, ...]:
+    """Whose token it is in any way."""
+    return token.owner, token.requester, *token.renewers
 
 
 def _described(token: DelegationTokenRecord, secret: str, version: int) -> DescribedDelegationToken:

@@ -39,6 +39,8 @@ GUARDS: Final = {
     32: "config",
     33: "config",
     37: "topic",
+    38: "delegation_token",
+    41: "delegation_token",
     42: "group",
     44: "config",
     47: "offset",
@@ -54,12 +56,13 @@ GUARDS: Final = {
 
 UNGUARDED: Final = frozenset(
     {
-        *(1, 17, 18, 36, 38, 39, 40, 41),
+        *(1, 17, 18, 36, 39, 40),
         *(76, 77, 78, 79, *range(83, 93)),
     }
 )
 """A fetch looks at each partition when it reads it (`handlers/fetch`). Who logs in has no principal
-yet. Tokens are a user's own. Share and streams groups are not served to anybody."""
+yet. Tokens are renewed and ended by those they name. Share and streams groups are not served to
+anybody."""
 
 QUORUM: Final = "quorum_request"
 """The API module that serves fetches of the metadata log."""
