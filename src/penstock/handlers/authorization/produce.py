@@ -5,7 +5,7 @@ from __future__ import annotations
 from penstock.handlers.authorization.asked import Asked, split
 from penstock.handlers.call import Answer
 from penstock.handlers.transactional_produce import has_transactional_records
-from penstock.model.acl import Operation
+from penstock.model.acl import Operation, ResourceType
 from penstock.model.error import ErrorCode, ProtocolError
 from penstock.protocol.messages.produce import (
     PartitionProduceResponse,
@@ -17,6 +17,8 @@ from penstock.protocol.messages.produce import (
 
 
 def _produce(asked: Asked, request: ProduceRequest) -> Answer:
+    if request.transactional_id is None and _may_write_all(asked, request):
+        return asked.answer(request)
     if not _may_transact(asked, request):
         return _refused(request, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
 
@@ -33,6 +35,16 @@ def _produce(asked: Asked, request: ProduceRequest) -> Answer:
     if request.acks == 0:
         return _answer_silently(asked, request)
     return asked.answer_rest(request, allowed, ProduceResponse, "responses", told)
+
+
+def _may_write_all(asked: Asked, request: ProduceRequest) -> bool:
+    """Nearly always so, and asked for every produce: nothing is built for it."""
+    may = asked.access.may
+    for topic in request.topic_data:
+        name = topic.name or asked.topic_name(topic.name, topic.topic_id)
+        if name is not None and not may(Operation.WRITE, ResourceType.TOPIC, name):
+            return False
+    return True
 
 
 def _may_transact(asked: Asked, request: ProduceRequest) -> bool:
