@@ -18,7 +18,7 @@ from penstock.settings.client_metrics import CLIENT_METRICS_KEYS, validate_clien
 from penstock.settings.config import BrokerConfig
 from penstock.settings.describe import describe_topic
 from penstock.settings.group import GROUP_KEYS, validate_group_overrides
-from penstock.settings.key import LIST, Key
+from penstock.settings.key import LIST, PER_BROKER, Key
 from penstock.settings.relation import RelationProblem, check_relations
 from penstock.settings.topic import TOPIC_KEYS, validate_topic_overrides
 
@@ -60,6 +60,8 @@ class SettingsSchema:
         """Only what is altered: the rest was accepted once, perhaps by another version."""
         changed = {key: values[key] for key in altered}
         validate_broker_overrides(changed)
+        if not name:
+            _check_default(changed)
         now = self._config()
         after = (
             now.with_dynamic(values, now.dynamic_default)
@@ -94,6 +96,20 @@ class SettingsSchema:
                 describe_topic(self._config(), overrides), key=lambda entry: entry.name
             )
         ]
+
+
+def _check_default(names: Iterable[str]) -> None:
+    """What each broker has of its own, such as its keys, cannot be everybody's."""
+    own = sorted(
+        name
+        for name in names
+        if (key := find_broker_key(name)) is not None and key.update_mode == PER_BROKER
+    )
+    if own:
+        raise ApiError(
+            ErrorCode.INVALID_REQUEST,
+            f"Cannot update these configs at default cluster level: [{', '.join(own)}]",
+        )
 
 
 def _find(resource_type: int, key: str) -> Key | None:
