@@ -110,7 +110,7 @@ def measure(peer: Peer, secure: str, keys: Keys, options: argparse.Namespace) ->
         ("TLS", secure, keys.client()),
     ):
         with peer.topic(PARTITIONS) as topic:
-            spec = {"bootstrap": address, "topic": topic, "client": client}
+            spec: Spec = {"bootstrap": address, "topic": topic, "client": client}
             spec |= {"count": options.records, "size": SIZE, "partitions": PARTITIONS}
             run(f"produce, {kind}, MB/s", "produce", spec, megabytes)
             run(f"consume, {kind}, MB/s", "consume", spec, megabytes)

@@ -60,18 +60,21 @@ def latency(spec: Spec) -> Spec:
     if spec["kind"] == "consumed":
         pair.follow()
         step = pair.send_and_receive
-    _time(step, spec["warmup"])
-    times = sorted(_time(step, spec["count"]))
+    pause_s = spec.get("pause_s", 0.0)
+    _time(step, spec["warmup"], pause_s)
+    times = sorted(_time(step, spec["count"], pause_s))
     pair.close()
     return {"p50_ms": _percentile(times, 0.5), "p99_ms": _percentile(times, 0.99)}
 
 
-def _time(step: Callable[[], None], count: int) -> list[float]:
+def _time(step: Callable[[], None], count: int, pause_s: float = 0.0) -> list[float]:
     times = []
     for _ in range(count):
         began = time.perf_counter()
         step()
         times.append(time.perf_counter() - began)
+        if pause_s:
+            time.sleep(pause_s)
     return times
 
 

@@ -13,6 +13,8 @@ from penstock.protocol.entity import Entity
 
 TOPIC: Final = "authz-topic"
 GROUP: Final = "authz-group"
+CONSUMERS: Final = "authz-consumers"
+"""A group of the consumer protocol."""
 TRANSACTION: Final = "authz-transaction"
 ABSENT: Final = "authz-absent"
 OWN, MADE = "authz-own-", "authz-auto-"

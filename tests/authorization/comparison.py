@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from penstock.protocol.frame import API_BY_KEY
 from penstock.protocol.messages.api_versions import ApiVersionsRequest
+from penstock.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from penstock.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from penstock.protocol.messages.find_coordinator import FindCoordinatorRequest
 from penstock.protocol.messages.init_producer_id import InitProducerIdRequest
@@ -16,7 +17,16 @@ from penstock.protocol.messages.offset_commit import (
     OffsetCommitRequestTopic,
 )
 from penstock.protocol.messages.produce import ProduceRequest
-from tests.authorization.cases import GROUP, OWN, TOPIC, TRANSACTION, Case, Scene, all_cases
+from tests.authorization.cases import (
+    CONSUMERS,
+    GROUP,
+    OWN,
+    TOPIC,
+    TRANSACTION,
+    Case,
+    Scene,
+    all_cases,
+)
 from tests.authorization.grants import ADMIN, USERS, creations
 from tests.authorization.login import Hangup, Login, wait_until
 from tests.authorization.outcome import CLOSED, Outcome, outcome_of
@@ -25,6 +35,7 @@ Table = dict[str, dict[str, Outcome]]
 """By question and version, then by user."""
 
 DELETE_TOPICS = 20
+CONSUMER_GROUP_DESCRIBE = 69
 
 
 def ask_all(bootstrap_servers: str, *, newest_only: bool) -> Table:
@@ -34,13 +45,15 @@ def ask_all(bootstrap_servers: str, *, newest_only: bool) -> Table:
         logins = {user: Login(bootstrap_servers, user) for user in USERS}
         try:
             _wait_effective(logins["everything"])
-            return {
-                f"{case.name} v{version}": {
+            table: Table = {}
+            for case, version in asked:
+                if case.api_key == CONSUMER_GROUP_DESCRIBE:
+                    _join(admin)
+                table[f"{case.name} v{version}"] = {
                     user: _ask(login, case, Scene(user, version, topic_id))
                     for user, login in logins.items()
                 }
-                for case, version in asked
-            }
+            return table
         finally:
             for login in logins.values():
                 login.close()
@@ -93,6 +106,24 @@ def _set_up(admin: Login) -> bytes:
     asked = MetadataRequest(topics=[MetadataRequestTopic(name=TOPIC)])
     topic_id: bytes = admin.call(asked, 12).topics[0].topic_id
     return topic_id
+
+
+def _join(admin: Login) -> None:
+    """A member that reads the topic: who describes its group hears of the topic."""
+    request = ConsumerGroupHeartbeatRequest(
+        group_id=CONSUMERS,
+        member_id="reader",
+        member_epoch=0,
+        rebalance_timeout_ms=60_000,
+        subscribed_topic_names=[TOPIC],
+        topic_partitions=[],
+    )
+
+    def has_partitions() -> bool:
+        answer = admin.call(request, 1)
+        return answer.assignment is not None and bool(answer.assignment.topic_partitions)
+
+    wait_until(has_partitions, "a member has its partitions")
 
 
 def _wait_coordinator(admin: Login, kind: int, key: str) -> None:

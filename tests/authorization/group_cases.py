@@ -31,7 +31,7 @@ from penstock.protocol.messages.offset_fetch import (
     OffsetFetchRequestTopics,
 )
 from penstock.protocol.messages.sync_group import SyncGroupRequest
-from tests.authorization.cases import ABSENT, GROUP, TOPIC, UNKNOWN_ID, Scene, case
+from tests.authorization.cases import ABSENT, CONSUMERS, GROUP, TOPIC, UNKNOWN_ID, Scene, case
 
 IDS_FROM = 10
 MANY_GROUPS_FROM = 8
@@ -154,7 +154,7 @@ def offset_delete(scene: Scene) -> Entity:
 @case("heartbeat of the consumer protocol", 68)
 def consumer_heartbeat(scene: Scene) -> Entity:
     return ConsumerGroupHeartbeatRequest(
-        group_id="authz-consumers",
+        group_id=CONSUMERS,
         member_id="somebody",
         member_epoch=5,
         rebalance_timeout_ms=10_000,
@@ -166,5 +166,5 @@ def consumer_heartbeat(scene: Scene) -> Entity:
 @case("describe consumer groups", 69)
 def consumer_describe(scene: Scene) -> Entity:
     return ConsumerGroupDescribeRequest(
-        group_ids=["authz-consumers", "other-group"], include_authorized_operations=True
+        group_ids=[CONSUMERS, "other-group"], include_authorized_operations=True
     )

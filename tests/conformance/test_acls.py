@@ -235,3 +235,31 @@ def test_kafka_acls(broker: SaslBroker, tmp_path: Path) -> None:
     assert "host=10.0.0.0/8, operation=READ, permissionType=DENY" in tool("--list")
     tool("--remove", "--force", *what)
     assert "tooled-" not in tool("--list")
+
+
+def test_a_regular_expression_comes_to_no_topic_that_must_not_be_known(
+    broker: SaslBroker, admin: AdminClient
+) -> None:
+    """The broker resolves it (KIP-848), with what the member may describe."""
+    producer = Producer(broker.client("PLAIN", ADMIN, PASSWORD))
+    for topic in ("matched-open", "matched-secret"):
+        assert sent(producer, topic) is None
+    group = entry("matchers", "carol", AclOperation.READ, kind=ResourceType.GROUP)
+    allow(admin, entry("matched-open", "carol", AclOperation.READ), group)
+    settings = broker.client("PLAIN", "carol", PASSWORD)
+    consumer = Consumer(settings | {"group.id": "matchers", "group.protocol": "consumer"})
+    try:
+        consumer.subscribe(["^matched-.*"])
+
+        def assigned() -> set[str]:
+            consumer.poll(0.2)
+            return {one.topic for one in consumer.assignment()}
+
+        wait_until(lambda: bool(assigned()), PATIENCE_S)
+        # The client leaves out what it cannot name: the broker says what it was given.
+        described = admin.describe_consumer_groups(["matchers"])["matchers"].result(PATIENCE_S)
+        (member,) = described.members
+        targets = member.target_assignment.topic_partitions
+        assert {one.topic for one in targets} == {"matched-open"}
+    finally:
+        consumer.close()

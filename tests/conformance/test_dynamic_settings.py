@@ -247,11 +247,7 @@ WITHOUT_EFFECT: list[tuple[str, str, str]] = [
     ("1", "listener.security.protocol.map", "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT,X:SSL"),
     ("1", "ssl.client.auth", "required"),
     ("1", "sasl.enabled.mechanisms", "PLAIN"),
-    ("1", "listener.name.plaintext.max.connections", "5"),
     ("1", "config.providers", "x"),
-    ("", "max.connections", "500"),
-    ("", "max.connections.per.ip", "500"),
-    ("", "max.connection.creation.rate", "500"),
 ]
 
 

@@ -13,10 +13,10 @@ import pytest
 from confluent_kafka import KafkaException, Producer
 
 from penstock.cli.audit import parse_line
+from penstock.model.internal_topic import AUDIT_TOPIC
 from penstock.testing.broker import Broker
 from tests.unit.cli.conftest import PENSTOCK
 
-TOPIC = "__penstock_audit"
 SETTINGS = {"penstock.audit.topic.enable": True, "penstock.audit.interval.ms": 1000}
 
 
@@ -34,7 +34,7 @@ def of_file(path: Path) -> list[dict[str, Any]]:
 
 def of_topic(broker: Any) -> list[dict[str, Any]]:
     try:
-        records = broker.read(TOPIC)
+        records = broker.read(AUDIT_TOPIC)
     except KafkaException:
         return []
     return [line for each in records if (line := parse_line(each.value)) is not None]
@@ -117,10 +117,10 @@ def test_clients_do_not_write_it(penstock_factory: Callable[..., Broker]) -> Non
     wait_for(lambda: of_topic(broker))
     failed = []
     producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "acks": "all"})
-    producer.produce(TOPIC, b"forged", on_delivery=lambda error, _: failed.append(error))
+    producer.produce(AUDIT_TOPIC, b"forged", on_delivery=lambda error, _: failed.append(error))
     producer.flush(60)
     assert [error is not None for error in failed] == [True]
-    assert not [each for each in broker.read(TOPIC) if each.value == b"forged"]
+    assert not [each for each in broker.read(AUDIT_TOPIC) if each.value == b"forged"]
 
 
 @pytest.mark.penstock(settings=SETTINGS)

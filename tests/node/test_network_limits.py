@@ -13,7 +13,18 @@ from typing import Any
 
 import pytest
 
+from penstock.protocol.messages.alter_client_quotas import (
+    AlterClientQuotasRequest,
+    OpData,
+    RequestEntityData,
+    RequestEntryData,
+)
 from penstock.protocol.messages.api_versions import ApiVersionsRequest
+from penstock.protocol.messages.incremental_alter_configs import (
+    AlterableConfig,
+    AlterConfigsResource,
+    IncrementalAlterConfigsRequest,
+)
 from penstock.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from tests.node.wire_kit import (
     FETCH_VERSION,
@@ -162,18 +173,13 @@ def test_no_more_connections_than_allowed(penstock: Any) -> None:
         wires = [stack.enter_context(Wire(penstock.bootstrap_servers)) for _ in range(3)]
         for wire in wires:
             assert wire.call(ApiVersionsRequest(), 0).error_code == 0
-        assert stack.enter_context(Wire(penstock.bootstrap_servers)).is_closed()
+        waiting = stack.enter_context(Wire(penstock.bootstrap_servers))
+        waiting.send(ApiVersionsRequest(), 0)
+        assert not waiting.has_answer(0.2)
         for wire in wires:
             assert wire.call(ApiVersionsRequest(), 0).error_code == 0
         wires[0].sock.close()
-        deadline = time.monotonic() + 5
-        while True:
-            try:
-                assert is_served(penstock.bootstrap_servers)
-                return
-            except ConnectionError:
-                assert time.monotonic() < deadline
-                time.sleep(0.05)
+        assert waiting.receive().error_code == 0
 
 
 # Memory
@@ -270,3 +276,77 @@ def test_large_requests_at_once_all_get_through(
         for sender in senders:
             sender.join(30)
         assert sorted(produced(wire.receive()).base_offset for wire in wires) == [0, 1, 2, 3]
+
+
+# Addresses
+
+
+def change_limit(penstock: Any, name: str, value: str | None) -> None:
+    """While it runs, by whoever is allowed to."""
+    change = AlterableConfig(name=name, config_operation=int(value is None), value=value)
+    resource = AlterConfigsResource(resource_type=4, resource_name="", configs=[change])
+    with Wire(penstock.bootstrap_servers) as wire:
+        answer = wire.call(IncrementalAlterConfigsRequest(resources=[resource]), 1)
+    assert [each.error_code for each in answer.responses] == [0], answer
+
+
+def is_let_in(wire: Wire) -> bool:
+    try:
+        return wire.call(ApiVersionsRequest(), 0).error_code == 0
+    except ConnectionError:
+        return False
+
+
+def test_an_address_has_no_more_connections_than_it_may(penstock: Any) -> None:
+    """Limits change while it runs, and a single address may have one of its own."""
+    with ExitStack() as stack:
+        wires = [stack.enter_context(Wire(penstock.bootstrap_servers)) for _ in range(3)]
+        assert all(map(is_let_in, wires))
+        change_limit(penstock, "max.connections.per.ip", "3")
+        assert all(map(is_let_in, wires)), "those that are there stay"
+        with Wire(penstock.bootstrap_servers) as refused:
+            assert not is_let_in(refused)
+        wires.pop().sock.close()
+        deadline = time.monotonic() + 30
+        while True:
+            with Wire(penstock.bootstrap_servers) as another:
+                if is_let_in(another):
+                    break
+            assert time.monotonic() < deadline
+        assert "connections refused" in penstock.log
+
+
+@pytest.mark.penstock(
+    settings={
+        "max.connections.per.ip": 0,
+        "max.connections.per.ip.overrides": "127.0.0.1:2",
+        "listener.name.plaintext.max.connections": 100,
+    }
+)
+def test_an_address_may_have_a_limit_of_its_own(penstock: Any) -> None:
+    with Wire(penstock.bootstrap_servers) as one, Wire(penstock.bootstrap_servers) as other:
+        assert is_let_in(one) and is_let_in(other)
+        with Wire(penstock.bootstrap_servers) as third:
+            assert not is_let_in(third)
+
+
+def set_connection_rate(wire: Wire, rate: float | None) -> None:
+    """Of every address."""
+    op = OpData(key="connection_creation_rate", value=rate or 0.0, remove=rate is None)
+    entity = RequestEntityData(entity_type="ip", entity_name=None)
+    request = AlterClientQuotasRequest(entries=[RequestEntryData(entity=[entity], ops=[op])])
+    assert [each.error_code for each in wire.call(request, 1).entries] == [0]
+
+
+def test_an_address_that_connects_too_often_is_sent_away(penstock: Any) -> None:
+    with Wire(penstock.bootstrap_servers) as admin:
+        set_connection_rate(admin, 1.0)
+        deadline = time.monotonic() + 60
+        refused = 0
+        while not refused:
+            assert time.monotonic() < deadline
+            with Wire(penstock.bootstrap_servers) as wire:
+                refused += not is_let_in(wire)
+        set_connection_rate(admin, None)
+        for _ in range(20):
+            assert is_served(penstock.bootstrap_servers)

@@ -19,8 +19,9 @@ PAGE = Path(__file__).parents[2] / "docs" / "security.md"
 
 
 def block(language: str) -> str:
-    """The first of its kind on the page."""
-    found = re.search(rf"```{language}\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    """The first of its kind in the part about logins."""
+    part = PAGE.read_text().partition("## Logins (SASL)")[2]
+    found = re.search(rf"```{language}\n(.*?)```", part, re.DOTALL)
     assert found is not None
     return found[1]
 

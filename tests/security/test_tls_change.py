@@ -93,8 +93,8 @@ def test_a_changed_file_is_taken_and_a_bad_one_refused(broker: Broker, keys: Key
         assert "Keystore DistinguishedName does not match" in broker.log
         assert shown(broker, keys) == second
         said = [line for line in broker.log.splitlines() if "the old ones stay in force" in line]
-        # One line for each listener and each of the two files.
-        assert len(said) == 4
+        # One line for each of three listeners and each of the two files.
+        assert len(said) == 6
 
         # Whoever was connected before all that still is.
         old.settimeout(PATIENCE_S)

@@ -7,9 +7,10 @@ import ssl
 from collections.abc import Iterator
 
 import pytest
+from confluent_kafka.admin import AdminClient
 
 from penstock.testing.broker import Broker
-from tests.security.tls_kit import Keys, servers_of, tls_broker
+from tests.security.tls_kit import Keys, servers_of, tls_broker, wait_for
 
 LARGE = bytes(range(256)) * 3000
 VALUES = [b"small", LARGE, b"", *(b"%d" % number for number in range(500))]
@@ -61,6 +62,27 @@ def test_kafka_python(broker: Broker, keys: Keys) -> None:
     finally:
         consumer.close()
     assert read == VALUES
+
+
+@pytest.mark.parametrize("password", ["hush", "wrong"])
+def test_a_login_over_tls(broker: Broker, keys: Keys, password: str) -> None:
+    login = {
+        "security.protocol": "sasl_ssl",
+        "sasl.mechanisms": "PLAIN",
+        "sasl.username": "alice",
+        "sasl.password": password,
+        "log_level": "0",
+    }
+    settings = keys.librdkafka() | login | {"bootstrap.servers": servers_of(broker, "LOGIN")}
+    if password == "wrong":
+        refused: list[str] = []
+        admin = AdminClient(settings | {"error_cb": lambda error: refused.append(error.str())})
+        wait_for(lambda: bool(admin.poll(0.1)) or bool(refused), "let in, or not a word")
+        assert "Authentication failed" in refused[0]
+        return
+    broker.produce("login", VALUES, settings=settings, timeout_s=60)
+    read = broker.read("login", count=len(VALUES), settings=settings, timeout_s=60)
+    assert [record.value for record in read] == VALUES
 
 
 def test_aiokafka(broker: Broker, keys: Keys) -> None:

@@ -13,6 +13,10 @@ from penstock.testing.broker import Broker
 from penstock.testing.port import HOST, free_port
 
 PATIENCE_S = 60.0
+LOGINS = (
+    "org.apache.kafka.common.security.plain.PlainLoginModule required "
+    'username="node" password="n" user_alice="hush";'
+)
 
 
 class Keys:
@@ -65,12 +69,14 @@ class Keys:
 
 
 def tls_broker(folder: Path, keys: Keys, settings: dict[str, object]) -> Broker:
-    """`SSL` asks for no certificate, `MUTUAL` for one."""
-    one, other = free_port(), free_port()
+    """`SSL` asks for no certificate, `MUTUAL` for one, and `LOGIN` for a password instead."""
+    names = ("SSL", "MUTUAL", "LOGIN")
     own: dict[str, object] = {
-        "listeners": f"SSL://{HOST}:{one},MUTUAL://{HOST}:{other}",
-        "listener.security.protocol.map": "SSL:SSL,MUTUAL:SSL",
+        "listeners": ",".join(f"{name}://{HOST}:{free_port()}" for name in names),
+        "listener.security.protocol.map": "SSL:SSL,MUTUAL:SSL,LOGIN:SASL_SSL",
         "listener.name.mutual.ssl.client.auth": "required",
+        "listener.name.login.sasl.enabled.mechanisms": "PLAIN",
+        "listener.name.login.plain.sasl.jaas.config": LOGINS,
     }
     return Broker(folder / "data", {**own, **keys.node_settings, **settings})
 

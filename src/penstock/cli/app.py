@@ -21,6 +21,7 @@ from penstock.cli import (
     pipeline_command,
     produce_command,
     profile_command,
+    quota_command,
     storage_command,
     topic_command,
     user_command,
@@ -38,6 +39,7 @@ from penstock.cli.operator import (
 )
 from penstock.cli.option import complete_start, start_help
 from penstock.cli.profile import DEFAULT_BOOTSTRAP_SERVERS
+from penstock.cli.security import command as security_command
 
 _ORDER = (
     "start",
@@ -53,8 +55,10 @@ _ORDER = (
     "quorum",
     "log-dirs",
     "acls",
+    "quotas",
     "audit",
     "storage",
+    "security",
     "pipeline",
     "dlq",
     "fraud",
@@ -107,8 +111,10 @@ app.add_typer(leader_command.app, name="leaders")
 app.command("quorum")(quorum_command.quorum)
 app.command("log-dirs")(log_dir_command.log_dirs)
 app.add_typer(acl_command.app, name="acls")
+app.add_typer(quota_command.app, name="quotas")
 app.command("audit")(audit_command.audit)
 app.add_typer(storage_command.app, name="storage")
+app.add_typer(security_command.app, name="security")
 app.add_typer(pipeline_command.app, name="pipeline")
 app.add_typer(dlq_command.app, name="dlq")
 app.add_typer(fraud_command.app, name="fraud")

@@ -17,8 +17,8 @@ from penstock.cli.cluster import Cluster, unknown_topic
 from penstock.cli.failure import Failure, UsageFailure
 from penstock.cli.output import print_line, print_table
 from penstock.cli.position import Anchor, Position, parse_position
+from penstock.model.internal_topic import AUDIT_TOPIC
 
-TOPIC = "__penstock_audit"
 TIMES = "beginning, -15m (s, m, h, d ago), ISO time, or @MILLISECONDS"
 
 
@@ -134,9 +134,9 @@ def _topic_lines(
     from penstock.cli.reader import TopicReader
 
     try:
-        reader = TopicReader(cluster, TOPIC, ())
+        reader = TopicReader(cluster, AUDIT_TOPIC, ())
     except Failure as failure:
-        if str(failure) != str(unknown_topic(TOPIC)):
+        if str(failure) != str(unknown_topic(AUDIT_TOPIC)):
             raise
         raise Failure(
             "there is no audit log here: start the brokers with "

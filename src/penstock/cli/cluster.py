@@ -71,10 +71,6 @@ class Cluster:
         }
         return own | {key.replace("_", "."): v for key, v in settings.items()} | self.given_settings
 
-    @property
-    def secured(self) -> bool:
-        return self.given_settings.get("security.protocol", "plaintext").lower() != "plaintext"
-
     def _reach(self) -> None:
         """Fail at once where nothing listens; the library would try until its time-out."""
         addresses = [parse_address(each) for each in self.bootstrap_servers.split(",")]

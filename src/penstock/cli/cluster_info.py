@@ -77,10 +77,11 @@ def describe_cluster(cluster: Cluster) -> ClusterInfo:
 
 
 def _features(cluster: Cluster, brokers: list[BrokerAddress]) -> dict[str, int]:
-    """confluent-kafka has no call for them, and our own speaks plain text only."""
-    if cluster.secured or not brokers:
+    """confluent-kafka has no call for them."""
+    if not brokers:
         return {}
-    answer = api_versions(brokers[0].host, brokers[0].port, cluster.timeout_s)
+    first = brokers[0]
+    answer = api_versions(first.host, first.port, cluster.timeout_s, cluster.given_settings)
     return {each.name: each.max_version_level for each in answer.finalized_features}
 
 

@@ -40,6 +40,17 @@ def need_modules(*modules: str) -> None:
             raise Failure(_advice(module))
 
 
+def need_security() -> None:
+    """Before work that makes keys or certificates."""
+    from importlib.util import find_spec
+
+    if find_spec("cryptography") is None:
+        raise Failure(
+            "cryptography is not installed; certificates need the extra `security`, "
+            "pip install 'penstock[security]'"
+        )
+
+
 def _advice(module: str) -> str:
     from penstock.pipelines.version import INSTALL
 

@@ -46,8 +46,6 @@ class LogDir:
 
 
 def describe_log_dirs(cluster: Cluster, topics: set[str], brokers: set[int]) -> list[LogDir]:
-    if cluster.secured:
-        raise Failure("log-dirs speaks to brokers in plain text only, so far")
     nodes = cluster.metadata().brokers
     missing = sorted(brokers - set(nodes))
     if missing:
@@ -58,12 +56,19 @@ def describe_log_dirs(cluster: Cluster, topics: set[str], brokers: set[int]) -> 
         _log_dir(node.id, result, topics)
         for node in nodes.values()
         if not brokers or node.id in brokers
-        for result in _results(node, request, cluster.timeout_s)
+        for result in _results(cluster, node, request)
     ]
 
 
-def _results(node: Any, request: DescribeLogDirsRequest, timeout_s: float) -> list[Any]:
-    answer = call(node.host, node.port, request, DescribeLogDirsResponse, timeout_s)
+def _results(cluster: Cluster, node: Any, request: DescribeLogDirsRequest) -> list[Any]:
+    answer = call(
+        node.host,
+        node.port,
+        request,
+        DescribeLogDirsResponse,
+        cluster.timeout_s,
+        cluster.given_settings,
+    )
     if answer.error_code:
         raise Failure(f"broker {node.id}: {ErrorCode(answer.error_code).name}")
     return answer.results

@@ -100,6 +100,10 @@ class ControllerConfig:
     """Past this a decision is written as a metadata transaction of several batches."""
     partitions_per_request_max: int = 10_000
     bootstrap_features: Mapping[str, int] = field(default_factory=lambda: BOOTSTRAP_FEATURES)
+    token_secret: str | None = None
+    """What delegation tokens are made with; None where there are none."""
+    token_lifetime_ms_max: int = 604_800_000
+    token_expiry_ms: int = 86_400_000
     create_topic_policy: Callable[..., str | None] | None = None
     alter_config_policy: Callable[..., str | None] | None = None
     """What the user's own rules say against it; told by name what is asked for."""

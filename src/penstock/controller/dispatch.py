@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from penstock.controller.outcome import Outcome
+from penstock.controller.outcome import ChargePartitions, Outcome, charge_nobody
 from penstock.controller.shard import ControllerShard
 from penstock.model.error import ApiError, ErrorCode
+from penstock.model.principal import ANONYMOUS, Principal
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.allocate_producer_ids import AllocateProducerIdsRequest
 from penstock.protocol.messages.alter_client_quotas import AlterClientQuotasRequest
@@ -24,15 +25,18 @@ from penstock.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
 from penstock.protocol.messages.broker_registration import BrokerRegistrationRequest
 from penstock.protocol.messages.controller_registration import ControllerRegistrationRequest
 from penstock.protocol.messages.create_acls import CreateAclsRequest
+from penstock.protocol.messages.create_delegation_token import CreateDelegationTokenRequest
 from penstock.protocol.messages.create_partitions import CreatePartitionsRequest
 from penstock.protocol.messages.create_topics import CreateTopicsRequest
 from penstock.protocol.messages.delete_acls import DeleteAclsRequest
 from penstock.protocol.messages.delete_topics import DeleteTopicsRequest
 from penstock.protocol.messages.elect_leaders import ElectLeadersRequest
+from penstock.protocol.messages.expire_delegation_token import ExpireDelegationTokenRequest
 from penstock.protocol.messages.incremental_alter_configs import IncrementalAlterConfigsRequest
 from penstock.protocol.messages.list_partition_reassignments import (
     ListPartitionReassignmentsRequest,
 )
+from penstock.protocol.messages.renew_delegation_token import RenewDelegationTokenRequest
 from penstock.protocol.messages.unregister_broker import UnregisterBrokerRequest
 from penstock.protocol.messages.update_features import UpdateFeaturesRequest
 
@@ -45,14 +49,28 @@ class Asked(NamedTuple):
     receiver_id: int | None
     """The broker to which the client sent it; None if another one sent it on."""
     now_ms: int
+    principal: Principal = ANONYMOUS
+    charge: ChargePartitions = charge_nobody
+    """Partitions made or deleted, to whoever asks."""
 
 
 Rule = Callable[[ControllerShard, Any, Asked], Outcome[Any]]
 
+
+def _token(shard: ControllerShard, request: Any, asked: Asked) -> Outcome[Any]:
+    return shard.decide_token(request, asked.principal, asked.now_ms)
+
+
 _RULES: dict[type[Entity], Rule] = {
-    CreateTopicsRequest: lambda shard, request, _: shard.decide_create_topics(request),
-    DeleteTopicsRequest: lambda shard, request, _: shard.decide_delete_topics(request),
-    CreatePartitionsRequest: lambda shard, request, _: shard.decide_create_partitions(request),
+    CreateTopicsRequest: lambda shard, request, asked: shard.decide_create_topics(
+        request, asked.charge
+    ),
+    DeleteTopicsRequest: lambda shard, request, asked: shard.decide_delete_topics(
+        request, asked.charge
+    ),
+    CreatePartitionsRequest: lambda shard, request, asked: shard.decide_create_partitions(
+        request, asked.charge
+    ),
     AlterConfigsRequest: lambda shard, request, asked: shard.decide_alter_configs(
         request, asked.receiver_id
     ),
@@ -69,6 +87,9 @@ _RULES: dict[type[Entity], Rule] = {
     AlterUserScramCredentialsRequest: lambda shard, request, _: shard.decide_alter_scram(request),
     CreateAclsRequest: lambda shard, request, _: shard.decide_create_acls(request),
     DeleteAclsRequest: lambda shard, request, _: shard.decide_delete_acls(request),
+    CreateDelegationTokenRequest: _token,
+    RenewDelegationTokenRequest: _token,
+    ExpireDelegationTokenRequest: _token,
     AlterClientQuotasRequest: lambda shard, request, _: shard.decide_alter_quotas(request),
     UpdateFeaturesRequest: lambda shard, request, asked: shard.decide_update_features(
         request, asked.version, asked.controller_id

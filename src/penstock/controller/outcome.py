@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from penstock.controller.config import ControllerConfig
@@ -14,6 +14,14 @@ from penstock.protocol.messages.records.end_transaction_record import EndTransac
 
 ReplyT = TypeVar("ReplyT")
 Outcome = Decision[MetadataRecord, ReplyT]
+
+ChargePartitions = Callable[[int], None]
+"""Partitions about to be made or deleted, for the quota of whoever asks; ApiError if it is used
+up."""
+
+
+def charge_nobody(partition_count: int) -> None:
+    """Of a request that is held to no quota."""
 
 
 class RequestTooLarge(ApiError):

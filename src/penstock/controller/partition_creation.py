@@ -6,7 +6,14 @@ from collections import Counter
 
 from penstock.controller.assignment import assigned_partition, invalid_assignment
 from penstock.controller.config import ControllerContext
-from penstock.controller.outcome import Outcome, RequestTooLarge, check_partition_count, conclude
+from penstock.controller.outcome import (
+    ChargePartitions,
+    Outcome,
+    RequestTooLarge,
+    charge_nobody,
+    check_partition_count,
+    conclude,
+)
 from penstock.controller.placement import new_partition, place_partitions
 from penstock.controller.tenant import TenantLimits
 from penstock.metadata.partition import PartitionImage
@@ -23,7 +30,9 @@ from penstock.protocol.messages.create_partitions import (
 
 
 def decide_create_partitions(
-    context: ControllerContext, request: CreatePartitionsRequest
+    context: ControllerContext,
+    request: CreatePartitionsRequest,
+    charge: ChargePartitions = charge_nobody,
 ) -> Outcome[CreatePartitionsResponse]:
     counts = Counter(topic.name for topic in request.topics)
     records: list[MetadataRecord] = []
@@ -34,7 +43,7 @@ def decide_create_partitions(
         try:
             if counts[topic.name] > 1:
                 raise ApiError(ErrorCode.INVALID_REQUEST, "Duplicate topic name.")
-            records += _grow(context, topic, len(records), limits)
+            records += _grow(context, topic, charge, len(records), limits)
         except ApiError as error:
             if isinstance(error, RequestTooLarge):
                 raise
@@ -47,6 +56,7 @@ def decide_create_partitions(
 def _grow(
     context: ControllerContext,
     asked: CreatePartitionsTopic,
+    charge: ChargePartitions,
     record_count: int,
     limits: TenantLimits,
 ) -> list[MetadataRecord]:
@@ -59,6 +69,7 @@ def _grow(
     added = range(present, _checked_count(asked, present))
     check_partition_count(context.config, record_count + len(added))
     limits.check_growth(asked.name, present, asked.count)
+    charge(len(added))
     replication_factor = len(next(iter(topic.partitions.values())).replicas)
     if asked.assignments is None:
         partitions = _placed(context, topic, added, replication_factor)

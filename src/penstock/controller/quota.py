@@ -1,6 +1,6 @@
 """AlterClientQuotas: what users, clients and addresses may take of the cluster.
 
-Kept and told; `image.security.quotas` has them for whoever is to hold somebody to one.
+Kept and told; every node holds its own clients to them (`handlers/throttle`).
 """
 
 from __future__ import annotations

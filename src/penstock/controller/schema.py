@@ -39,6 +39,9 @@ def controller_config(config: BrokerConfig) -> ControllerConfig:
         * config.get("leader.imbalance.check.interval.seconds"),
         unclean_election_interval_ms=config.get("unclean.leader.election.interval.ms"),
         feature_ranges=CHANGEABLE_FEATURES,
+        token_secret=config.get("delegation.token.secret.key"),
+        token_lifetime_ms_max=config.get("delegation.token.max.lifetime.ms"),
+        token_expiry_ms=config.get("delegation.token.expiry.time.ms"),
         create_topic_policy=create_topic_policy(config),
         alter_config_policy=alter_config_policy(config),
     )

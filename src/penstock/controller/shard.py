@@ -33,7 +33,7 @@ from penstock.controller.controller_registration import decide_register_controll
 from penstock.controller.directory_assignment import decide_assign_replicas
 from penstock.controller.feature import decide_update_features
 from penstock.controller.leader_election import decide_elect_leaders
-from penstock.controller.outcome import Outcome
+from penstock.controller.outcome import ChargePartitions, Outcome, charge_nobody
 from penstock.controller.partition_creation import decide_create_partitions
 from penstock.controller.partition_index import IndexedImage
 from penstock.controller.periodic import PeriodicWork
@@ -43,6 +43,7 @@ from penstock.controller.reassignment import (
     decide_list_reassignments,
 )
 from penstock.controller.scram import decide_alter_scram
+from penstock.controller.token import TokenRequest, TokenResponse, decide_token
 from penstock.controller.topic_creation import decide_create_topics
 from penstock.controller.topic_deletion import decide_delete_topics
 from penstock.machine.decision import Decision
@@ -50,6 +51,7 @@ from penstock.machine.timers import TimerKey
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.record import MetadataRecord, RecordKind
 from penstock.model.id import TopicId
+from penstock.model.principal import Principal
 from penstock.protocol.messages.allocate_producer_ids import (
     AllocateProducerIdsRequest,
     AllocateProducerIdsResponse,
@@ -230,16 +232,20 @@ class ControllerShard:
     def decide_fence_broker(self, broker_id: int, broker_epoch: int) -> Outcome[None]:
         return decide_fence_broker(self._context, broker_id, broker_epoch)
 
-    def decide_create_topics(self, request: CreateTopicsRequest) -> Outcome[CreateTopicsResponse]:
-        return decide_create_topics(self._context, request)
+    def decide_create_topics(
+        self, request: CreateTopicsRequest, charge: ChargePartitions = charge_nobody
+    ) -> Outcome[CreateTopicsResponse]:
+        return decide_create_topics(self._context, request, charge)
 
-    def decide_delete_topics(self, request: DeleteTopicsRequest) -> Outcome[DeleteTopicsResponse]:
-        return decide_delete_topics(self._context, request)
+    def decide_delete_topics(
+        self, request: DeleteTopicsRequest, charge: ChargePartitions = charge_nobody
+    ) -> Outcome[DeleteTopicsResponse]:
+        return decide_delete_topics(self._context, request, charge)
 
     def decide_create_partitions(
-        self, request: CreatePartitionsRequest
+        self, request: CreatePartitionsRequest, charge: ChargePartitions = charge_nobody
     ) -> Outcome[CreatePartitionsResponse]:
-        return decide_create_partitions(self._context, request)
+        return decide_create_partitions(self._context, request, charge)
 
     def decide_alter_configs(
         self, request: AlterConfigsRequest, receiver_id: int | None = None
@@ -266,6 +272,11 @@ class ControllerShard:
 
     def decide_delete_acls(self, request: DeleteAclsRequest) -> Outcome[DeleteAclsResponse]:
         return decide_delete_acls(self._context, request)
+
+    def decide_token(
+        self, request: TokenRequest, requester: Principal, now_ms: int
+    ) -> Outcome[TokenResponse]:
+        return decide_token(self._context, request, requester, now_ms)
 
     def decide_alter_quotas(
         self, request: AlterClientQuotasRequest

@@ -6,7 +6,14 @@ from collections import Counter
 
 from penstock.controller.assignment import assigned_partition, invalid_assignment
 from penstock.controller.config import ControllerContext
-from penstock.controller.outcome import Outcome, RequestTooLarge, check_partition_count, conclude
+from penstock.controller.outcome import (
+    ChargePartitions,
+    Outcome,
+    RequestTooLarge,
+    charge_nobody,
+    check_partition_count,
+    conclude,
+)
 from penstock.controller.placement import new_partition, place_partitions
 from penstock.controller.policy import check_policy
 from penstock.controller.tenant import TenantLimits
@@ -34,7 +41,9 @@ _DEFAULT = -1
 
 
 def decide_create_topics(
-    context: ControllerContext, request: CreateTopicsRequest
+    context: ControllerContext,
+    request: CreateTopicsRequest,
+    charge: ChargePartitions = charge_nobody,
 ) -> Outcome[CreateTopicsResponse]:
     _check_total(context, request)
     counts = Counter(topic.name for topic in request.topics)
@@ -45,7 +54,7 @@ def decide_create_topics(
     for topic in request.topics:
         try:
             _check_mentioned(topic.name, counts[topic.name])
-            results[topic.name] = _create_topic(context, topic, records, described, limits)
+            results[topic.name] = _create_topic(context, topic, charge, records, described, limits)
         except ApiError as error:
             results[topic.name] = _failure(topic.name, error)
     response = CreateTopicsResponse(topics=list(results.values()))
@@ -82,6 +91,7 @@ def _failure(name: str, error: ApiError) -> CreatableTopicResult:
 def _create_topic(
     context: ControllerContext,
     topic: CreatableTopic,
+    charge: ChargePartitions,
     records: list[MetadataRecord],
     described: Described,
     limits: TenantLimits,
@@ -101,6 +111,7 @@ def _create_topic(
         replication_factor=len(partitions[0].replicas),
         configs=dict(overrides),
     )
+    charge(len(partitions))
     records.append(TopicRecord(name=topic.name, topic_id=topic_id))
     records += _config_records(topic.name, overrides)
     records += (partition_record(topic_id, index, one) for index, one in enumerate(partitions))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from penstock.controller.config import ControllerContext
-from penstock.controller.outcome import Outcome, conclude
+from penstock.controller.outcome import ChargePartitions, Outcome, charge_nobody, conclude
 from penstock.metadata.record import MetadataRecord
 from penstock.metadata.topic import TopicImage
 from penstock.model.error import ApiError, ErrorCode
@@ -20,7 +20,9 @@ from penstock.protocol.messages.records.remove_topic_record import RemoveTopicRe
 
 
 def decide_delete_topics(
-    context: ControllerContext, request: DeleteTopicsRequest
+    context: ControllerContext,
+    request: DeleteTopicsRequest,
+    charge: ChargePartitions = charge_nobody,
 ) -> Outcome[DeleteTopicsResponse]:
     asked = [
         *(DeleteTopicState(name=name) for name in request.topic_names),
@@ -34,6 +36,7 @@ def decide_delete_topics(
             topic = _find(context, name, topic_id, count)
             if topic.id in doomed:
                 raise _invalid("The provided topic name maps to an ID that was already supplied.")
+            charge(len(topic.partitions))
             doomed[topic.id] = RemoveTopicRecord(topic_id=topic.id)
             results.append(DeletableTopicResult(name=topic.name, topic_id=topic.id))
         except ApiError as error:

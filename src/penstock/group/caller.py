@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 
@@ -10,3 +11,5 @@ class Caller(NamedTuple):
     client_id: str = ""
     client_host: str = ""
     """With a leading slash, as Kafka writes it: `/127.0.0.1`."""
+    may_describe: Callable[[str], bool] | None = None
+    """Whether a topic may be known to them; None where everything may."""

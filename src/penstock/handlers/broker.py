@@ -12,6 +12,7 @@ from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE
 from penstock.handlers.authorization.setup import new_authorizer
 from penstock.handlers.fetch_sessions import FetchSessions
 from penstock.handlers.parked_produce import ParkedProduces
+from penstock.handlers.throttle import Throttle
 from penstock.model.clock import Clock
 from penstock.replication.lost_leaders import LostLeaders
 from penstock.replication.partition_set import PartitionSet
@@ -60,6 +61,7 @@ class Broker:
     marker_sender: MarkerSender
     additions: AdditionSender
     parked: ParkedProduces
+    throttle: Throttle
     slow_reading: asyncio.Lock
     """Held while a thread looks into a batch that takes long to read."""
     check_keys: Callable[[BrokerConfig], None] = lambda config: None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from typing import TYPE_CHECKING, Any
 
 from penstock.model.principal import ANONYMOUS
@@ -22,11 +22,13 @@ class ClientState:
         "access",
         "address",
         "broker",
+        "by_token",
         "client_id",
         "host",
         "is_forwarded",
         "listener",
         "login",
+        "mute",
         "parked_produces",
         "principal",
         "produce_gate",
@@ -53,6 +55,8 @@ class ClientState:
         """Whether a broker asks in the name of a client that is connected there."""
         self.host = "/" + address.rpartition(":")[0]
         """As Kafka writes it in group descriptions: `/127.0.0.1`."""
+        self.by_token = False
+        """Whether it logged in with a delegation token."""
         self.login: Serve | None = None
         """What serves it instead of the router, until its login is over."""
         self.client_id: str | None = None
@@ -61,6 +65,12 @@ class ClientState:
         self.parked_produces = 0
         """Produces that wait for a coordinator or a check: later ones go behind them."""
         self.produce_gate: asyncio.Lock | None = None
+        self.mute: Callable[[float], None] = _is_not_connected
+        """For so many seconds nothing more of this connection is read."""
+
+
+def _is_not_connected(seconds: float) -> None:
+    """Another node asks in its client's name, and mutes the client itself."""
 
 
 class Call:

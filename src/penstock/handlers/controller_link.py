@@ -15,6 +15,7 @@ from penstock.controller.shard import ControllerShard
 from penstock.controller.topic_name import check_topic_name
 from penstock.coordinator.topic import COORDINATOR_TOPICS, CoordinatorTopic
 from penstock.handlers.call import Call
+from penstock.handlers.throttle import Throttle
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.record import MetadataRecord
 from penstock.model.clock import Clock
@@ -56,6 +57,7 @@ class ControllerLink:
         ask_remote: AskRemote,
         quorum: Callable[[], QuorumView | ErrorCode],
         config: Callable[[], BrokerConfig],
+        throttle: Throttle,
     ) -> None:
         self._node_id = node_id
         self._clock = clock
@@ -63,6 +65,7 @@ class ControllerLink:
         self._active = active
         self._ask_remote = ask_remote
         self._config = config
+        self._throttle = throttle
         self._making: dict[str, asyncio.Task[None]] = {}
         self.quorum = quorum
 
@@ -85,8 +88,16 @@ class ControllerLink:
         if runtime is None:
             raise ApiError(ErrorCode.NOT_CONTROLLER)
         receiver_id = None if call.client.is_forwarded else self._node_id
-        asked = Asked(call.version, self._node_id, receiver_id, self._clock.now_ms())
-        return await runtime.submit(lambda shard: decide(shard, request, asked))
+        now_ms, principal = self._clock.now_ms(), call.client.principal
+        asked = Asked(call.version, self._node_id, receiver_id, now_ms, principal)
+        quota = self._throttle.mutation_quota(request.API_KEY, call)
+        if quota is None:
+            return await runtime.submit(lambda shard: decide(shard, request, asked))
+        charged = asked._replace(charge=quota.take)
+        answer = await runtime.submit(lambda shard: decide(shard, request, charged))
+        # Whatever the answer waited for is waited already.
+        answer.throttle_time_ms = quota.throttle_ms(self._throttle.now_ms())
+        return answer
 
     async def forward(self, request: Entity, call: Call) -> Any:
         """To the controller on another node, in the client's name."""

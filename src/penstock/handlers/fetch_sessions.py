@@ -57,6 +57,11 @@ class FetchSessions:
             self._keep(session, now_s)
         return FetchContext(session, is_full=True)
 
+    def end(self, session: FetchSession) -> None:
+        """Its client is told of none."""
+        self._end(session.id)
+        session.id = NO_SESSION
+
     def _find(self, request: FetchRequest, version: int) -> FetchSession:
         session = self._sessions.get(request.session_id)
         if session is None:

@@ -22,8 +22,9 @@ _as_caller = tuple.__new__
 
 
 def caller_of(call: Call) -> Caller:
-    client = call.client
-    return _as_caller(Caller, (call.version, client.client_id or "", client.host))
+    client, access = call.client, call.client.access
+    may_describe = None if access is None else access.may_describe_topic
+    return _as_caller(Caller, (call.version, client.client_id or "", client.host, may_describe))
 
 
 async def ask(

@@ -104,7 +104,7 @@ class Login:
         authenticator = self._authenticator
         if authenticator is None:
             return self._serve_session(client, frame)
-        if authenticator.takes_requests and _api_key(frame) == API_VERSIONS_KEY:
+        if authenticator.may_tell_versions and _api_key(frame) == API_VERSIONS_KEY:
             return self._tell_versions(authenticator, client, frame)
         try:
             answer = authenticator.receive(bytes(frame))
@@ -128,6 +128,7 @@ class Login:
 
     def _succeed(self, client: ClientState, session: Session) -> None:
         client.principal = Principal(USER, session.identity.name)
+        client.by_token = session.identity.by_token
         self._source.note_login(client, session.mechanism)
         self._connection.limit_frames(self._frame_bytes_max)
         self._authenticator = None

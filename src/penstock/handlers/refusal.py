@@ -156,7 +156,7 @@ def _alter_client_quotas(request: Any, code: ErrorCode, message: str | None) -> 
     )
 
 
-_AS_A_WHOLE = frozenset({45, 46, 55, 56, 62, 63, 67, 70, 73, 80, 81})
+_AS_A_WHOLE = frozenset({38, 39, 40, 45, 46, 55, 56, 62, 63, 67, 70, 73, 80, 81})
 """One error code stands for the request: reassignments, the quorum, and what brokers ask."""
 
 _REFUSALS: dict[int, Refusal] = {

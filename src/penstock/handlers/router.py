@@ -10,6 +10,7 @@ from typing import Any, cast
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Call, ClientState
 from penstock.handlers.element_limit import elements_max
+from penstock.handlers.loop_time import LoopTime
 from penstock.handlers.pace import Pace
 from penstock.handlers.pieces import (
     LARGE_HEAVY_COUNT,
@@ -100,6 +101,7 @@ class Router:
         self._broker = broker
         self._turn = turn
         self._modules = modules
+        self._throttle = broker.throttle
         self._monotonic = broker.clock.monotonic
         self._routes: dict[tuple[int, int], Route] = {}
 
@@ -125,12 +127,15 @@ class Router:
         if route.cut is not None and route.cut.heavy:
             count = element_count(request, route.cut)
             if count > 1:
-                call = Call(client, version)
-                return self._serve_heavy(request, count, call, correlation_id, route, started)
+                heavy = Call(client, version)
+                return self._serve_heavy(request, count, heavy, correlation_id, route, started)
+        call = Call(client, version)
         try:
-            answer = route.handle(self._broker, request, Call(client, version))
+            answer = route.handle(self._broker, request, call)
         except (ApiError, StorageError) as error:
             answer = self._refuse(key, request, error)
+        if self._throttle.is_on:
+            answer = self._throttle.apply(key, request, call, answer, len(frame), started)
         if type(answer) is Later:
             return answer.map(
                 lambda settled: self._respond(settled, correlation_id, route, started)
@@ -205,14 +210,18 @@ class Router:
         """What is answered is encoded before more is asked for."""
         assert route.pieces_encoder is not None and route.cut is not None
         response = PiecedResponse(route.pieces_encoder, correlation_id)
-        pace = Pace(self._monotonic)
+        pace, spent = Pace(self._monotonic), LoopTime(self._monotonic, started)
         answer: Any = None
         for piece in pieces(request, route.cut, pace.size):
             answer = await _settled(route.handle(self._broker, piece, call))
             response.add(getattr(answer, response.array))
             if response.size_bytes > ANSWER_BYTES_MAX:
                 raise ProtocolError(f"the answer would have more than {ANSWER_BYTES_MAX} bytes")
+            spent.stop()
             await pace.keep()
+            spent.start()
+        if self._throttle.is_on:
+            answer = self._throttle.settle(call.client, answer, spent)
         route.latency_s.observe(self._monotonic() - started)
         return cast(Reply, response.finish(answer))
 

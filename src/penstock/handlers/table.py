@@ -51,10 +51,10 @@ BROKER_MODULES: Modules = {
     35: "describe_log_dirs",
     36: "sasl",
     37: "controller_request",
-    38: "security_off",
-    39: "security_off",
-    40: "security_off",
-    41: "security_off",
+    38: "delegation_token",
+    39: "delegation_token",
+    40: "delegation_token",
+    41: "delegation_token",
     42: "delete_groups",
     43: "controller_request",
     44: "alter_configs",
@@ -109,7 +109,7 @@ CONTROLLER_MODULES: Modules = {
 }
 """On listeners of controllers: what brokers and other controllers ask, and clients through them."""
 
-CHANGES_METADATA = frozenset((19, 20, 30, 31, 33, 37, 43, 44, 45, 49, 51, 57, 64))
+CHANGES_METADATA = frozenset((19, 20, 30, 31, 33, 37, 38, 39, 40, 43, 44, 45, 49, 51, 57, 64))
 """Whatever comes behind one of these on its connection shows its effect: it is not begun before."""
 
 HOT = (0, 1, 2, 3, 18, 22)

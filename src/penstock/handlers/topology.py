@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from penstock.handlers.broker import Broker
 from penstock.model.error import ApiError, ErrorCode
+from penstock.model.internal_topic import AUDIT_TOPIC
 
-AUDIT_TOPIC = "__penstock_audit"
 INTERNAL_TOPICS = frozenset(
     {"__consumer_offsets", "__transaction_state", "__share_group_state", AUDIT_TOPIC}
 )

@@ -23,10 +23,13 @@ class MetadataDelta:
     configs_changed: set[ConfigResource] = field(default_factory=set)
     brokers_changed: set[int] = field(default_factory=set)
     features_changed: bool = False
+    quotas_changed: bool = False
 
     def __bool__(self) -> bool:
-        return self.features_changed or any(
+        return any(
             (
+                self.features_changed,
+                self.quotas_changed,
                 self.topics_created,
                 self.topics_deleted,
                 self.partitions_created,

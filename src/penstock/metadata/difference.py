@@ -28,6 +28,7 @@ def note_difference(delta: MetadataDelta, before: ClusterImage, after: ClusterIm
         if before.brokers.get(broker_id) != after.brokers.get(broker_id):
             delta.brokers_changed.add(broker_id)
     delta.features_changed |= before.features != after.features
+    delta.quotas_changed |= before.security.quotas != after.security.quotas
 
 
 def _note_partitions(delta: MetadataDelta, before: TopicImage | None, after: TopicImage) -> None:

@@ -133,6 +133,8 @@ class ClusterImage:
         if security_handler is None:
             raise InvariantError(f"metadata record of unknown kind {record.API_KEY}")
         security_handler(self.security, record)
+        if record.API_KEY == RecordKind.CLIENT_QUOTA:
+            self._delta.quotas_changed = True
 
     # --- topics ---
 

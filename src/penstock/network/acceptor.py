@@ -2,7 +2,8 @@
 
 When there are none, those who want to connect wait in the system's queue: the socket is not looked
 at again until some connections have ended, or a second has passed. That is logged once when it
-begins and once when it is over. Owns the listening socket; what becomes of a connection is others'
+begins and once when it is over. It is the same while there are as many connections as there may be,
+or while they come too fast. Owns the listening socket; what becomes of a connection is others'
 business.
 """
 
@@ -12,6 +13,7 @@ import asyncio
 import os
 from collections.abc import Callable
 
+from penstock.network.connection_limits import ListenerLimits
 from penstock.network.sockets import ListeningSocket, StreamSocket
 from penstock.telemetry.log import get_logger
 
@@ -33,11 +35,14 @@ class Acceptor:
         sock: ListeningSocket,
         admit: Callable[[StreamSocket, str], None],
         descriptors_max: int,
+        limits: ListenerLimits,
     ) -> None:
         self._loop = loop
         self._sock = sock
         self._admit = admit
         self._descriptors_max = descriptors_max
+        self._limits = limits
+        self._delayed: tuple[asyncio.TimerHandle, StreamSocket] | None = None
         self._retry: asyncio.TimerHandle | None = None
         self._resume_at = 0
         self._is_short = False
@@ -50,6 +55,11 @@ class Acceptor:
         if self._retry is not None:
             self._retry.cancel()
             self._retry = None
+        if self._delayed is not None:
+            timer, sock = self._delayed
+            timer.cancel()
+            sock.close()
+        self._limits.on_room = None
 
     def on_closed(self, connection_count: int) -> None:
         """One connection less. Not worth looking again for every single one."""
@@ -61,6 +71,9 @@ class Acceptor:
 
     def _on_acceptable(self) -> None:
         for _ in range(ACCEPTS_PER_EVENT):
+            if not self._limits.has_room:
+                self._wait_for_room()
+                return
             try:
                 sock, address = self._sock.accept()
             except BlockingIOError:
@@ -71,11 +84,36 @@ class Acceptor:
             except OSError as error:
                 self._pause(str(error))
                 return
-            descriptor = sock.fileno()
-            self._admit(sock, f"{address[0]}:{address[1]}")
+            descriptor, peer = sock.fileno(), f"{address[0]}:{address[1]}"
+            delay_s = self._limits.delay_s()
+            if delay_s:
+                self._delay(sock, peer, delay_s)
+                return
+            self._admit(sock, peer)
             if descriptor >= self._descriptors_max:
                 self._pause(f"{descriptor} file descriptors are in use")
                 return
+
+    def _wait_for_room(self) -> None:
+        self._loop.remove_reader(self._sock.fileno())
+        self._limits.on_room = self._on_room
+        if not self._is_short:
+            self._is_short = True
+            log.warning("new connections have to wait", reason="max.connections is reached")
+
+    def _on_room(self) -> None:
+        self._limits.on_room = None
+        self._loop.add_reader(self._sock.fileno(), self._on_acceptable)
+
+    def _delay(self, sock: StreamSocket, peer: str, delay_s: float) -> None:
+        self._loop.remove_reader(self._sock.fileno())
+        timer = self._loop.call_later(delay_s, self._go_on, sock, peer)
+        self._delayed = (timer, sock)
+
+    def _go_on(self, sock: StreamSocket, peer: str) -> None:
+        self._delayed = None
+        self._loop.add_reader(self._sock.fileno(), self._on_acceptable)
+        self._admit(sock, peer)
 
     def _note_nobody_waits(self) -> None:
         if self._is_short:

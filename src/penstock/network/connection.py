@@ -7,7 +7,6 @@ The ordered part of a request (an append) is done when `serve` returns; what it 
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections import deque
 from collections.abc import Callable, Coroutine, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -15,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 from penstock.model.error import ProtocolError
 from penstock.network.budget import FrameBudget
 from penstock.network.later import Later
-from penstock.network.part import Exclusive, Part, Reply, Served, is_file_part, memory_bytes
+from penstock.network.part import Exclusive, Part, Reply, Served, memory_bytes, release
 from penstock.network.reader import FrameReader
-from penstock.network.sockets import StreamSocket
+from penstock.network.slot import Slot
+from penstock.network.sockets import StreamSocket, has_hung_up
 from penstock.network.turn import Turn
 from penstock.network.writer import PartWriter
 from penstock.telemetry.log import get_logger
@@ -36,20 +36,9 @@ log = get_logger("network")
 Serve = Callable[[Any, memoryview], Served]
 
 
-class Slot:
-    """The place of one reply among the replies of its connection."""
-
-    __slots__ = ("memory_bytes", "parts", "ready", "waiting")
-
-    def __init__(self) -> None:
-        self.memory_bytes = 0
-        self.parts: list[Part] | None = None
-        self.ready = False
-        self.waiting: Later[Reply] | asyncio.Task[Reply] | None = None
-
-
 class Connection:
-    """`state` is whatever the server keeps per connection; this class only carries it."""
+    """`state` is whatever the server keeps per connection; this class only carries it, and tells it
+    how to mute the connection."""
 
     __slots__ = (
         "_continuing",
@@ -59,6 +48,7 @@ class Connection:
         "_held",
         "_listener",
         "_loop",
+        "_muted",
         "_now",
         "_paused",
         "_reader",
@@ -77,6 +67,7 @@ class Connection:
         "draining",
         "fd",
         "peer",
+        "received_bytes",
         "state",
     )
 
@@ -94,6 +85,7 @@ class Connection:
         self.fd = sock.fileno()
         self.peer = peer
         self.state = state
+        state.mute = self.mute
         self._listener = listener
         self._loop = listener.loop
         self._held = listener.held
@@ -110,6 +102,8 @@ class Connection:
         # The reply that everything behind it waits for, and the turn that the next frame waits for.
         self._exclusive: Slot | None = None
         self._turn: Turn | None = None
+        # Runs out when the client has waited for as long as its quota asks.
+        self._muted: asyncio.TimerHandle | None = None
         self._writing = False
         # Replies kept back so that they leave together; None while each goes at once.
         self._gathered: list[Part] | None = None
@@ -118,6 +112,7 @@ class Connection:
         self._recv_into = sock.recv_into
         self._now = self._loop.time
         self.active_at = self._now()
+        self.received_bytes = 0
         self.closed = False
         self.draining = False
         self._loop.add_reader(self.fd, self._on_readable)
@@ -128,8 +123,13 @@ class Connection:
 
     @property
     def is_waiting(self) -> bool:
-        """For an answer of ours: that is not idleness. Not reading the answers is."""
-        return bool(self._slots) and not self._writer.queued_bytes
+        """For an answer of ours, or for its quota: that is not idleness. Not reading the answers
+        is."""
+        return bool(self._slots or self._muted) and not self._writer.queued_bytes
+
+    @property
+    def sent_bytes(self) -> int:
+        return self._writer.sent_bytes
 
     @property
     def unread_bytes(self) -> int:
@@ -151,13 +151,15 @@ class Connection:
         for slot in self._slots:
             if slot.waiting is not None:
                 slot.waiting.cancel()
-            _release(slot.parts)
+            release(slot.parts)
         self._slots.clear()
         self._tally.memory_bytes -= self._slots_bytes
         self._slots_bytes = 0
         if self._turn is not None:
             self._turn.forget(self)
-        _release(self._gathered)
+        if self._muted is not None:
+            self._muted.cancel()
+        release(self._gathered)
         self._gathered = None
         self._reader.close()
         self._writer.close()
@@ -171,6 +173,21 @@ class Connection:
         if self.is_idle:
             self.close()
 
+    def mute(self, seconds: float) -> None:
+        """Nothing more is read or begun until then. What is under way is answered."""
+        end_s = self._now() + seconds
+        if self.closed or (self._muted is not None and self._muted.when() >= end_s):
+            return
+        if self._muted is not None:
+            self._muted.cancel()
+        self._muted = self._loop.call_at(end_s, self._unmute)
+        if not self.draining:
+            self._pause()
+
+    def _unmute(self) -> None:
+        self._muted = None
+        self._after_write()
+
     # Reading
 
     def _on_readable(self) -> None:
@@ -183,7 +200,7 @@ class Connection:
                 if not count:
                     self.close()
                     return
-                listener.received_bytes += count
+                self.received_bytes += count
                 self.active_at = self._now()
                 frames = reader.feed(shared, count)
                 if type(frames) is tuple:
@@ -233,6 +250,7 @@ class Connection:
                     or len(slots) >= PENDING_REPLIES_MAX
                     or self._gathered_bytes + self._slots_bytes >= full_bytes
                     or self._exclusive is not None
+                    or self._muted is not None
                 ):
                     reader.halt(again=False)
         finally:
@@ -265,19 +283,10 @@ class Connection:
 
     def _on_turn(self) -> None:
         self._turn = None
-        if self._has_hung_up():
+        if has_hung_up(self._sock):
             self.close()
         elif not self._continuing:
             self.go_on()
-
-    def _has_hung_up(self) -> bool:
-        """Nothing was read for as long as it waited."""
-        try:
-            return not self._sock.recv(1, socket.MSG_PEEK)
-        except (BlockingIOError, InterruptedError):
-            return False
-        except OSError:
-            return True
 
     def _let_go(self) -> None:
         gathered, self._gathered = self._gathered, None
@@ -347,7 +356,7 @@ class Connection:
     def _settle(self, slot: Slot, parts: Reply) -> None:
         slot.waiting = None
         if self.closed:
-            _release(parts)
+            release(parts)
             return
         if slot is self._exclusive:
             self._exclusive = None
@@ -426,6 +435,7 @@ class Connection:
     def _must_pause(self) -> bool:
         return (
             self._reader.stopped
+            or self._muted is not None
             or self._exclusive is not None
             or len(self._slots) >= PENDING_REPLIES_MAX
             or (
@@ -443,6 +453,7 @@ class Connection:
         """By something that will tell when it is over."""
         return (
             self._reader.starved
+            or self._muted is not None
             or self._turn is not None
             or self._exclusive is not None
             or len(self._slots) >= PENDING_REPLIES_MAX
@@ -478,9 +489,3 @@ class Connection:
         else:
             self._paused = False
             self._loop.add_reader(self.fd, self._on_readable)
-
-
-def _release(parts: Reply) -> None:
-    for part in parts or ():
-        if is_file_part(part):
-            part.release()

@@ -1,6 +1,6 @@
 """Accepts connections on one address and keeps the set of them.
 
-Closes idle ones, refuses those over the limit, and drains all of them at shutdown.
+Closes idle ones, refuses those who may not have another, and drains all of them at shutdown.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.network.acceptor import Acceptor
 from penstock.network.budget import FrameBudget
 from penstock.network.connection import QUEUED_BYTES_MIN, Connection, Serve
+from penstock.network.connection_limits import ListenerLimits, Oldest, Refused
 from penstock.network.held import HeldWrites
 from penstock.network.sockets import ListeningSocket, RealSockets, Sockets, StreamSocket
 from penstock.network.turn import Turn
@@ -43,7 +44,6 @@ log = get_logger("network")
 class Limits:
     frame_bytes_max: int = 100 * 1024 * 1024
     total_frame_bytes_max: int = 256 * 1024 * 1024
-    connections_max: int = 2**31 - 1
     idle_ms_max: int = 600_000
     descriptors_max: int = 2**31 - 1
     """From this number on a file descriptor is not for a connection."""
@@ -58,6 +58,7 @@ class Listener:
         limits: Limits,
         new_state: Callable[[str], Any],
         end_state: Callable[[Any], None],
+        connection_limits: ListenerLimits,
         sockets: Sockets | None = None,
         now_s: Callable[[], float] = perf_counter,
         tls: ServerTls | None = None,
@@ -76,9 +77,11 @@ class Listener:
         self.receive_buffer = memoryview(bytearray(RECEIVE_BUFFER_BYTES))
         self.connections: dict[Connection, None] = {}
         self.accepted_count = 0
-        self.received_bytes = 0
+        self._received_bytes_closed = 0
         self._sent_bytes_closed = 0
         self._limits = limits
+        self._connection_limits = connection_limits
+        connection_limits.oldest = self._oldest
         self._serve: Serve | None = None
         self._new_state = new_state
         self._end_state = end_state
@@ -92,7 +95,9 @@ class Listener:
         if tls is not None:
             from penstock.network.tls.handshakes import Handshakes
 
-            self.handshakes = Handshakes(loop, tls.listener, tls.context, self._admit_secure)
+            self.handshakes = Handshakes(
+                loop, tls.listener, tls.context, self._admit_secure, self._leave
+            )
 
     def bind(self, host: str, port: int) -> tuple[str, int]:
         """Takes the address, so that a second process fails at once. Nobody is let in yet."""
@@ -104,12 +109,22 @@ class Listener:
     def start(self, serve: Serve) -> None:
         assert self._sock is not None
         self._serve = serve
-        self._acceptor = Acceptor(self.loop, self._sock, self._admit, self._limits.descriptors_max)
+        self._acceptor = Acceptor(
+            self.loop,
+            self._sock,
+            self._admit,
+            self._limits.descriptors_max,
+            self._connection_limits,
+        )
         self._schedule_sweep()
 
     @property
     def sent_bytes(self) -> int:
-        return self._sent_bytes_closed + sum(c._writer.sent_bytes for c in self.connections)
+        return self._sent_bytes_closed + sum(c.sent_bytes for c in self.connections)
+
+    @property
+    def received_bytes(self) -> int:
+        return self._received_bytes_closed + sum(c.received_bytes for c in self.connections)
 
     @property
     def slice_s(self) -> float:
@@ -195,15 +210,19 @@ class Listener:
 
     def forget(self, connection: Connection) -> None:
         self.connections.pop(connection, None)
-        self._sent_bytes_closed += connection._writer.sent_bytes
+        self._sent_bytes_closed += connection.sent_bytes
+        self._received_bytes_closed += connection.received_bytes
         self._end_state(connection.state)
+        self._leave(connection.peer)
         if self._acceptor is not None:
             self._acceptor.on_closed(len(self.connections))
 
     def _admit(self, sock: StreamSocket, peer: str) -> None:
-        if self.open_count >= self._limits.connections_max:
-            log.warning("connection refused: max.connections reached", peer=peer)
-            sock.close()
+        try:
+            self._connection_limits.enter(address_of(peer))
+        except Refused as refused:
+            # Whoever comes too often is kept waiting: at once it would only come again.
+            self.loop.call_later(refused.wait_s, sock.close)
             return
         assert self._serve is not None
         sock.setblocking(False)
@@ -228,6 +247,13 @@ class Listener:
         if self.on_open is not None:
             self.on_open(connection)
 
+    def _oldest(self) -> Oldest | None:
+        """The connection that was used least lately."""
+        if not self.connections:
+            return None
+        found = min(self.connections, key=lambda each: each.active_at)
+        return found.active_at, lambda: found.close("max.connections is reached")
+
     def _admit_secure(self, stream: TlsStream, peer: str) -> None:
         from penstock.network.tls.connection import TlsConnection
 
@@ -242,7 +268,11 @@ class Listener:
     @property
     def open_count(self) -> int:
         """Connections, and those that are not through the handshake yet."""
-        return len(self.connections) + (0 if self.handshakes is None else len(self.handshakes))
+        return self._connection_limits.count
+
+    def _leave(self, peer: str) -> None:
+        """Also of those that did not come through the handshake."""
+        self._connection_limits.leave(address_of(peer))
 
     def _schedule_sweep(self) -> None:
         interval_s = max(0.05, min(30.0, self._limits.idle_ms_max / 4000))
@@ -254,3 +284,9 @@ class Listener:
         for connection in idle:
             connection.close(f"idle for more than {self._limits.idle_ms_max} ms")
         self._schedule_sweep()
+
+
+def address_of(peer: str) -> str:
+    """Of `address:port`; one of IPv4 in the form of IPv6 is the same as in its own."""
+    address = peer.rpartition(":")[0]
+    return address.removeprefix("::ffff:") if "." in address else address

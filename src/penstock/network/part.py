@@ -54,3 +54,10 @@ def is_file_part(part: Part) -> TypeGuard[FilePart]:
 
 def memory_bytes(parts: Iterable[Part]) -> int:
     return sum(len(part) for part in parts if not is_file_part(part))
+
+
+def release(parts: Reply) -> None:
+    """Of a reply that will not be sent."""
+    for part in parts or ():
+        if is_file_part(part):
+            part.release()

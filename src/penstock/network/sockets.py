@@ -80,3 +80,13 @@ class RealSockets:
                 ) from None
             raise ListenError(f"cannot listen on {host}:{port}: {error.strerror}") from error
         return sock
+
+
+def has_hung_up(sock: StreamSocket) -> bool:
+    """The other side, while nothing was read for a while."""
+    try:
+        return not sock.recv(1, socket.MSG_PEEK)
+    except (BlockingIOError, InterruptedError):
+        return False
+    except OSError:
+        return True

@@ -11,11 +11,11 @@ from penstock.coordinator.brokers import NoAnswer, NotSpoken
 from penstock.coordinator.journal import acknowledged
 from penstock.coordinator.topic import MIN_ISR, CoordinatorTopic
 from penstock.handlers.controller_link import ControllerLink
-from penstock.handlers.topology import AUDIT_TOPIC
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.topic import TopicImage
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode
+from penstock.model.internal_topic import AUDIT_TOPIC
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.produce import (
     PartitionProduceData,

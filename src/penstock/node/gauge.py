@@ -10,23 +10,10 @@ from penstock.node.failures import UpkeepFailures
 from penstock.replication.partition_set import PartitionSet
 from penstock.storage.log_dirs import LogDirs
 from penstock.telemetry.loop import LoopIdle
-from penstock.telemetry.metric import BrokerMetrics, Exporter, Gauge, LabelledGauge
+from penstock.telemetry.metric import Gauge, LabelledGauge
 
 
-def exporter_of(
-    metrics: BrokerMetrics,
-    listeners: Sequence[Listener],
-    partitions: PartitionSet,
-    log_dirs: LogDirs,
-    failures: UpkeepFailures,
-    more: Sequence[Gauge],
-    more_labelled: Sequence[LabelledGauge],
-) -> Exporter:
-    single, labelled = _gauges(listeners, partitions, log_dirs, failures)
-    return Exporter(metrics, [*single, *more], [*labelled, *more_labelled])
-
-
-def _gauges(
+def gauges(
     listeners: Sequence[Listener],
     partitions: PartitionSet,
     log_dirs: LogDirs,

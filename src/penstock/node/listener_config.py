@@ -40,6 +40,13 @@ class ListenerEndpoint(NamedTuple):
         return Address(host, self.port or bound_port)
 
 
+class ListenerRoles(NamedTuple):
+    """Names of listeners that are not only for clients."""
+
+    of_brokers: str | None = None
+    of_controllers: frozenset[str] = frozenset()
+
+
 def controller_names_of(config: BrokerConfig) -> tuple[str, ...]:
     """In capitals, as they are compared everywhere."""
     names: Sequence[str] = config.get("controller.listener.names") or ("CONTROLLER",)

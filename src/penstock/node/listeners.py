@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Container, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from socket import gethostname
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.handlers.call import ClientState
 from penstock.metadata.broker import Endpoint
+from penstock.metadata.security import QuotaEntity
 from penstock.model.security_protocol import SecurityProtocol
 from penstock.network.connection import Serve
+from penstock.network.connection_limits import ConnectionLimits, ListenerLimits
 from penstock.network.listener import Limits, Listener
 from penstock.network.sockets import Sockets
 from penstock.node.address import EVERY_INTERFACE, Address
-from penstock.node.listener_config import ListenerEndpoint
+from penstock.node.connection_bounds import address_rates, connection_bounds
+from penstock.node.listener_config import ListenerEndpoint, ListenerRoles
 from penstock.node.listener_security import ListenerSecurity
+from penstock.security.quota.sample import Windows
+from penstock.settings.config import BrokerConfig
 from penstock.telemetry.log import get_logger
 
 if TYPE_CHECKING:
@@ -39,27 +44,31 @@ class BoundListener(NamedTuple):
 
 class Listeners:
     """`end_state` hears of every connection that has ended; `new_logins` is called where a listener
-    asks for a login."""
+    asks for a login. Listeners of controllers count their connections apart, so that clients cannot
+    keep nodes from each other."""
 
     def __init__(
         self,
         loop: asyncio.AbstractEventLoop,
         limits: Limits,
+        roles: ListenerRoles,
+        quota_windows: Windows,
         sockets: Sockets,
         now_s: Callable[[], float],
         end_state: Callable[[ClientState], None],
         new_logins: Callable[[], Logins],
         security: ListenerSecurity,
-        controllers: Container[str],
     ) -> None:
         self._loop = loop
         self._limits = limits
+        self._roles = roles
+        self._client_limits = ConnectionLimits(quota_windows, now_s)
+        self._controller_limits = ConnectionLimits(quota_windows, now_s)
         self._sockets = sockets
         self._now_s = now_s
         self._end_state = end_state
         self._new_logins = new_logins
         self._security = security
-        self._controllers = controllers
         self._bound: list[BoundListener] = []
 
     def __iter__(self) -> Iterator[BoundListener]:
@@ -79,6 +88,7 @@ class Listeners:
             self._limits,
             lambda address: ClientState(address, name, protocol),
             self._end_state,
+            self._limits_of(name),
             self._sockets,
             self._now_s,
             self._security.server(name, protocol),
@@ -97,10 +107,30 @@ class Listeners:
                 advertised=gethostname(),
             )
 
+    def _limits_of(self, name: str) -> ListenerLimits:
+        roles = self._roles
+        limits = self._controller_limits if name in roles.of_controllers else self._client_limits
+        return limits.of_listener(name, is_of_brokers=name == roles.of_brokers)
+
+    def change_bounds(self, config: BrokerConfig) -> None:
+        """To what the settings say now."""
+        bounds = connection_bounds(config, (each.name for each in self._bound))
+        self._client_limits.change(bounds)
+        self._controller_limits.change(bounds)
+
+    def change_address_rates(self, quotas: Mapping[tuple[QuotaEntity, str], float]) -> None:
+        rates = address_rates(quotas)
+        self._client_limits.change_rates(rates)
+        self._controller_limits.change_rates(rates)
+
+    @property
+    def refused_count(self) -> int:
+        return self._client_limits.refused_count + self._controller_limits.refused_count
+
     @property
     def of_clients(self) -> list[BoundListener]:
         """Of a controller that is no broker: its own."""
-        found = [each for each in self._bound if each.name not in self._controllers]
+        found = [each for each in self._bound if each.name not in self._roles.of_controllers]
         return found or list(self._bound)
 
     def of(self, names: Iterable[str]) -> list[BoundListener]:

@@ -19,6 +19,7 @@ from penstock.security.oauth_bearer import OAuthBearerServer, Validate
 from penstock.security.plain import PlainServer
 from penstock.security.scram_server import ScramServer
 from penstock.security.scram_users import ScramUsers
+from penstock.security.token_users import TokenUsers
 from penstock.settings.config import BrokerConfig
 from penstock.settings.error import SettingError
 from penstock.telemetry.log import get_logger
@@ -48,7 +49,13 @@ class Logins:
         self.metrics = broker.metrics
         self.trail = broker.audit
         users = EarlyUsers(broker.image, broker.quorum.log, broker.log_dirs.metadata.path)
-        self.scram_users = ScramUsers(users, broker.cluster_id.encode())
+        tokens = TokenUsers(users, self._token_secret, self.now_ms)
+        secret = f"{broker.cluster_id} {self._token_secret() or ''}"
+        self.scram_users = ScramUsers(users, secret.encode(), tokens)
+
+    def _token_secret(self) -> str | None:
+        secret: str | None = self.settings().get("delegation.token.secret.key")
+        return secret
 
     def guard(
         self, listener: Listener, name: str, protocol: SecurityProtocol, serve: Serve

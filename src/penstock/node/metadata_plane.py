@@ -14,6 +14,7 @@ from functools import partial
 from penstock.controller import SettingsSchema, controller_config
 from penstock.controller.shard import ControllerShard
 from penstock.handlers.controller_link import AskRemote, ControllerLink
+from penstock.handlers.throttle import Throttle
 from penstock.metadata.delta import MetadataDelta
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.record import MetadataRecord
@@ -61,6 +62,7 @@ class MetadataPlane:
         quorum: QuorumConfig,
         channel: Channel | None,
         ask_remote: AskRemote,
+        throttle: Throttle,
     ) -> None:
         self.image = image
         self.broker_epoch = -1
@@ -73,6 +75,7 @@ class MetadataPlane:
         self._on_delta = on_delta
         self._config = config
         self._new_id = new_id
+        self._throttle = throttle
         self._is_live = False
         self.on_active: Callable[[], None] = lambda: None
         """Told when this node has become the controller of a cluster."""
@@ -99,6 +102,7 @@ class MetadataPlane:
             ask_remote,
             self.quorum.describe,
             config,
+            throttle,
         )
 
     def active(self) -> ControllerRuntime | None:
@@ -121,6 +125,7 @@ class MetadataPlane:
     def go_live(self) -> None:
         """From now on what is committed is acted upon."""
         self.image.take_delta()
+        self._throttle.change(self.image.security)
         self._is_live = True
 
     async def let_in(self, request: BrokerRegistrationRequest, *, was_clean: bool) -> None:
@@ -195,6 +200,8 @@ class MetadataPlane:
             delta = self.image.take_delta()
             if delta:
                 self._mention(delta)
+                if delta.quotas_changed:
+                    self._throttle.change(self.image.security)
                 self._on_delta(delta)
 
     def _mention(self, delta: MetadataDelta) -> None:

@@ -32,17 +32,16 @@ from penstock.node.address import Address
 from penstock.node.audit import Audit, new_trail
 from penstock.node.background import Background
 from penstock.node.broker_watch import BrokerWatch
-from penstock.node.cluster_gauge import cluster_gauges
 from penstock.node.coordinator_hosts import CoordinatorHosts
 from penstock.node.data_directories import new_flusher, new_log_dirs
 from penstock.node.directory_failure import DirectoryFailures
-from penstock.node.gauge import exporter_of
 from penstock.node.identity import Identity
 from penstock.node.listener_security import ListenerSecurity
 from penstock.node.listeners import Listeners
 from penstock.node.log_recovery import recover
 from penstock.node.memory import settle_memory
 from penstock.node.metadata_plane import MetadataPlane
+from penstock.node.metrics import new_exporter
 from penstock.node.metrics_server import MetricsServer
 from penstock.node.no_links import NoLinks, new_links
 from penstock.node.node_settings import NodeSettings, settled
@@ -52,8 +51,9 @@ from penstock.node.partition_keeper import PartitionKeeper
 from penstock.node.quorum_setup import quorum_config
 from penstock.node.registration import registration_of
 from penstock.node.replica_link import ReplicaLink
-from penstock.node.stopping import Stopping
+from penstock.node.stopping import DRAIN_TIMEOUT_S, FLUSH_TIMEOUT_S, STOP_TIMEOUT_S, Stopping
 from penstock.node.system import System
+from penstock.node.throttle import new_throttle, quota_windows
 from penstock.node.upkeep import Upkeep
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.broker_registration import BrokerRegistrationRequest
@@ -68,12 +68,6 @@ from penstock.telemetry.metric import BrokerMetrics
 if TYPE_CHECKING:
     from penstock.node.logins import Logins
     from penstock.node.membership import Membership
-
-DRAIN_TIMEOUT_S = 5.0
-STOP_TIMEOUT_S = 5.0
-"""For each part after that: all that it waits for is on its way already."""
-FLUSH_TIMEOUT_S = 30.0
-"""A slow disk is no reason to recover everything at the next start."""
 
 log = get_logger("node")
 
@@ -104,6 +98,7 @@ class Node:
         self._disk = disk or RealDisk()
         self._image = ClusterImage()
         self._partitions = PartitionSet(self._image)
+        self._throttle = new_throttle(config, clock)
         self._background = Background()
         self._descriptors = descriptor.plan(config.open_files_max, self._system.descriptors)
         self._membership: Membership | None = None
@@ -172,14 +167,17 @@ class Node:
         self._listeners = Listeners(
             loop,
             self._settings.limits(self._descriptors.connections_below),
+            self.options.listener_roles,
+            quota_windows(self._settings()),
             self._system.sockets,
             self._clock.monotonic,
             self._on_connection_ended,
             self._new_logins,
             self._security,
-            self.options.controller_listeners,
         )
         self._listeners.bind(self.options.listeners, self.options.advertised)
+        self._listeners.change_bounds(self._settings())
+        self._throttle.on_change = self._listeners.change_address_rates
         self.listen_address = self._listeners.of_clients[0].address
 
     def _new_logins(self) -> Logins:
@@ -281,6 +279,7 @@ class Node:
             ),
             self._links.raft,
             self._links.ask_controller,
+            self._throttle,
         )
         self._watch_failures()
         self._upkeep = Upkeep(
@@ -386,6 +385,7 @@ class Node:
             ),
             metrics=self.metrics,
             log_dirs=self.log_dirs,
+            throttle=self._throttle,
             parked=ParkedProduces(2 * self._settings().request_memory_bytes),
             slow_reading=asyncio.Lock(),
             quorum=self._metadata.quorum,
@@ -406,16 +406,13 @@ class Node:
         self._metrics_server = None
         if self.options.metrics is None:
             return
-        exporter = exporter_of(
-            self.metrics,
+        exporter = new_exporter(
+            self._broker,
             [each.listener for each in self._listeners.of_clients],
-            self._partitions,
-            self.log_dirs,
+            self._metadata,
+            self._keeper,
             self._upkeep.failures,
-            [
-                *cluster_gauges(self._metadata, self._partitions, self._keeper),
-                *self._audit.gauges(),
-            ],
+            self._audit.gauges(),
             self._security.gauges(),
         )
         self._metrics_server = MetricsServer(exporter.render)
@@ -462,6 +459,7 @@ class Node:
         self._security.look()
         if hasattr(self, "_broker"):
             self._broker.config = self._settings()
+        self._listeners.change_bounds(self._settings())
         self._keeper.refresh_all()
 
     # Stop

@@ -46,7 +46,6 @@ class NodeSettings:
         return Limits(
             frame_bytes_max=config.request_bytes_max,
             total_frame_bytes_max=config.request_memory_bytes,
-            connections_max=config.connections_max,
             idle_ms_max=config.idle_ms_max,
             descriptors_max=connections_below,
         )

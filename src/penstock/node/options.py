@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from penstock.model.security_protocol import SecurityProtocol
 from penstock.node.address import Address
 from penstock.node.cluster_config import ClusterConfig
-from penstock.node.listener_config import ListenerEndpoint
+from penstock.node.listener_config import ListenerEndpoint, ListenerRoles
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +41,12 @@ class NodeOptions:
     @property
     def controller_listeners(self) -> frozenset[str]:
         return frozenset(self.cluster.controller_listeners if self.cluster is not None else ())
+
+    @property
+    def listener_roles(self) -> ListenerRoles:
+        if self.cluster is None:
+            return ListenerRoles()
+        return ListenerRoles(self.cluster.inter_broker_listener, self.controller_listeners)
 
 
 def _plain(address: Address) -> ListenerEndpoint:

@@ -12,6 +12,12 @@ from typing import Any
 
 from penstock.telemetry.log import get_logger
 
+DRAIN_TIMEOUT_S = 5.0
+STOP_TIMEOUT_S = 5.0
+"""For each part after that: all that it waits for is on its way already."""
+FLUSH_TIMEOUT_S = 30.0
+"""A slow disk is no reason to recover everything at the next start."""
+
 log = get_logger("node")
 
 

@@ -40,6 +40,9 @@ class Access:
             decided = self._remember(key, verdict.is_allowed)
         return decided
 
+    def may_describe_topic(self, name: str) -> bool:
+        return self.may(Operation.DESCRIBE, ResourceType.TOPIC, name)
+
     def may_any(self, operation: Operation, resource_type: ResourceType) -> bool:
         """With at least one resource of this type, whichever it is."""
         if self._version != self._authorizer.version:

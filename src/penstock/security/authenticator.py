@@ -13,9 +13,11 @@ from functools import cache
 from typing import NamedTuple, TypeVar, cast
 
 from penstock.model.error import ErrorCode, ProtocolError
+from penstock.protocol.api import API_VERSIONS_KEY
 from penstock.protocol.codec import request_decoder
 from penstock.protocol.entity import Entity
 from penstock.protocol.frame import API_BY_KEY, decode_request_header, encode_response
+from penstock.protocol.messages.api_versions import ApiVersionsResponse
 from penstock.protocol.messages.header import RequestHeader
 from penstock.protocol.messages.sasl_authenticate import (
     SaslAuthenticateRequest,
@@ -89,9 +91,9 @@ class SaslAuthenticator:
         self.session: Session | None = None
 
     @property
-    def takes_requests(self) -> bool:
-        """False where the next frame is a token, whatever it looks like."""
-        return self.state is not State.RAW_TOKENS
+    def may_tell_versions(self) -> bool:
+        """Else ApiVersions is received like any other frame: it may be a token that looks so."""
+        return self.state in (State.HANDSHAKE_OR_VERSIONS, State.HANDSHAKE)
 
     def begin_versions(self) -> None:
         """ProtocolError where ApiVersions is not to be answered."""
@@ -163,7 +165,7 @@ class SaslAuthenticator:
         except SaslError as error:
             raise self._refusal(header, error) from error
         response = SaslAuthenticateResponse(
-            error_message=None, auth_bytes=challenge, session_lifetime_ms=self._lifetime_ms()
+            auth_bytes=challenge, session_lifetime_ms=self._lifetime_ms()
         )
         return _answer(header, response)
 
@@ -227,11 +229,14 @@ def _decode(cls: type[T], version: int) -> Callable[[bytes, int], tuple[T, int]]
 
 
 def _illegal_state(header: RequestHeader) -> bytes | None:
-    """To the one request that clients mistakenly send here; of all others the body is not looked
-    at before somebody has logged in."""
-    if header.request_api_key != HANDSHAKE_KEY:
-        return None
-    return _answer(header, SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE))
+    """To those that clients mistakenly send here. Of all others, which Kafka answers as well, the
+    body is not looked at before somebody has logged in."""
+    code = ErrorCode.ILLEGAL_SASL_STATE
+    if header.request_api_key == HANDSHAKE_KEY:
+        return _answer(header, SaslHandshakeResponse(error_code=code))
+    if header.request_api_key == API_VERSIONS_KEY:
+        return _answer(header, ApiVersionsResponse(error_code=code))
+    return None
 
 
 def _answer(header: RequestHeader, response: Entity) -> bytes:

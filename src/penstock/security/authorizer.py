@@ -1,7 +1,8 @@
 """Who may do what: Kafka's StandardAuthorizer, over the entries of the metadata log.
 
 A refusal by any entry outweighs every grant. What no entry speaks of is refused, or allowed to all
-with `allow.everyone.if.no.acl.found`. Super users may do everything.
+with `allow.everyone.if.no.acl.found`. Super users may do everything. The audit log takes grants by
+its own name alone: who may read all topics does not read what all others do.
 
 The cost of a judgement follows neither the number of entries nor that of principals: entries stand
 by type, pattern and name, and below that by principal; prefixes are looked up once for each length
@@ -15,6 +16,7 @@ from typing import Final, NamedTuple
 
 from penstock.metadata.acl import Acl
 from penstock.model.acl import WILDCARD, Operation, PatternType, Permission, ResourceType
+from penstock.model.internal_topic import AUDIT_TOPIC
 from penstock.model.principal import Principal
 from penstock.security.host import host_matches
 
@@ -124,6 +126,7 @@ class Authorizer:
             return _SUPER_USER
         granted: Acl | None = None
         has_entries = False
+        by_its_name = resource_type == ResourceType.TOPIC and name == AUDIT_TOPIC
         for by_principal in self._about(resource_type, name):
             has_entries = True
             for acl in _entries(by_principal, who):
@@ -131,10 +134,11 @@ class Authorizer:
                     continue
                 if acl.permission != Permission.ALLOW:
                     return Verdict(is_allowed=False, acl=acl, has_entries=True)
-                granted = granted or acl
+                if not by_its_name or acl.resource_name == name:
+                    granted = granted or acl
         if granted is not None:
             return Verdict(is_allowed=True, acl=granted, has_entries=True)
-        is_allowed = self._unlisted_allowed and not has_entries
+        is_allowed = self._unlisted_allowed and not has_entries and not by_its_name
         return Verdict(is_allowed=is_allowed, has_entries=has_entries)
 
     def _about(self, resource_type: int, name: str) -> Iterator[_ByPrincipal]:

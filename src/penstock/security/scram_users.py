@@ -19,6 +19,7 @@ from penstock.security.scram import (
     ScramCredential,
 )
 from penstock.security.scram_server import DecoyOf, FindUser, ScramUser
+from penstock.security.token_users import TokenUsers
 
 SALT_BYTES = 26
 """Of credentials that Kafka's tool makes."""
@@ -27,22 +28,30 @@ SALT_BYTES = 26
 class ScramUsers:
     """`users` gives those that there are now."""
 
-    def __init__(self, users: Callable[[], SecurityImage], secret: bytes) -> None:
+    def __init__(
+        self,
+        users: Callable[[], SecurityImage],
+        secret: bytes,
+        tokens: TokenUsers | None = None,
+    ) -> None:
         self._users = users
+        self._tokens = tokens
         self._secret = secret
         self._shapes: dict[str, tuple[int, int]] = {}
         self._seen_count = -1
 
     def finder(self, mechanism: str) -> FindUser:
-        return partial(self._find, TYPES[mechanism])
+        return partial(self._find, mechanism)
 
     def decoys(self, mechanism: str) -> DecoyOf:
         return partial(self._decoy, mechanism)
 
-    def _find(self, kind: int, name: str, by_token: bool) -> ScramUser | None:
+    def _find(self, mechanism: str, name: str, by_token: bool) -> ScramUser | None:
         if by_token:
-            return None
-        found = self._users().scram_credentials.get((name, kind))
+            if self._tokens is None:
+                return None
+            return self._tokens.find(mechanism, name, *self._decoy(mechanism, name))
+        found = self._users().scram_credentials.get((name, TYPES[mechanism]))
         if found is None:
             return None
         credential = ScramCredential(

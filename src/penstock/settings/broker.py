@@ -71,6 +71,9 @@ OPEN_PREFIXES: Final = ("rsm.config.", "rlmm.config.")
 PER_LISTENER: Final = ("ssl.", "sasl.", "connections.max.reauth.ms")
 """What is read by listener, if it is read at all, begins with one of these."""
 
+LIMITS_PER_LISTENER: Final = ("max.connection.creation.rate", "max.connections")
+"""The others of these limits are the node's alone."""
+
 JAAS_CONFIG: Final = "sasl.jaas.config"
 JAAS_MECHANISMS: Final = ("scram-sha-256", "scram-sha-512", "plain", "oauthbearer")
 
@@ -109,6 +112,8 @@ def _is_read_by_listener(name: str, general: Key) -> bool:
     """Kafka reads a JAAS configuration of a mechanism alone."""
     if general.name == JAAS_CONFIG:
         return name.lower().endswith(tuple(f".{one}.{JAAS_CONFIG}" for one in JAAS_MECHANISMS))
+    if general.name in LIMITS_PER_LISTENER:
+        return True
     return general.effect == READ and general.name.startswith(PER_LISTENER)
 
 

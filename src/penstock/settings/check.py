@@ -96,6 +96,21 @@ class ReplicaList:
         return "* or partition:broker,partition:broker,..."
 
 
+class HostCounts:
+    """Pairs of a host and a number."""
+
+    __slots__ = ()
+
+    def __call__(self, value: str) -> str | None:
+        pairs = (pair.strip().rpartition(":") for pair in value.split(",") if pair.strip())
+        if all(host.strip() and count.strip().isdecimal() for host, _, count in pairs):
+            return None
+        return "expected host:count pairs such as 10.0.0.1:100,gateway:5"
+
+    def __str__(self) -> str:
+        return "host:count,host:count,..."
+
+
 class OffsetReset:
     """Where reading begins without a position: one end of the log, or a while ago."""
 

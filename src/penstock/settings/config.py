@@ -168,10 +168,6 @@ class BrokerConfig:
         return int(self.get("connections.max.idle.ms"))
 
     @property
-    def connections_max(self) -> int:
-        return int(self.get("max.connections"))
-
-    @property
     def fetch_bytes_max(self) -> int:
         return int(self.get("fetch.max.bytes"))
 

@@ -28,11 +28,7 @@ _LACKS: Final = (
     ),
     _Lack(("sasl.kerberos.",), "Kerberos is not served here", _REMOVE),
     _Lack(("sasl.",), "this part of SASL is not served here", _REMOVE),
-    _Lack(("delegation.token.",), "delegation tokens are not served here yet", _REMOVE),
     _Lack(("principal.", "security.providers"), "no Java class is loaded here", _REMOVE),
-    _Lack(
-        ("max.connection",), "only max.connections limits connections here", "set that one instead"
-    ),
     _Lack(("listener.name.",), "settings of a single listener are not kept here", _REMOVE),
     _Lack(
         ("metric.reporters", "kafka.metrics.reporters"),

@@ -137,6 +137,13 @@ def _inter_broker(config: BrokerConfig) -> str | None:
     return f"Only one of {name} and {protocol} should be set; keep {name}"
 
 
+def _per_ip(config: BrokerConfig) -> str | None:
+    most, others = "max.connections.per.ip", "max.connections.per.ip.overrides"
+    if int(config.get(most)) > 0 or str(config.get(others)).strip():
+        return None
+    return f"{most} can be set to zero only if {others} property is set."
+
+
 _Rule = Callable[["BrokerConfig"], str | None]
 
 _RULES: Final[tuple[tuple[tuple[str, ...], _Rule], ...]] = (
@@ -148,6 +155,7 @@ _RULES: Final[tuple[tuple[tuple[str, ...], _Rule], ...]] = (
     (("queued.max.request.bytes", "socket.request.max.bytes"), _queued),
     (("controller.quorum.auto.join.enable",), _auto_join),
     (("inter.broker.listener.name",), _inter_broker),
+    (("max.connections.per.ip", "max.connections.per.ip.overrides"), _per_ip),
 )
 
 

@@ -105,6 +105,10 @@ BROKER_SENTENCES: Final = {
         "any other setting is then filled in from a file, a directory or the environment."
     ),
     "connections.max.idle.ms": "After how long without a request a connection is closed.",
+    "controller.quota.window.num": (
+        "How many windows controller_mutation_rate is summed over: what may be made at once."
+    ),
+    "controller.quota.window.size.seconds": "How long each of these windows is.",
     "controller.quorum.voters": "The controllers that vote, each as id@host:port.",
     "default.replication.factor": (
         "Replicas of a topic that asks for no number; never more than there are brokers."
@@ -157,8 +161,14 @@ BROKER_SENTENCES: Final = {
     ),
     "log.flush.start.offset.checkpoint.interval.ms": "How often log start offsets are noted.",
     "log.retention.check.interval.ms": "How often logs are searched for segments to drop.",
-    "max.connections": "The most connections that are open at once.",
+    "max.connection.creation.rate": (
+        "New connections a second, over all listeners; listener.name.NAME. before it for one."
+    ),
+    "max.connections": (
+        "The most connections that are open at once; listener.name.NAME. before it for one."
+    ),
     "max.connections.per.ip": "The most connections from one address.",
+    "max.connections.per.ip.overrides": "The same for single addresses, each as host:count.",
     "max.incremental.fetch.session.cache.slots": "How many incremental fetch sessions are kept.",
     "max.request.partition.size.limit": (
         "The most partitions that one DescribeTopicPartitions answer lists."
@@ -237,6 +247,8 @@ BROKER_SENTENCES: Final = {
     ),
     "queued.max.request.bytes": "Memory for queued requests of a Java broker.",
     "queued.max.requests": "How many requests a Java broker queues.",
+    "quota.window.num": "How many windows the rates of quotas are taken over.",
+    "quota.window.size.seconds": "How long each of these windows is.",
     "replica.fetch.max.bytes": "Bytes that a follower asks for per partition.",
     "replica.lag.time.max.ms": "How long a follower may be behind and still count as in sync.",
     "request.timeout.ms": "How long a change of a transaction waits for its replicas.",

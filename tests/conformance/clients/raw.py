@@ -19,7 +19,8 @@ class Connection:
     """One connection, one request at a time. Where several brokers are named, one to each of those
     that a request was for."""
 
-    def __init__(self, bootstrap_servers: str) -> None:
+    def __init__(self, bootstrap_servers: str, client_id: str = "raw") -> None:
+        self._client_id = client_id
         first, *others = bootstrap_servers.split(",")
         host, port = first.rsplit(":", 1)
         self._socket = socket.create_connection((host, int(port)), timeout=PATIENCE_SECONDS)
@@ -38,11 +39,11 @@ class Connection:
 
     def _at(self, address: str) -> Connection:
         if address not in self._others:
-            self._others[address] = Connection(address)
+            self._others[address] = Connection(address, self._client_id)
         return self._others[address]
 
     def _ask(self, request: Entity, version: int) -> Any:
-        self._socket.sendall(encode_request(next(self._numbers), version, request, "raw"))
+        self._socket.sendall(encode_request(next(self._numbers), version, request, self._client_id))
         size = struct.unpack(">i", self._read(4))[0]
         key = type(request).API_KEY
         assert key is not None

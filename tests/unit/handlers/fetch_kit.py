@@ -102,6 +102,7 @@ class Desk:
             metrics=BrokerMetrics(),
             node_id=1,
             partitions=found,
+            throttle=SimpleNamespace(is_on=False),
         )
 
     def _context(self, folder: Path) -> ReplicaContext:

@@ -10,11 +10,13 @@ import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from penstock.cli.security.authority import Authority
+from penstock.network.connection_limits import ConnectionLimits
 from penstock.network.listener import Limits, Listener
 from penstock.network.part import Part
 from penstock.network.tls import handshakes
@@ -22,6 +24,7 @@ from penstock.network.tls.server import ServerTls
 from penstock.network.tls.stream import TlsStream
 from penstock.peer.dialer import SocketDialer
 from penstock.peer.tls_dialer import TlsDialer
+from penstock.security.quota.sample import Windows
 
 Serve = Callable[[Any, memoryview], list[Part]]
 
@@ -40,8 +43,10 @@ def contexts(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssl.SSLContext, 
 @asynccontextmanager
 async def listening(context: ssl.SSLContext, serve: Serve) -> AsyncIterator[tuple[Listener, int]]:
     tls = ServerTls("SSL", lambda: context, lambda state, certificate: None)
+    loop = asyncio.get_running_loop()
+    counted = ConnectionLimits(Windows(), loop.time).of_listener("SSL")
     listener = Listener(
-        asyncio.get_running_loop(), Limits(), lambda peer: peer, lambda state: None, tls=tls
+        loop, Limits(), lambda peer: SimpleNamespace(), lambda state: None, counted, tls=tls
     )
     _, port = listener.bind("127.0.0.1", 0)
     listener.start(serve)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from penstock.model.error import ErrorCode, ProtocolError
 from penstock.protocol.entity import Entity
 from penstock.protocol.frame import decode_response, encode_request
+from penstock.protocol.messages.api_versions import ApiVersionsRequest
 from penstock.protocol.messages.metadata import MetadataRequest
 from penstock.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from penstock.protocol.messages.sasl_handshake import SaslHandshakeRequest
@@ -72,14 +73,14 @@ def test_a_login() -> None:
     assert told.error_code == 0
     assert told.mechanisms == ["SCRAM-SHA-512", "PLAIN"]
     done = answer(36, 2, one.receive(token()))
-    assert (done.error_code, done.error_message, done.session_lifetime_ms) == (0, None, 0)
+    assert (done.error_code, done.error_message, done.session_lifetime_ms) == (0, "", 0)
     assert one.session == Session(Identity("alice"), "PLAIN", None, True)
 
 
 def test_tokens_without_headers_behind_a_handshake_of_version_0() -> None:
     one = machine()
     assert answer(17, 0, one.receive(handshake(version=0))).error_code == 0
-    assert not one.takes_requests
+    assert not one.may_tell_versions
     assert one.receive(plain_token("alice", "secret")) == bytes(4)
     assert one.session is not None and one.session.identity.name == "alice"
     assert not one.session.reauthenticates
@@ -133,8 +134,9 @@ def test_versions_are_told_once_and_only_before_the_handshake() -> None:
         one.begin_versions()
     other = machine()
     other.receive(handshake())
-    with pytest.raises(ProtocolError):
-        other.begin_versions()
+    assert not other.may_tell_versions
+    told = answer(18, 3, refusal(other, frame(ApiVersionsRequest(), 3)).answer)
+    assert told.error_code == ErrorCode.ILLEGAL_SASL_STATE
 
 
 def test_a_session_lasts_as_long_as_the_settings_say() -> None:

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from penstock.metadata.acl import Acl
 from penstock.model.acl import Operation, PatternType, Permission, ResourceType
+from penstock.model.internal_topic import AUDIT_TOPIC
 from penstock.model.principal import Principal
 from penstock.security.access import Access
 from penstock.security.authorizer import Authorizer, super_users_of
@@ -258,3 +259,14 @@ def test_the_index_says_what_a_look_at_every_entry_says(
     assert verdict.is_allowed == naive(acls[gone:], name, operation, unlisted_allowed)
     if verdict.acl is not None:
         assert (verdict.acl.permission == Permission.ALLOW) == verdict.is_allowed
+
+
+def test_the_audit_log_takes_grants_by_its_own_name_alone() -> None:
+    for acl in (entry("*"), entry("__", prefixed=True), entry(AUDIT_TOPIC[:-1], prefixed=True)):
+        assert may([acl], "__other") == (acl.resource_name != AUDIT_TOPIC[:-1])
+        assert not may([acl], AUDIT_TOPIC)
+    assert may([entry(AUDIT_TOPIC)], AUDIT_TOPIC)
+    assert not may([entry(AUDIT_TOPIC), entry("*", deny=True)], AUDIT_TOPIC)
+    unlisted = Authorizer(unlisted_allowed=True)
+    assert not unlisted.judge(ALICE, HOST, READ, TOPIC, AUDIT_TOPIC).is_allowed
+    assert unlisted.judge(ALICE, HOST, READ, GROUP, AUDIT_TOPIC).is_allowed

@@ -24,7 +24,7 @@ def test_defaults() -> None:
     assert config.request_memory_bytes == 64 * 1024 * 1024
     assert config.open_files_max == 512
     assert config.idle_ms_max == 600_000
-    assert config.connections_max == 2**31 - 1
+    assert config.get("max.connections") == 2**31 - 1
     assert config.fetch_bytes_max == 57671680
     assert config.fetch_sessions_max == 1000
     assert config.producer_expiration_ms == 86_400_000

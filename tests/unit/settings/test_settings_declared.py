@@ -9,7 +9,7 @@ from subprocess import run
 import pytest
 
 from penstock.settings.broker import BROKER_KEYS, DYNAMIC_ONLY_KEYS, HIDDEN_KEYS, find_broker_key
-from penstock.settings.key import CLUSTER_WIDE, PER_BROKER, PROMISE, READ_ONLY, UNREAD, Key
+from penstock.settings.key import CLUSTER_WIDE, PER_BROKER, PROMISE, READ, READ_ONLY, UNREAD, Key
 from penstock.settings.resolve import TopicConfig
 from penstock.settings.sentence import BROKER_SENTENCES, TOPIC_SENTENCES
 from penstock.settings.synonym import BROKER_TO_TOPIC, TOPIC_TO_BROKER
@@ -58,7 +58,9 @@ def test_broker_defaults_of_topics_say_so() -> None:
 def test_open_prefixes() -> None:
     limited = find_broker_key("listener.name.internal.max.connections")
     assert limited is not None and limited.type_name == "INT" and not limited.is_sensitive
-    assert limited.effect == PROMISE
+    assert limited.effect == READ
+    single = find_broker_key("listener.name.internal.socket.request.max.bytes")
+    assert single is not None and single.effect == PROMISE
     tuned = find_broker_key("listener.name.internal.num.network.threads")
     assert tuned is not None and tuned.effect == UNREAD
     secret = find_broker_key("listener.name.internal.plain.sasl.jaas.config")

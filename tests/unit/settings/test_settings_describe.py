@@ -31,7 +31,7 @@ def configured() -> BrokerConfig:
     )
     dynamic = {
         "log.retention.ms": "12345",
-        "max.connections": "5",
+        "listeners": "PLAINTEXT://:1",
         "num.network.threads": "5",
         "foo.bar": "z",
         "listener.name.plaintext.num.network.threads": "8",
@@ -224,8 +224,8 @@ def test_secrets_are_not_shown() -> None:
 def test_what_is_not_followed_is_not_shown() -> None:
     entries = by_name(describe_broker(configured()))
     assert "foo.bar" not in entries
-    limit = entries["max.connections"]
-    assert (limit.value, limit.source, limit.read_only) == (str(2**31 - 1), 5, True)
+    where = entries["listeners"]
+    assert (where.value, where.source, where.read_only) == ("PLAINTEXT://:9092", 5, True)
 
 
 def test_all_broker_settings_are_described() -> None:

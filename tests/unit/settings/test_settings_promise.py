@@ -11,7 +11,7 @@ from penstock.settings.config import BrokerConfig
 from penstock.settings.error import SettingError
 from penstock.settings.key import BOOLEAN, LIST, PROMISE, Key
 
-SECURITY = ("delegation.token.", "principal.")
+SECURITY = ("principal.",)
 
 
 def refusal(*assignments: str, path: Path | None = None) -> str:
@@ -60,7 +60,7 @@ def test_whatever_is_about_security_is_one_of_them(prefix: str) -> None:
         "listener.name.sasl_ssl.sasl.jaas.config=x",
         "listener.name.sasl_ssl.sasl.login.class=x",
         "listener.name.inside.ssl.engine.factory.class=some.Factory",
-        "listener.name.inside.max.connections=5",
+        "listener.name.inside.max.connections.per.ip=5",
     ],
 )
 def test_names_that_are_not_declared_one_by_one(assignment: str) -> None:
@@ -68,8 +68,8 @@ def test_names_that_are_not_declared_one_by_one(assignment: str) -> None:
 
 
 def test_what_is_said() -> None:
-    assert refusal("delegation.token.secret.key=x") == (
-        "--set: delegation.token.secret.key: delegation tokens are not served here yet; "
+    assert refusal("sasl.kerberos.service.name=kafka") == (
+        "--set: sasl.kerberos.service.name=kafka: Kerberos is not served here; "
         "remove it to start without"
     )
     assert "No Java class is loaded here" in refusal("create.topic.policy.class.name=my.Policy")

@@ -87,10 +87,10 @@ def _controller(quorum: QuorumState | None, broker: int) -> str | None:
     return "active" if broker == quorum.leader else "voter"
 
 
-def features(view: BrokerView, timeout_s: float) -> list[Feature]:
+def features(view: BrokerView, link: Link) -> list[Feature]:
     """What this very broker can do, and what is in force; nothing of one that is down."""
     try:
-        answer = api_versions(view.host, view.port, timeout_s)
+        answer = api_versions(view.host, view.port, link.timeout_s, link.settings)
     except Failure:
         return []
     levels = {each.name: each.max_version_level for each in answer.finalized_features}

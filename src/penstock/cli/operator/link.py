@@ -6,6 +6,7 @@ what only the active controller may decide.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TypeVar
 
 from penstock.cli.cluster import Cluster, parse_address
@@ -19,11 +20,14 @@ T = TypeVar("T", bound=Entity)
 
 class Link:
     def __init__(self, cluster: Cluster) -> None:
-        if cluster.secured:
-            raise Failure("this command speaks to brokers in plain text only, so far")
         self._cluster = cluster
         self._addresses = [parse_address(each) for each in cluster.bootstrap_servers.split(",")]
         self._by_broker: dict[int, tuple[str, int]] = {}
+
+    @property
+    def settings(self) -> Mapping[str, str]:
+        """How it logs in: librdkafka's."""
+        return self._cluster.given_settings
 
     @property
     def timeout_s(self) -> float:
@@ -42,7 +46,7 @@ class Link:
     def call(self, request: Entity, answer: type[T]) -> T:
         for address in list(self._addresses):
             try:
-                got = call(*address, request, answer, self.timeout_s)
+                got = self.call_at(*address, request, answer)
             except Unreachable:
                 continue
             self._addresses.remove(address)
@@ -57,7 +61,7 @@ class Link:
         return self.call_at(*self._by_broker[broker], request, answer)
 
     def call_at(self, host: str, port: int, request: Entity, answer: type[T]) -> T:
-        return call(host, port, request, answer, self.timeout_s)
+        return call(host, port, request, answer, self.timeout_s, self.settings)
 
 
 def error_name(code: int) -> str:

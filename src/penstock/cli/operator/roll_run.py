@@ -142,7 +142,7 @@ class Roll:
     def _not_back(self, node: int, host: str, port: int) -> str | None:
         try:
             if node not in self._state.brokers:
-                api_versions(host, port, self._link.timeout_s)
+                api_versions(host, port, self._link.timeout_s, self._link.settings)
                 return None
             # Its own word: another broker may not have noticed yet that it was away.
             seen = read_state_at(self._link, host, port)

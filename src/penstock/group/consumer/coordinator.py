@@ -83,6 +83,7 @@ class ConsumerCoordinator:
             if is_leaving(request):
                 return self._leave(request, now_ms)
             draft = self._open(request.group_id, request.member_epoch == JOINING_EPOCH, now_ms)
+            draft.may_describe = caller.may_describe
             check_size(draft.group, request.member_id, self._config.group_consumer_max_size)
             settings = self.settings_of(request.group_id)
             return draft.decision(heartbeat(draft, request, caller, settings, self._new_uuid))

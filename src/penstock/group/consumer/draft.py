@@ -6,6 +6,7 @@ step decides on it. Nothing of it is visible outside before the records are repl
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeVar
 
 from penstock.group.config import GroupConfig
@@ -27,6 +28,7 @@ class Draft:
         "config",
         "group",
         "matched_again",
+        "may_describe",
         "now_ms",
         "records",
         "rejoining",
@@ -51,6 +53,8 @@ class Draft:
         self.answers: list[tuple[int, object]] = []
         self.checked_topics = False
         self.matched_again = False
+        self.may_describe: Callable[[str], bool] | None = None
+        """Which topics the member may know of; None for all."""
         self.rejoining: dict[str, bool] = {}
         self._groups = groups
         self._is_copy = False

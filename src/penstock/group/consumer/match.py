@@ -7,6 +7,9 @@ from penstock.group.consumer.record import regex_record, regex_tombstone
 from penstock.model.error import ApiError, ErrorCode
 from penstock.model.pattern import Pattern, PatternProblem
 
+ACCESS_REFRESH_MS = 600_000
+"""After this what a member may know of is looked at again, as by Kafka."""
+
 
 def match_topics(draft: Draft, before: str, after: str) -> bool:
     """Forgets the expression nobody has any more and resolves the new one; and, if topics came
@@ -29,9 +32,11 @@ def match_topics(draft: Draft, before: str, after: str) -> bool:
 
 def _is_due(draft: Draft) -> bool:
     group = draft.group
+    last_ms = max((one.timestamp_ms for one in group.matched.values()), default=0)
+    if draft.may_describe is not None and draft.now_ms >= last_ms + ACCESS_REFRESH_MS:
+        return True
     if not group.must_match_again:
         return False
-    last_ms = max((one.timestamp_ms for one in group.matched.values()), default=0)
     return draft.now_ms >= last_ms + draft.config.group_consumer_regex_refresh_interval_ms
 
 
@@ -39,6 +44,8 @@ def _resolve(draft: Draft, regex: str) -> bool:
     before = draft.group.matched.get(regex)
     pattern = compiled(regex)
     topics = frozenset(name for name in draft.topics.names() if pattern.matches(name))
+    if draft.may_describe is not None:
+        topics = frozenset(filter(draft.may_describe, topics))
     draft.write(regex_record(draft.group_id, regex, topics, draft.topics.version, draft.now_ms))
     return before is None or before.topics != topics
 

@@ -1,4 +1,4 @@
-"""DescribeClientQuotas: those that the metadata log holds. Penstock sets and applies none yet."""
+"""DescribeClientQuotas: those that the metadata log holds."""
 
 from __future__ import annotations
 

@@ -60,7 +60,7 @@ class Handshake:
 
 class Handshakes:
     """`context` gives what is in force now; `admit` takes the stream of whoever has passed, and
-    raises NoPrincipal for one that it does not know."""
+    raises NoPrincipal for one that it does not know. `on_failed` hears of whoever has not."""
 
     def __init__(
         self,
@@ -68,11 +68,13 @@ class Handshakes:
         listener: str,
         context: Callable[[], ssl.SSLContext],
         admit: Callable[[TlsStream, str], None],
+        on_failed: Callable[[str], None],
     ) -> None:
         self.failures = HandshakeFailures(listener, loop.time)
         self._loop = loop
         self._context = context
         self._admit = admit
+        self._on_failed = on_failed
         self._under_way: dict[Handshake, None] = {}
         self._ready: deque[Handshake] = deque()
         self._sweep: asyncio.TimerHandle | None = None
@@ -191,6 +193,7 @@ class Handshakes:
         except NoPrincipal as error:
             self.failures.note(failure.NO_RULE, one.peer, str(error))
             stream.close()
+            self._on_failed(one.peer)
 
     def _fail(self, one: Handshake, reason: str) -> None:
         self.failures.note(reason, one.peer)
@@ -200,6 +203,7 @@ class Handshakes:
         self._stop_waiting(one)
         self._under_way.pop(one, None)
         one.sock.close()
+        self._on_failed(one.peer)
 
 
 def _is_tls(data: bytes) -> bool:

@@ -66,8 +66,8 @@ ROWS: Final[tuple[Row, ...]] = (
     ("controller.quorum.request.timeout.ms", INT, "2000", at_least(0), MEDIUM, READ_ONLY, READ),
     ("controller.quorum.retry.backoff.ms", INT, "20", at_least(0), LOW, READ_ONLY, READ),
     ("controller.quorum.voters", LIST, "", None, HIGH, READ_ONLY, READ),
-    ("controller.quota.window.num", INT, "11", at_least(1), LOW, READ_ONLY, UNREAD),
-    ("controller.quota.window.size.seconds", INT, "1", at_least(1), LOW, READ_ONLY, UNREAD),
+    ("controller.quota.window.num", INT, "11", at_least(1), LOW, READ_ONLY, READ),
+    ("controller.quota.window.size.seconds", INT, "1", at_least(1), LOW, READ_ONLY, READ),
     ("controller.socket.timeout.ms", INT, "30000", None, MEDIUM, READ_ONLY, UNREAD),
     ("default.replication.factor", INT, "3", None, MEDIUM, READ_ONLY, READ),
     (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from penstock.settings.check import Filled, at_least
+from penstock.settings.check import Filled, HostCounts, at_least
 from penstock.settings.key import (
     AT_START,
     CLUSTER_WIDE,
@@ -16,7 +16,6 @@ from penstock.settings.key import (
     LOW,
     MEDIUM,
     PER_BROKER,
-    PROMISE,
     READ,
     READ_ONLY,
     STRING,
@@ -43,10 +42,18 @@ ROWS: Final[tuple[Row, ...]] = (
         AT_START,
     ),
     ("listeners", LIST, "PLAINTEXT://:9092", Filled(), HIGH, PER_BROKER, AT_START),
-    ("max.connection.creation.rate", INT, INT_MAX, at_least(0), MEDIUM, CLUSTER_WIDE, PROMISE),
-    ("max.connections", INT, INT_MAX, at_least(0), MEDIUM, CLUSTER_WIDE, AT_START),
-    ("max.connections.per.ip", INT, INT_MAX, at_least(0), MEDIUM, CLUSTER_WIDE, PROMISE),
-    ("max.connections.per.ip.overrides", STRING, "", None, MEDIUM, CLUSTER_WIDE, PROMISE),
+    ("max.connection.creation.rate", INT, INT_MAX, at_least(0), MEDIUM, CLUSTER_WIDE, READ),
+    ("max.connections", INT, INT_MAX, at_least(0), MEDIUM, CLUSTER_WIDE, READ),
+    ("max.connections.per.ip", INT, INT_MAX, at_least(0), MEDIUM, CLUSTER_WIDE, READ),
+    (
+        "max.connections.per.ip.overrides",
+        STRING,
+        "",
+        HostCounts(),
+        MEDIUM,
+        CLUSTER_WIDE,
+        READ,
+    ),
     (
         "max.incremental.fetch.session.cache.slots",
         INT,

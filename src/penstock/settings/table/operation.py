@@ -51,8 +51,8 @@ ROWS: Final[tuple[Row, ...]] = (
     ("num.partitions", INT, "3", at_least(1), MEDIUM, READ_ONLY, READ),
     ("num.recovery.threads.per.data.dir", INT, "2", at_least(1), HIGH, CLUSTER_WIDE, UNREAD),
     ("producer.purgatory.purge.interval.requests", INT, "1000", None, MEDIUM, READ_ONLY, UNREAD),
-    ("quota.window.num", INT, "11", at_least(1), LOW, READ_ONLY, UNREAD),
-    ("quota.window.size.seconds", INT, "1", at_least(1), LOW, READ_ONLY, UNREAD),
+    ("quota.window.num", INT, "11", at_least(1), LOW, READ_ONLY, READ),
+    ("quota.window.size.seconds", INT, "1", at_least(1), LOW, READ_ONLY, READ),
     ("telemetry.max.bytes", INT, "1048576", at_least(1), LOW, READ_ONLY, UNREAD),
 )
 

@@ -24,6 +24,7 @@ from penstock.settings.key import (
     SHORT,
     STRING,
     UNKNOWN,
+    UNREAD,
     Row,
 )
 
@@ -38,9 +39,9 @@ ROWS: Final[tuple[Row, ...]] = (
         at_least(1),
         LOW,
         READ_ONLY,
-        PROMISE,
+        UNREAD,
     ),
-    ("delegation.token.expiry.time.ms", LONG, "86400000", at_least(1), MEDIUM, READ_ONLY, PROMISE),
+    ("delegation.token.expiry.time.ms", LONG, "86400000", at_least(1), MEDIUM, READ_ONLY, READ),
     (
         "delegation.token.max.lifetime.ms",
         LONG,
@@ -48,9 +49,9 @@ ROWS: Final[tuple[Row, ...]] = (
         at_least(1),
         MEDIUM,
         READ_ONLY,
-        PROMISE,
+        READ,
     ),
-    ("delegation.token.secret.key", PASSWORD, None, None, MEDIUM, READ_ONLY, PROMISE),
+    ("delegation.token.secret.key", PASSWORD, None, None, MEDIUM, READ_ONLY, READ),
     (
         "principal.builder.class",
         CLASS,

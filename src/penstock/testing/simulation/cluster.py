@@ -243,12 +243,12 @@ class SimulatedCluster:
         task: asyncio.Task[T] = self._client.run(self._spawn, work)
         return task
 
-    def peer(self, name: str) -> Peer:
+    def peer(self, name: str, client_id: str = CLIENT) -> Peer:
         """A client's connection to a host."""
         host = self.hosts[name]
         # A client has no files to send.
         dialer = HostSockets(self.network, CLIENT, host.disk)
-        return Peer(dialer, name, host.port, client_id=CLIENT, random=self.random.random)
+        return Peer(dialer, name, host.port, client_id=client_id, random=self.random.random)
 
     def _spawn(self, work: Coroutine[Any, Any, T]) -> asyncio.Task[T]:
         return self.loop.create_task(work)

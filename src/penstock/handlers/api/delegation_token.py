@@ -1,0 +1,119 @@
+"""Delegation tokens: who may ask for them, and which there are. The controller makes them.
+
+Nobody gets one who could be anybody, nor for a token: of those there would be no end.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from penstock.handlers.broker import Broker
+from penstock.handlers.call import Answer, Call, ClientState
+from penstock.metadata.token import principal_of, token_hmac
+from penstock.model.error import ErrorCode
+from penstock.model.principal import ANONYMOUS
+from penstock.model.security_protocol import SecurityProtocol
+from penstock.protocol.entity import Entity
+from penstock.protocol.messages.create_delegation_token import (
+    CreateDelegationTokenRequest,
+    CreateDelegationTokenResponse,
+)
+from penstock.protocol.messages.describe_delegation_token import (
+    DescribedDelegationToken,
+    DescribedDelegationTokenRenewer,
+    DescribeDelegationTokenRequest,
+    DescribeDelegationTokenResponse,
+)
+from penstock.protocol.messages.expire_delegation_token import (
+    ExpireDelegationTokenRequest,
+    ExpireDelegationTokenResponse,
+)
+from penstock.protocol.messages.records.delegation_token_record import DelegationTokenRecord
+from penstock.protocol.messages.renew_delegation_token import RenewDelegationTokenResponse
+
+NEVER_MS = -1
+REQUESTER_FROM = 3
+
+
+def handle(broker: Broker, request: Entity, call: Call) -> Answer:
+    client = call.client
+    if not client.is_forwarded and not _may_ask(client):
+        return _refused(request, call)
+    if isinstance(request, DescribeDelegationTokenRequest):
+        return _describe(broker, request, call)
+    if client.listener in broker.controller_listeners:
+        return broker.controller.ask_active(request, call)
+    return broker.controller.ask(request, call)
+
+
+def _may_ask(client: ClientState) -> bool:
+    protocol = client.security_protocol
+    if client.by_token or protocol == SecurityProtocol.PLAINTEXT:
+        return False
+    return protocol != SecurityProtocol.SSL or client.principal != ANONYMOUS
+
+
+def _refused(request: Entity, call: Call) -> Entity:
+    code = ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED
+    if isinstance(request, DescribeDelegationTokenRequest):
+        return DescribeDelegationTokenResponse(error_code=code)
+    if isinstance(request, CreateDelegationTokenRequest):
+        return _refused_creation(request, call)
+    if isinstance(request, ExpireDelegationTokenRequest):
+        return ExpireDelegationTokenResponse(error_code=code, expiry_timestamp_ms=NEVER_MS)
+    return RenewDelegationTokenResponse(error_code=code, expiry_timestamp_ms=NEVER_MS)
+
+
+def _refused_creation(request: CreateDelegationTokenRequest, call: Call) -> Entity:
+    requester = call.client.principal
+    refused = CreateDelegationTokenResponse(
+        error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED,
+        principal_type=request.owner_principal_type or requester.type,
+        principal_name=request.owner_principal_name or requester.name,
+        issue_timestamp_ms=NEVER_MS,
+        expiry_timestamp_ms=NEVER_MS,
+        max_timestamp_ms=NEVER_MS,
+    )
+    if call.version >= REQUESTER_FROM:
+        refused.token_requester_principal_type = requester.type
+        refused.token_requester_principal_name = requester.name
+    return refused
+
+
+def _describe(broker: Broker, request: DescribeDelegationTokenRequest, call: Call) -> Entity:
+    secret: str | None = broker.config.get("delegation.token.secret.key")
+    if secret is None:
+        code = ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED
+        return DescribeDelegationTokenResponse(error_code=code)
+    asked: list[Any] | None = request.owners
+    owners = None if asked is None else {f"{o.principal_type}:{o.principal_name}" for o in asked}
+    return DescribeDelegationTokenResponse(
+        tokens=[
+            _described(token, secret, call.version)
+            for token in broker.image.security.tokens.values()
+            if owners is None or not owners.isdisjoint((token.owner, *token.renewers))
+        ]
+    )
+
+
+def _described(token: DelegationTokenRecord, secret: str, version: int) -> DescribedDelegationToken:
+    owner, requester = principal_of(token.owner), principal_of(token.requester)
+    described = DescribedDelegationToken(
+        principal_type=owner.type,
+        principal_name=owner.name,
+        issue_timestamp=token.issue_timestamp,
+        expiry_timestamp=token.expiration_timestamp,
+        max_timestamp=token.max_timestamp,
+        token_id=token.token_id,
+        hmac=token_hmac(secret, token.token_id),
+        renewers=[_renewer(each) for each in token.renewers],
+    )
+    if version >= REQUESTER_FROM:
+        described.token_requester_principal_type = requester.type
+        described.token_requester_principal_name = requester.name
+    return described
+
+
+def _renewer(text: str) -> DescribedDelegationTokenRenewer:
+    kind, name = principal_of(text)
+    return DescribedDelegationTokenRenewer(principal_type=kind, principal_name=name)
