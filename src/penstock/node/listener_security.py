@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from penstock.model.security_protocol import SecurityProtocol
 from penstock.node.listener_config import protocol_of
+from penstock.node.metrics_server import MetricsServer
 from penstock.peer.dialer import Dialer
 from penstock.settings.config import BrokerConfig
 from penstock.telemetry.metric import LabelledGauge
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     from penstock.network.tls.server import ServerTls
     from penstock.node.tls.listener_tls import ListenerTls
 
+METRICS = "METRICS"
+"""What the settings call the endpoint of metrics: `listener.name.metrics.ssl.keystore.location`."""
 LOOK_S = 1.0
 """How often files are looked at."""
 
@@ -50,6 +53,15 @@ class ListenerSecurity:
         if found is None:
             found = self._by_listener[listener] = ListenerTls(listener, protocol, self._config)
         return found
+
+    def protected(self, render: Callable[[], bytes]) -> MetricsServer:
+        """The endpoint of metrics, as the settings protect it."""
+        context = None
+        if self._config().get("penstock.metrics.tls.enable"):
+            context = self._tls(METRICS, SecurityProtocol.SSL).as_server().context
+        return MetricsServer(
+            render, lambda: self._config().get("penstock.metrics.token") or None, context
+        )
 
     # Changes
 

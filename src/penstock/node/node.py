@@ -403,7 +403,7 @@ class Node:
         return UUID(bytes=self._new_id(), version=4)
 
     async def _open_metrics(self) -> None:
-        self._metrics_server = None
+        self._metrics_server: MetricsServer | None = None
         if self.options.metrics is None:
             return
         exporter = new_exporter(
@@ -415,7 +415,7 @@ class Node:
             [*self._audit.gauges(), *self._listeners.gauges()],
             self._security.gauges(),
         )
-        self._metrics_server = MetricsServer(exporter.render)
+        self._metrics_server = self._security.protected(exporter.render)
         self.metrics_address = Address(*await self._metrics_server.open(*self.options.metrics))
 
     # Run

@@ -219,6 +219,12 @@ BROKER_SENTENCES: Final = {
         "After how long a client has to log in again, for all mechanisms or for one of a listener; "
         "a connection that does not is closed. 0: never."
     ),
+    "penstock.metrics.tls.enable": (
+        "Whether metrics are served over TLS, with the keys of a listener of the name metrics."
+    ),
+    "penstock.metrics.token": (
+        "Asked for by /metrics, as Authorization: Bearer; none if it is not set."
+    ),
     "sasl.enabled.mechanisms": (
         "The ways to log in: SCRAM-SHA-256, SCRAM-SHA-512, PLAIN, OAUTHBEARER. GSSAPI is not "
         "served: listeners with SASL have to name others."

@@ -13,6 +13,7 @@ from penstock.settings.key import (
     LONG,
     LOW,
     MEDIUM,
+    PASSWORD,
     READ,
     READ_ONLY,
     SHORT,
@@ -51,6 +52,8 @@ ROWS: Final[tuple[Row, ...]] = (
         READ_ONLY,
         READ,
     ),
+    ("penstock.metrics.tls.enable", BOOLEAN, "false", None, LOW, READ_ONLY, READ),
+    ("penstock.metrics.token", PASSWORD, None, None, LOW, READ_ONLY, READ),
     ("penstock.open.files.max", INT, "512", at_least(16), MEDIUM, READ_ONLY, READ),
     (
         "penstock.record.check",
