@@ -77,6 +77,7 @@ bench-large: $(READY) ## measure the metadata of 200 brokers and 500,000 partiti
 
 clusters: $(READY) ## long tests of clusters: chaos by dice, planted faults, Apache Kafka's nodes among ours, a Spark cluster that loses its parts (a quarter of an hour)
 	@PENSTOCK_CLUSTERS=1 $(BIN)/python -m pytest -n 2 tests/cluster tests/chaos tests/mixed tests/pipelines/test_pipeline_cluster_faults.py $(PYTEST_ARGS)
+	@PENSTOCK_CLUSTERS=1 $(BIN)/python -m pytest -n 1 --target kafka tests/pipelines/test_pipeline_cluster_faults.py $(PYTEST_ARGS)
 
 simulate: $(READY) ## whole nodes in virtual time, with crashes and cuts from seeds; SEEDS=1-1000, or one to see it again
 	@SEEDS=$(SEEDS) $(BIN)/python -m pytest -n $(WORKERS) tests/simulation/test_node.py tests/simulation/test_cluster.py $(PYTEST_ARGS)

@@ -6,6 +6,7 @@ from bench.case.scale import Scale
 from bench.load.child import Load, run_load
 from bench.peer import Peer
 from penstock.cli.wire_call import call
+from penstock.cli.wire_security import connector
 from penstock.protocol.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
     AlterClientQuotasResponse,
@@ -75,4 +76,4 @@ def _set_quota(peer: Peer, rate_bytes: int | None) -> None:
     entity = RequestEntityData(entity_type="client-id", entity_name=CLIENT_ID)
     request = AlterClientQuotasRequest(entries=[RequestEntryData(entity=[entity], ops=[op])])
     host, port = peer.broker.bootstrap_servers.rsplit(":", 1)
-    call(host, int(port), request, AlterClientQuotasResponse, 30)
+    call(connector({}, 30), host, int(port), request, AlterClientQuotasResponse)

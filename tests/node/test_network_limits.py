@@ -330,23 +330,33 @@ def test_an_address_may_have_a_limit_of_its_own(penstock: Any) -> None:
             assert not is_let_in(third)
 
 
-def set_connection_rate(wire: Wire, rate: float | None) -> None:
-    """Of every address."""
-    op = OpData(key="connection_creation_rate", value=rate or 0.0, remove=rate is None)
-    entity = RequestEntityData(entity_type="ip", entity_name=None)
+def set_quota(wire: Wire, kind: str, key: str, value: float | None) -> None:
+    """The default of the kind."""
+    op = OpData(key=key, value=value or 0.0, remove=value is None)
+    entity = RequestEntityData(entity_type=kind, entity_name=None)
     request = AlterClientQuotasRequest(entries=[RequestEntryData(entity=[entity], ops=[op])])
     assert [each.error_code for each in wire.call(request, 1).entries] == [0]
 
 
+def test_what_a_throttled_producer_has_sent_ahead_is_not_begun(penstock: Any) -> None:
+    penstock.create_topic("t")
+    with Wire(penstock.bootstrap_servers) as admin, Wire(penstock.bootstrap_servers) as wire:
+        set_quota(admin, "client-id", "producer_byte_rate", 10.0)
+        wire.send_together([produce("t", batch(b"x" * 5000))] * 2, PRODUCE_VERSION)
+        assert wire.receive().throttle_time_ms > 60_000
+        assert not wire.has_answer(0.3)
+        assert is_served(penstock.bootstrap_servers)
+
+
 def test_an_address_that_connects_too_often_is_sent_away(penstock: Any) -> None:
     with Wire(penstock.bootstrap_servers) as admin:
-        set_connection_rate(admin, 1.0)
+        set_quota(admin, "ip", "connection_creation_rate", 1.0)
         deadline = time.monotonic() + 60
         refused = 0
         while not refused:
             assert time.monotonic() < deadline
             with Wire(penstock.bootstrap_servers) as wire:
                 refused += not is_let_in(wire)
-        set_connection_rate(admin, None)
+        set_quota(admin, "ip", "connection_creation_rate", None)
         for _ in range(20):
             assert is_served(penstock.bootstrap_servers)

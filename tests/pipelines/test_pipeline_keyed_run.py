@@ -159,10 +159,10 @@ def test_workers_and_broker_killed_mid_stream_change_no_total(
 ) -> None:
     penstock.create_topic("numbers", partitions=2)
     running = pipeline_start(adder(), retry_backoff_s=0.1)
-    expected = write_and_kill(penstock, 120, workers_at=(30, 60), broker_at=90)
-    assert totals(penstock, 600) == expected
+    expected = write_and_kill(penstock, 50, workers_at=(12, 24), broker_at=36)
+    assert totals(penstock, 250) == expected
     running.stop()
-    assert totals(penstock, 600) == expected
+    assert totals(penstock, 250) == expected
     assert len(workers_of(penstock)) > 1
 
 
@@ -191,12 +191,12 @@ def test_in_real_time_mode_each_event_is_judged_once_whatever_is_killed(
 ) -> None:
     penstock.create_topic("numbers", partitions=2)
     running = pipeline_start(adder(), trigger={"realTime": "5 minutes"}, retry_backoff_s=0.1)
-    expected = write_and_kill(penstock, 60, workers_at=(20,), broker_at=40)
-    assert totals(penstock, 300) == expected  # the last ones too, long before Spark's batch ends
+    expected = write_and_kill(penstock, 36, workers_at=(12,), broker_at=24)
+    assert totals(penstock, 180) == expected  # the last ones too, long before Spark's batch ends
     running.stop()
-    assert totals(penstock, 300) == expected
+    assert totals(penstock, 180) == expected
     progress = running.progress()
-    assert (progress.input_rows, progress.lag) == (300, 0)
+    assert (progress.input_rows, progress.lag) == (180, 0)
 
 
 def test_a_table_that_changes_takes_effect_while_it_runs(

@@ -24,7 +24,7 @@ from tests.pipelines.totals_kit import KEYS, PATIENCE_S, workers_of, write_and_k
 pytestmark = [pytest.mark.java, pytest.mark.timeout(400)]
 
 NOW = {"availableNow": True}
-ROUNDS = 40
+ROUNDS = 24
 
 
 def adder(folder: Path, **more: Any) -> KeyedPipeline:
@@ -76,7 +76,7 @@ def test_every_row_is_in_its_table_once_whatever_is_killed(
 ) -> None:
     penstock.create_topic("numbers", partitions=2)
     running = pipeline_start(adder(tmp_path), retry_backoff_s=0.1)
-    expected = write_and_kill(penstock, ROUNDS, workers_at=(10,), broker_at=25)
+    expected = write_and_kill(penstock, ROUNDS, workers_at=(8,), broker_at=16)
     deadline = time.monotonic() + PATIENCE_S
     while running.progress().extra.get("sinks", {}).get("rows", 0) < KEYS:
         assert time.monotonic() < deadline

@@ -146,6 +146,28 @@ def test_without_a_secret_there_are_none(tmp_path: Path) -> None:
             assert answer.error_code == ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED
 
 
+def test_tokens_of_others_need_a_right(tmp_path: Path) -> None:
+    settings = {
+        "delegation.token.secret.key": "of the cluster",
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": "User:ANONYMOUS;User:carol",
+    }
+    for_carol = CreateDelegationTokenRequest(
+        owner_principal_type="User", owner_principal_name="carol", max_lifetime_ms=-1
+    )
+    with sasl_broker(tmp_path, settings) as running:
+        set_password(running.open, "carol", "carols")
+        with SaslWire(running.secured) as carol, SaslWire(running.secured) as alice:
+            carol.login_scram(MECHANISM, "carol", "carols")
+            alice.login_scram(MECHANISM, *ALICE)
+            refused = alice.call(for_carol, 3)
+            assert refused.error_code == ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED
+            carols, own = carol.call(CREATE, 3), alice.call(CREATE, 3)
+            assert [each.token_id for each in alice.call(DESCRIBE, 3).tokens] == [own.token_id]
+            everybodys = {each.token_id for each in carol.call(DESCRIBE, 3).tokens}
+            assert everybodys == {carols.token_id, own.token_id}
+
+
 @pytest.mark.java
 def test_the_tool_of_kafka(broker: SaslBroker, tmp_path: Path) -> None:
     if (reason := apache_kafka.missing_prerequisite()) is not None:

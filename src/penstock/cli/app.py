@@ -23,6 +23,7 @@ from penstock.cli import (
     profile_command,
     quota_command,
     storage_command,
+    tenant_command,
     topic_command,
     user_command,
 )
@@ -56,6 +57,7 @@ _ORDER = (
     "log-dirs",
     "acls",
     "quotas",
+    "tenants",
     "audit",
     "storage",
     "security",
@@ -112,6 +114,7 @@ app.command("quorum")(quorum_command.quorum)
 app.command("log-dirs")(log_dir_command.log_dirs)
 app.add_typer(acl_command.app, name="acls")
 app.add_typer(quota_command.app, name="quotas")
+app.add_typer(tenant_command.app, name="tenants")
 app.command("audit")(audit_command.audit)
 app.add_typer(storage_command.app, name="storage")
 app.add_typer(security_command.app, name="security")

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from confluent_kafka import Consumer, Producer
     from confluent_kafka.admin import AdminClient
 
+    from penstock.cli.wire_security import Connect
+
 DEFAULT_PORT = 9092
 TIMEOUT_S_MAX = 3600.0
 """The longest that librdkafka lets a request wait."""
@@ -38,6 +40,7 @@ class Cluster:
         self.given_settings = dict(target.settings) | key_values(client_settings, "-X")
         self._admin: AdminClient | None = None
         self._refused: str | None = None
+        self._connect: Connect | None = None
 
     def admin(self) -> AdminClient:
         if self._admin is None:
@@ -70,6 +73,15 @@ class Cluster:
             "error_cb": self._note,
         }
         return own | {key.replace("_", "."): v for key, v in settings.items()} | self.given_settings
+
+    @property
+    def connect(self) -> Connect:
+        """For requests that the library has no call for."""
+        if self._connect is None:
+            from penstock.cli.wire_security import connector
+
+            self._connect = connector(self.given_settings, self.timeout_s)
+        return self._connect
 
     def _reach(self) -> None:
         """Fail at once where nothing listens; the library would try until its time-out."""

@@ -80,8 +80,7 @@ def _features(cluster: Cluster, brokers: list[BrokerAddress]) -> dict[str, int]:
     """confluent-kafka has no call for them."""
     if not brokers:
         return {}
-    first = brokers[0]
-    answer = api_versions(first.host, first.port, cluster.timeout_s, cluster.given_settings)
+    answer = api_versions(cluster.connect, brokers[0].host, brokers[0].port)
     return {each.name: each.max_version_level for each in answer.finalized_features}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.cli.cluster import Cluster, is_internal
 from penstock.cli.failure import Failure
@@ -13,6 +13,9 @@ from penstock.protocol.messages.describe_log_dirs import (
     DescribeLogDirsRequest,
     DescribeLogDirsResponse,
 )
+
+if TYPE_CHECKING:
+    from penstock.cli.wire_security import Connect
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,19 +59,12 @@ def describe_log_dirs(cluster: Cluster, topics: set[str], brokers: set[int]) -> 
         _log_dir(node.id, result, topics)
         for node in nodes.values()
         if not brokers or node.id in brokers
-        for result in _results(cluster, node, request)
+        for result in _results(node, request, cluster.connect)
     ]
 
 
-def _results(cluster: Cluster, node: Any, request: DescribeLogDirsRequest) -> list[Any]:
-    answer = call(
-        node.host,
-        node.port,
-        request,
-        DescribeLogDirsResponse,
-        cluster.timeout_s,
-        cluster.given_settings,
-    )
+def _results(node: Any, request: DescribeLogDirsRequest, connect: Connect) -> list[Any]:
+    answer = call(connect, node.host, node.port, request, DescribeLogDirsResponse)
     if answer.error_code:
         raise Failure(f"broker {node.id}: {ErrorCode(answer.error_code).name}")
     return answer.results

@@ -1,81 +1,64 @@
-"""One request to one broker over a socket of our own, for what confluent-kafka has no call for."""
+"""One request to one broker over our own connection, for what confluent-kafka has no call for."""
 
 from __future__ import annotations
 
 import socket
-from collections.abc import Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from penstock.cli.failure import Failure
-from penstock.cli.wire_login import (
-    AUTHENTICATE_VERSION,
-    HANDSHAKE_VERSION,
-    answer_of,
-    check_handshake,
-    encrypted,
-    handshake,
-    has_login,
-    log_in,
-    token_request,
-)
 from penstock.model.error import ProtocolError
 from penstock.protocol.entity import Entity
 from penstock.protocol.frame import API_BY_KEY, decode_response, encode_request
 from penstock.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
-from penstock.protocol.messages.sasl_authenticate import SaslAuthenticateResponse
-from penstock.protocol.messages.sasl_handshake import SaslHandshakeResponse
+from penstock.protocol.messages.sasl_authenticate import (
+    SaslAuthenticateRequest,
+    SaslAuthenticateResponse,
+)
+from penstock.protocol.messages.sasl_handshake import SaslHandshakeRequest, SaslHandshakeResponse
+
+if TYPE_CHECKING:
+    from penstock.cli.wire_security import Connect
 
 T = TypeVar("T", bound=Entity)
 _RESPONSE_BYTES_MAX = 1 << 30
-_OPEN: Mapping[str, str] = {}
-"""Settings of a client where nobody is asked who they are."""
+_HANDSHAKE_VERSION = 1
+_AUTHENTICATE_VERSION = 2
 
 
 class Unreachable(Failure):
     """Nothing answered; another broker may."""
 
 
-def call(
-    host: str,
-    port: int,
-    request: Entity,
-    answer: type[T],
-    timeout_s: float,
-    settings: Mapping[str, str] = _OPEN,
-) -> T:
-    """The broker's answer, in the newest version both sides know. `settings` are librdkafka's."""
+def call(connect: Connect, host: str, port: int, request: Entity, answer: type[T]) -> T:
+    """The broker's answer, in the newest version both sides know."""
     try:
-        with (
-            socket.create_connection((host, port), timeout=timeout_s) as plain,
-            encrypted(plain, host, settings) as connection,
-        ):
+        with connect(host, port) as connection:
             versions = _exchange(connection, ApiVersionsRequest(), 0, ApiVersionsResponse)
-            if has_login(settings):
-                _log_in(connection, settings)
             return _exchange(connection, request, _version(request, versions), answer)
     except (OSError, ProtocolError) as error:
         raise Unreachable(f"the broker at {host}:{port} did not answer: {error}") from error
 
 
-def _log_in(connection: socket.socket, settings: Mapping[str, str]) -> None:
-    shaken = _exchange(connection, handshake(settings), HANDSHAKE_VERSION, SaslHandshakeResponse)
-    check_handshake(settings, shaken)
-
-    def send(token: bytes) -> bytes:
-        request = token_request(token)
-        return answer_of(
-            _exchange(connection, request, AUTHENTICATE_VERSION, SaslAuthenticateResponse)
-        )
-
-    log_in(settings, send)
-
-
-def api_versions(
-    host: str, port: int, timeout_s: float, settings: Mapping[str, str] = _OPEN
-) -> ApiVersionsResponse:
+def api_versions(connect: Connect, host: str, port: int) -> ApiVersionsResponse:
     """With the features that versions from 3 on carry."""
     request = ApiVersionsRequest(client_software_name="penstock-cli", client_software_version="0")
-    return call(host, port, request, ApiVersionsResponse, timeout_s, settings)
+    return call(connect, host, port, request, ApiVersionsResponse)
+
+
+def choose_mechanism(connection: socket.socket, mechanism: str) -> None:
+    request = SaslHandshakeRequest(mechanism=mechanism)
+    answer = _exchange(connection, request, _HANDSHAKE_VERSION, SaslHandshakeResponse)
+    if answer.error_code:
+        known = ", ".join(answer.mechanisms) or "none"
+        raise Failure(f"{mechanism} is no way to log in there, which are: {known}")
+
+
+def authenticate(connection: socket.socket, token: bytes) -> bytes:
+    request = SaslAuthenticateRequest(auth_bytes=token)
+    answer = _exchange(connection, request, _AUTHENTICATE_VERSION, SaslAuthenticateResponse)
+    if answer.error_code:
+        raise Failure(f"the login is refused: {answer.error_message or answer.error_code}")
+    return bytes(answer.auth_bytes)
 
 
 def _version(request: Entity, versions: ApiVersionsResponse) -> int:
@@ -93,7 +76,7 @@ def _exchange(connection: socket.socket, request: Entity, version: int, answer: 
     connection.sendall(encode_request(1, version, request, "penstock-cli"))
     size = int.from_bytes(_receive(connection, 4), "big")
     if size > _RESPONSE_BYTES_MAX:
-        raise ProtocolError("it does not speak Kafka's protocol, or not by this security.protocol")
+        raise ProtocolError("it does not speak Kafka's protocol, or not in plain text")
     _, body = decode_response(key, version, _receive(connection, size))
     assert isinstance(body, answer)
     return body

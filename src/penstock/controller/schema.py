@@ -13,7 +13,11 @@ from penstock.controller.policy import alter_config_policy, create_topic_policy
 from penstock.metadata.config import ResourceType
 from penstock.metadata.image import ClusterImage
 from penstock.model.error import ApiError, ErrorCode
-from penstock.settings.broker import find_broker_key, validate_broker_overrides
+from penstock.settings.broker import (
+    find_broker_key,
+    refuse_per_broker,
+    validate_broker_overrides,
+)
 from penstock.settings.client_metrics import CLIENT_METRICS_KEYS, validate_client_metrics
 from penstock.settings.config import BrokerConfig
 from penstock.settings.describe import describe_topic
@@ -60,6 +64,8 @@ class SettingsSchema:
         """Only what is altered: the rest was accepted once, perhaps by another version."""
         changed = {key: values[key] for key in altered}
         validate_broker_overrides(changed)
+        if not name:
+            refuse_per_broker(changed)
         now = self._config()
         after = (
             now.with_dynamic(values, now.dynamic_default)

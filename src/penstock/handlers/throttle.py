@@ -25,7 +25,8 @@ from penstock.security.quota.sensor import RateSensor
 
 PRODUCE: Final = 0
 FETCH: Final = 1
-OFFSET_FOR_LEADER_EPOCH: Final = 23
+WITH_REPLICA_ID: Final = (2, 23)
+"""ListOffsets and OffsetForLeaderEpoch say whether a broker asks."""
 ADD_PARTITIONS_TO_TXN: Final = 24
 BATCHED_ADDITIONS_FROM: Final = 4
 
@@ -193,6 +194,6 @@ async def _told_later(waiting: Coroutine[Any, Any, Any], wait_ms: int) -> Any:
 def _is_of_node(api_key: int, request: Any, version: int) -> bool:
     if api_key in _OF_NODES:
         return True
-    if api_key == OFFSET_FOR_LEADER_EPOCH:
+    if api_key in WITH_REPLICA_ID:
         return bool(request.replica_id >= 0)
     return api_key == ADD_PARTITIONS_TO_TXN and version >= BATCHED_ADDITIONS_FROM

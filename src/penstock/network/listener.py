@@ -81,6 +81,7 @@ class Listener:
         self._sent_bytes_closed = 0
         self._limits = limits
         self._connection_limits = connection_limits
+        self._sent_away: dict[StreamSocket, asyncio.TimerHandle] = {}
         connection_limits.oldest = self._oldest
         self._serve: Serve | None = None
         self._new_state = new_state
@@ -194,6 +195,8 @@ class Listener:
         self._sock = None
         if self.handshakes is not None:
             self.handshakes.close()
+        for sock in list(self._sent_away):
+            self._close_sent_away(sock)
         if self._sweep is not None:
             self._sweep.cancel()
             self._sweep = None
@@ -221,8 +224,7 @@ class Listener:
         try:
             self._connection_limits.enter(address_of(peer))
         except Refused as refused:
-            # Whoever comes too often is kept waiting: at once it would only come again.
-            self.loop.call_later(refused.wait_s, sock.close)
+            self._send_away(sock, refused.wait_s)
             return
         assert self._serve is not None
         sock.setblocking(False)
@@ -246,6 +248,17 @@ class Listener:
         self.connections[connection] = None
         if self.on_open is not None:
             self.on_open(connection)
+
+    def _send_away(self, sock: StreamSocket, wait_s: float) -> None:
+        """Whoever comes too often is kept waiting: at once it would only come again."""
+        if not wait_s:
+            sock.close()
+            return
+        self._sent_away[sock] = self.loop.call_later(wait_s, self._close_sent_away, sock)
+
+    def _close_sent_away(self, sock: StreamSocket) -> None:
+        self._sent_away.pop(sock).cancel()
+        sock.close()
 
     def _oldest(self) -> Oldest | None:
         """The connection that was used least lately."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Iterable, Mapping
-from ipaddress import ip_address
 
 from penstock.metadata.security import QuotaEntity
 from penstock.network.connection_limits import ConnectionBounds
@@ -55,6 +54,8 @@ def _overrides(text: str) -> dict[str, int]:
 
 def _address(host: str) -> str:
     """Of a name the first address, as Kafka has it; a name that leads nowhere meets nobody."""
+    from ipaddress import ip_address  # few limit single addresses
+
     try:
         return str(ip_address(host))
     except ValueError:

@@ -22,6 +22,7 @@ from penstock.node.listener_security import ListenerSecurity
 from penstock.security.quota.sample import Windows
 from penstock.settings.config import BrokerConfig
 from penstock.telemetry.log import get_logger
+from penstock.telemetry.metric import Gauge
 
 if TYPE_CHECKING:
     from penstock.node.logins import Logins
@@ -123,9 +124,15 @@ class Listeners:
         self._client_limits.change_rates(rates)
         self._controller_limits.change_rates(rates)
 
-    @property
-    def refused_count(self) -> int:
-        return self._client_limits.refused_count + self._controller_limits.refused_count
+    def gauges(self) -> list[Gauge]:
+        both = (self._client_limits, self._controller_limits)
+        return [
+            (
+                "penstock_connections_refused",
+                "Of addresses that have too many, or connect too often, since start",
+                lambda: sum(each.refused_count for each in both),
+            )
+        ]
 
     @property
     def of_clients(self) -> list[BoundListener]:

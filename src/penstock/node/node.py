@@ -412,7 +412,7 @@ class Node:
             self._metadata,
             self._keeper,
             self._upkeep.failures,
-            self._audit.gauges(),
+            [*self._audit.gauges(), *self._listeners.gauges()],
             self._security.gauges(),
         )
         self._metrics_server = MetricsServer(exporter.render)

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from penstock.node.listener_config import protocol_of
-from penstock.node.sasl_config import jaas_of
 from penstock.peer.dialer import Dialer
-from penstock.peer.login import Credentials, LoginDialer
-from penstock.security.mechanism import PLAIN, SCRAM
 from penstock.settings.broker import JAAS_CONFIG
 from penstock.settings.config import BrokerConfig
 from penstock.settings.error import SettingError
 from penstock.settings.synonym import of_listener
+
+if TYPE_CHECKING:
+    from penstock.peer.login import Credentials
 
 TO_BROKERS: Final = "sasl.mechanism.inter.broker.protocol"
 TO_CONTROLLERS: Final = "sasl.mechanism.controller.protocol"
@@ -26,6 +26,8 @@ def with_login(
     """The same where nobody is asked who they are."""
     if not protocol_of(settings(), listener).has_login:
         return dialer
+    from penstock.peer.login import LoginDialer
+
     return LoginDialer(
         dialer, lambda: peer_credentials(settings(), listener, mechanism_key), _new_nonce
     )
@@ -33,6 +35,10 @@ def with_login(
 
 def peer_credentials(config: BrokerConfig, listener: str, mechanism_key: str) -> Credentials:
     """SettingError where the settings do not say who this node is."""
+    from penstock.node.sasl_config import jaas_of
+    from penstock.peer.login import Credentials
+    from penstock.security.mechanism import PLAIN, SCRAM
+
     mechanism: str = config.get(mechanism_key)
     if mechanism not in (*SCRAM, PLAIN):
         raise SettingError(

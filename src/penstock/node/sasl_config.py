@@ -92,7 +92,8 @@ def _check_library(listener: str) -> None:
 
     if find_spec("jwt") is None or find_spec("cryptography") is None:
         raise SettingError(
-            f"listener {listener}: OAUTHBEARER needs the extra `oauth`: pip install penstock[oauth]"
+            f"listener {listener}: OAUTHBEARER needs the extra `security`: "
+            "pip install 'penstock[security]'"
         )
 
 

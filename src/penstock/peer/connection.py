@@ -65,6 +65,7 @@ class PeerConnection:
         self._number = 0
         # How often something came.
         self._heard = 0
+        self._is_retired = False
         self.error: PeerGone | None = None
         """Why it ended."""
         loop.add_reader(self._fd, self._on_readable)
@@ -100,6 +101,12 @@ class PeerConnection:
             raise ConnectionError(str(self.error))
         self._loop.remove_reader(self._fd)
         return self._sock
+
+    def retire(self) -> None:
+        """Nothing more is asked here: it is closed when all that was asked is answered."""
+        self._is_retired = True
+        if not self._questions:
+            self.close(PeerGone(f"{self._name}: replaced by another connection"))
 
     def abandon(self) -> None:
         self.close(PeerGone(f"{self._name}: given up"))
@@ -180,6 +187,9 @@ class PeerConnection:
             # Fails with the others.
             self._questions.appendleft(question)
             raise
+        finally:
+            if self._is_retired:
+                self.retire()
 
     # Requests
 

@@ -12,6 +12,11 @@ AddressFound = tuple[Any, Any, int, str, Any]
 
 
 class Dialer(Protocol):
+    @property
+    def session_s(self) -> float | None:
+        """For how long the connection that was made last may be used; None: for ever."""
+        ...
+
     async def connect(self, host: str, port: int, /) -> StreamSocket:
         """A connected socket that does not block, or OSError: ConnectionRefusedError where nobody
         listens."""
@@ -20,6 +25,8 @@ class Dialer(Protocol):
 
 class SocketDialer:
     """Tries every address of the name in turn. Names it in the error only when all refused it."""
+
+    session_s = None
 
     async def connect(self, host: str, port: int) -> socket.socket:
         failures: list[OSError] = []

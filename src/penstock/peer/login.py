@@ -46,19 +46,22 @@ class LoginDialer:
         self._dialer = dialer
         self._find = find
         self._new_nonce = new_nonce
+        self.session_s: float | None = None
 
     async def connect(self, host: str, port: int) -> StreamSocket:
         sock = await self._dialer.connect(host, port)
         loop = asyncio.get_running_loop()
         connection = PeerConnection(loop, sock, f"{host}:{port}", "login", lambda _: None)
+        exchange = _Exchange(connection, loop.time() + LOGIN_TIMEOUT_S)
         try:
-            await self._log_in(_Exchange(connection, loop.time() + LOGIN_TIMEOUT_S))
+            await self._log_in(exchange)
         except (PeerError, SaslError, ProtocolError) as error:
             connection.abandon()
             raise LoginRefused(str(error)) from error
         except BaseException:
             connection.abandon()
             raise
+        self.session_s = exchange.session_ms / 1000 if exchange.session_ms else None
         return connection.detach()
 
     async def _log_in(self, exchange: _Exchange) -> None:
@@ -78,6 +81,8 @@ class _Exchange:
     def __init__(self, connection: PeerConnection, timeout_at: float) -> None:
         self._connection = connection
         self._timeout_at = timeout_at
+        self.session_ms = 0
+        """As the last answer said; 0 for a session without an end."""
 
     async def handshake(self, mechanism: str) -> None:
         request = SaslHandshakeRequest(mechanism=mechanism)
@@ -93,4 +98,5 @@ class _Exchange:
         response = cast(SaslAuthenticateResponse, answer)
         if response.error_code != ErrorCode.NONE:
             raise LoginRefused(response.error_message or f"error {response.error_code}")
+        self.session_ms = response.session_lifetime_ms
         return bytes(response.auth_bytes)

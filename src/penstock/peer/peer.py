@@ -27,6 +27,8 @@ CONNECT_TIMEOUT_S = 3.0
 three: a node that was off then is found sooner by another try."""
 IN_FLIGHT_MAX = 128
 PROBE_TIMEOUT_S = 1.0
+SESSION_USED = 0.85
+"""Of the time that a login lasts: behind that it is done again, on another connection."""
 
 T = TypeVar("T")
 
@@ -216,7 +218,15 @@ class Peer:
         if connection.error is not None:
             raise connection.error
         self._connection, self._spoken, self._is_proven = connection, spoken, False
+        if (session_s := self._dialer.session_s) is not None:
+            loop.call_later(SESSION_USED * session_s, self._retire, connection)
         return connection
+
+    def _retire(self, connection: PeerConnection) -> None:
+        """Its session is about to end: the next call is made on another."""
+        if self._connection is connection:
+            self._connection = None
+            connection.retire()
 
     def _failure(self, error: OSError | PeerError) -> PeerGone | PeerTimeout:
         if isinstance(error, PeerGone):

@@ -14,6 +14,8 @@ from penstock.peer.dialer import Dialer
 class TlsDialer:
     """`context` gives what is in force now."""
 
+    session_s = None
+
     def __init__(self, dialer: Dialer, context: Callable[[], ssl.SSLContext]) -> None:
         self._dialer = dialer
         self._context = context

@@ -101,7 +101,8 @@ def signature(mechanism: str, key: bytes, auth_message: str) -> bytes:
 
 
 def xor(one: bytes, other: bytes) -> bytes:
-    return bytes(a ^ b for a, b in zip(one, other, strict=True))
+    """Of the same length."""
+    return (int.from_bytes(one, "big") ^ int.from_bytes(other, "big")).to_bytes(len(one), "big")
 
 
 def sasl_name(name: str) -> str:

@@ -11,6 +11,7 @@ from penstock.settings.key import (
     AT_START,
     CLUSTER_WIDE,
     LOW,
+    PER_BROKER,
     PROMISE,
     READ,
     READ_ONLY,
@@ -157,6 +158,18 @@ def validate_broker_overrides(overrides: Mapping[str, str]) -> None:
             key.parse(text)
         except ValueProblem as problem:
             raise ApiError(ErrorCode.INVALID_REQUEST, str(problem)) from None
+
+
+def refuse_per_broker(overrides: Mapping[str, str]) -> None:
+    """Of changes for all brokers at once."""
+    keys = {name: find_broker_key(name) for name in overrides}
+    own = sorted(name for name, key in keys.items() if key and key.update_mode == PER_BROKER)
+    if own:
+        raise ApiError(
+            ErrorCode.INVALID_REQUEST,
+            "Cannot update these configs at default cluster level, broker id must be specified: "
+            f"[{', '.join(own)}]",
+        )
 
 
 def is_usable(name: str, text: str) -> bool:

@@ -89,6 +89,9 @@ BROKER_SENTENCES: Final = {
         "empty lets everybody do everything. super.users and allow.everyone.if.no.acl.found go "
         "with it."
     ),
+    "alter.config.policy.class.name": (
+        "A class in Python that is asked before settings change (docs/security.md)."
+    ),
     "auto.create.topics.enable": "Creates a topic when a client asks for one that is missing.",
     "auto.leader.rebalance.enable": (
         "Has partitions led by the first of their replicas again once it is back in sync."
@@ -110,6 +113,9 @@ BROKER_SENTENCES: Final = {
     ),
     "controller.quota.window.size.seconds": "How long each of these windows is.",
     "controller.quorum.voters": "The controllers that vote, each as id@host:port.",
+    "create.topic.policy.class.name": (
+        "A class in Python that is asked before a topic is made (docs/security.md)."
+    ),
     "default.replication.factor": (
         "Replicas of a topic that asks for no number; never more than there are brokers."
     ),

@@ -141,10 +141,13 @@ def test_no_cluster(nowhere: Command) -> None:
         assert "no broker answers at 127.0.0.1:1" in nowhere.fail(*words)
 
 
-def test_secured_clusters_are_not_spoken_to_in_plain_text(nowhere: Command) -> None:
+def test_what_our_own_connections_do_not_read_is_refused(nowhere: Command) -> None:
+    secured = ("-X", "security.protocol=SSL")
     for words in (("brokers", "list"), ("quorum",), ("leaders", "elect", "--all")):
-        said = nowhere.fail(*words, "-X", "security.protocol=SSL")
-        assert said == "this command speaks to brokers in plain text only, so far"
+        said = nowhere.fail(*words, *secured, "-X", "ssl.keystore.location=x.p12")
+        assert "ssl.keystore.location is not read by this command" in said
+    said = nowhere.fail("quorum", *secured, "-X", "ssl.ca.location=/nowhere")
+    assert "the certificates cannot be read" in said
 
 
 def at_terminal(command: Command, *words: str, typed: bytes) -> tuple[int, str]:
@@ -200,7 +203,7 @@ def test_a_held_connection_breaks_with_its_process_and_not_for_idleness(
     monkeypatch.setattr(held_connection, "_LOOK_S", 0.05)
     with socket.create_server(("127.0.0.1", 0)) as server:
         host, port = server.getsockname()
-        with HeldConnection(host, port, 5.0) as held:
+        with HeldConnection(socket.create_connection((host, port), 5.0)) as held:
             other, _ = server.accept()
             with other:
                 assert not held.broken()

@@ -77,6 +77,4 @@ def test_what_is_wrong_is_said(nowhere: Command, broker: SecuredBroker, keys: Ke
     by_login = replace(nowhere, servers=broker.login)
     login = keys.librdkafka() | {"security.protocol": "SASL_SSL", "sasl.username": "eve"}
     wrong = login | {"sasl.mechanism": "SCRAM-SHA-512", "sasl.password": "guessed"}
-    assert "refused the login" in by_login.fail(*options(wrong), "quorum")
-    other = login | {"sasl.mechanism": "PLAIN", "sasl.password": "guessed"}
-    assert "no login by PLAIN, but by SCRAM-SHA-512" in by_login.fail(*options(other), "quorum")
+    assert "the login is refused" in by_login.fail(*options(wrong), "quorum")

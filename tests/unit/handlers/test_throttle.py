@@ -12,10 +12,11 @@ from penstock.handlers.call import Call, ClientState
 from penstock.handlers.throttle import Throttle
 from penstock.metadata.security import SecurityImage
 from penstock.model.error import ApiError, ErrorCode
+from penstock.model.principal import Principal
 from penstock.network.later import Later
 from penstock.protocol.messages.heartbeat import HeartbeatResponse
 from penstock.protocol.messages.records.client_quota_record import ClientQuotaRecord, EntityData
-from penstock.security.quota.client import REQUEST, ClientQuotas
+from penstock.security.quota.client import FETCH, REQUEST, ClientQuotas
 from penstock.security.quota.sample import Windows
 from penstock.testing.clock import SimulatedClock
 
@@ -105,6 +106,29 @@ def test_what_nodes_ask_of_each_other_does_not_count() -> None:
     desk = Desk()
     desk.apply(SimpleNamespace(), spent_s=5, api_key=WRITE_TXN_MARKERS)
     assert desk.muted_s == 0.0
+
+
+def test_a_user_is_known_by_the_name_it_has_logged_in_with() -> None:
+    desk = Desk()
+    desk.set_quota(1.0, remove=True)
+    entity = [EntityData(entity_type="user", entity_name="alice")]
+    desk.security.put_quota(ClientQuotaRecord(entity=entity, key=REQUEST, value=1.0))
+    desk.throttle.change(desk.security)
+    desk.apply(HeartbeatResponse(), spent_s=5)
+    assert desk.muted_s == 0.0
+    desk.client.principal = Principal("User", "alice")
+    desk.apply(HeartbeatResponse(), spent_s=5)
+    assert desk.muted_s == 1.0
+
+
+def test_what_a_consumer_does_not_get_does_not_count() -> None:
+    desk = Desk()
+    entity = [EntityData(entity_type="client-id", entity_name="app")]
+    desk.security.put_quota(ClientQuotaRecord(entity=entity, key=FETCH, value=1000.0))
+    desk.throttle.change(desk.security)
+    assert desk.throttle.charge_fetch(desk.client, 50_000, 0.0) == 40_000
+    assert desk.muted_s == 40.0
+    assert desk.throttle.charge_fetch(desk.client, 10_000, 0.0) == 0
 
 
 def test_a_wait_that_a_controller_elsewhere_has_told_is_kept() -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from penstock.cli.security.authority import Authority
+from penstock.network.budget import FrameBudget
 from penstock.network.connection_limits import ConnectionLimits
 from penstock.network.listener import Limits, Listener
 from penstock.network.part import Part
@@ -83,6 +84,31 @@ def test_frames_of_all_sizes_come_back_as_they_were(
             writer.write(b"".join(map(framed, frames)))
             for frame in frames:
                 assert await asyncio.wait_for(read_frame(reader), 60) == frame
+            writer.close()
+            await writer.wait_closed()
+
+    asyncio.run(run())
+
+
+def test_what_is_decrypted_and_not_read_is_looked_at_again(
+    contexts: tuple[ssl.SSLContext, ssl.SSLContext], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """While memory is tight a few KB are read at a time; the socket has nothing to announce."""
+    monkeypatch.setattr(FrameBudget, "is_tight", property(lambda budget: True))
+    server, client = contexts
+    count = 600
+
+    async def run() -> None:
+        def answer(state: Any, frame: memoryview) -> list[Part]:
+            return [framed(bytes(frame[:4]))]
+
+        async with listening(server, answer) as (_, port):
+            reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=client)
+            frames = [number.to_bytes(4, "big") + bytes(76) for number in range(count)]
+            writer.write(b"".join(map(framed, frames)))
+            for number in range(count):
+                read = await asyncio.wait_for(read_frame(reader), 60)
+                assert int.from_bytes(read, "big") == number
             writer.close()
             await writer.wait_closed()
 

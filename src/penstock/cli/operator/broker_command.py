@@ -103,7 +103,7 @@ def describe_command(ctx: typer.Context, brokers: BrokerIds = None, as_json: Jso
             print_line(f"{label:<11} {value}")
         rows = [
             (each.name, each.level, f"{each.supported_min}-{each.supported_max}")
-            for each in features(view, link)
+            for each in features(view, link.connect)
         ]
         if rows:
             print_table(("feature", "level", "supported"), rows)
@@ -116,7 +116,7 @@ def describe_command(ctx: typer.Context, brokers: BrokerIds = None, as_json: Jso
     if as_json:
         print_json(
             [
-                view.document() | {"features": [asdict(f) for f in features(view, link)]}
+                view.document() | {"features": [asdict(f) for f in features(view, link.connect)]}
                 for view in views
             ]
         )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from penstock.cli.failure import Failure
 from penstock.cli.operator.link import Link
 from penstock.cli.operator.reader import BrokerDisk, read_disks, read_quorum, read_state
 from penstock.cli.operator.state import ClusterState, QuorumState
 from penstock.cli.wire_call import api_versions
+
+if TYPE_CHECKING:
+    from penstock.cli.wire_security import Connect
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +90,10 @@ def _controller(quorum: QuorumState | None, broker: int) -> str | None:
     return "active" if broker == quorum.leader else "voter"
 
 
-def features(view: BrokerView, link: Link) -> list[Feature]:
+def features(view: BrokerView, connect: Connect) -> list[Feature]:
     """What this very broker can do, and what is in force; nothing of one that is down."""
     try:
-        answer = api_versions(view.host, view.port, link.timeout_s, link.settings)
+        answer = api_versions(connect, view.host, view.port)
     except Failure:
         return []
     levels = {each.name: each.max_version_level for each in answer.finalized_features}

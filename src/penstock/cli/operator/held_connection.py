@@ -17,8 +17,8 @@ _LOOK_S = 0.5
 
 
 class HeldConnection:
-    def __init__(self, host: str, port: int, timeout_s: float) -> None:
-        self._socket = socket.create_connection((host, port), timeout=timeout_s)
+    def __init__(self, connected: socket.socket) -> None:
+        self._socket = connected
         self._socket.settimeout(_LOOK_S)
         self._used_s = time.monotonic()
         self._broken = False

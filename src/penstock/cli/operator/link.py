@@ -6,14 +6,16 @@ what only the active controller may decide.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from penstock.cli.cluster import Cluster, parse_address
 from penstock.cli.failure import Failure
 from penstock.cli.wire_call import Unreachable, call
 from penstock.model.error import ErrorCode
 from penstock.protocol.entity import Entity
+
+if TYPE_CHECKING:
+    from penstock.cli.wire_security import Connect
 
 T = TypeVar("T", bound=Entity)
 
@@ -25,13 +27,12 @@ class Link:
         self._by_broker: dict[int, tuple[str, int]] = {}
 
     @property
-    def settings(self) -> Mapping[str, str]:
-        """How it logs in: librdkafka's."""
-        return self._cluster.given_settings
-
-    @property
     def timeout_s(self) -> float:
         return self._cluster.timeout_s
+
+    @property
+    def connect(self) -> Connect:
+        return self._cluster.connect
 
     @property
     def timeout_ms(self) -> int:
@@ -46,7 +47,7 @@ class Link:
     def call(self, request: Entity, answer: type[T]) -> T:
         for address in list(self._addresses):
             try:
-                got = self.call_at(*address, request, answer)
+                got = call(self.connect, *address, request, answer)
             except Unreachable:
                 continue
             self._addresses.remove(address)
@@ -61,7 +62,7 @@ class Link:
         return self.call_at(*self._by_broker[broker], request, answer)
 
     def call_at(self, host: str, port: int, request: Entity, answer: type[T]) -> T:
-        return call(host, port, request, answer, self.timeout_s, self.settings)
+        return call(self.connect, host, port, request, answer)
 
 
 def error_name(code: int) -> str:

@@ -133,7 +133,7 @@ class Roll:
 
     def _hold(self, node: int, host: str, port: int) -> HeldConnection:
         try:
-            return HeldConnection(host, port, self._link.timeout_s)
+            return HeldConnection(self._link.connect(host, port))
         except OSError as error:
             raise Failure(
                 f"node {node} does not answer at {host}:{port}; start it first"
@@ -142,7 +142,7 @@ class Roll:
     def _not_back(self, node: int, host: str, port: int) -> str | None:
         try:
             if node not in self._state.brokers:
-                api_versions(host, port, self._link.timeout_s, self._link.settings)
+                api_versions(self._link.connect, host, port)
                 return None
             # Its own word: another broker may not have noticed yet that it was away.
             seen = read_state_at(self._link, host, port)

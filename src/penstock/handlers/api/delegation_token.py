@@ -101,8 +101,7 @@ def _describe(broker: Broker, request: DescribeDelegationTokenRequest, call: Cal
         tokens=[
             _described(token, secret, call.version)
             for token in broker.image.security.tokens.values()
-            if owners is None
-            or not owners.isdisjoint((token.owner, token.requester, *token.renewers))
+            if owners is None or not owners.isdisjoint(_named(token))
         ]
     )
 

@@ -1,6 +1,6 @@
 """The handshakes of one listener: many at once, none of them at the cost of anybody else.
 
-A client costs a socket until its first bytes have come, and they are TLS. Handshakes have a few
+A client costs a socket until its first record has come, and is TLS. Handshakes have a few
 milliseconds of each turn of the loop for all of them together; each has a limit of time and of
 bytes, and when there are too many the oldest is ended: whoever is stuck, and never who is quick.
 """
@@ -28,6 +28,8 @@ SWEEP_S: Final = 1.0
 
 _HANDSHAKE_RECORD: Final = 22
 _MAJOR_VERSION: Final = 3
+_HEADER_BYTES: Final = 5
+_RECORD_BYTES_MAX: Final = 16 * 1024
 
 
 class NoPrincipal(PenstockError):
@@ -38,6 +40,7 @@ class Handshake:
     __slots__ = (
         "began_at",
         "fd",
+        "head",
         "is_waiting",
         "is_writing",
         "peer",
@@ -52,6 +55,8 @@ class Handshake:
         self.peer = peer
         self.began_at = began_at
         self.stream: TlsStream | None = None
+        self.head = b""
+        """Of the first record, until it is whole."""
         self.read_bytes = 0
         self.is_waiting = False
         """For the socket to be readable, or writable where `is_writing`."""
@@ -161,12 +166,24 @@ class Handshakes:
             self._fail(one, failure.BROKEN_OFF)
         elif one.read_bytes > BYTES_MAX:
             self._fail(one, failure.TOO_LARGE)
-        elif one.stream is None and not _is_tls(data):
-            self._fail(one, failure.PLAIN_TEXT)
+        elif one.stream is None:
+            self._begin(one, one.head + data)
         else:
-            stream = one.stream = one.stream or TlsStream(one.sock, self._context())
-            stream.feed(data)
+            one.stream.feed(data)
+            self._go_on(one, one.stream)
+
+    def _begin(self, one: Handshake, head: bytes) -> None:
+        """OpenSSL has nothing to do with a client before its first words are all there."""
+        if not _is_tls(head):
+            self._fail(one, failure.PLAIN_TEXT)
+        elif _is_whole(head):
+            one.head = b""
+            stream = one.stream = TlsStream(one.sock, self._context())
+            stream.feed(head)
             self._go_on(one, stream)
+        else:
+            one.head = head
+            self._wait_readable(one)
 
     def _go_on(self, one: Handshake, stream: TlsStream) -> None:
         if stream.shake_hands():
@@ -207,5 +224,13 @@ class Handshakes:
 
 
 def _is_tls(data: bytes) -> bool:
-    """The first bytes of a handshake; too few to tell are left to OpenSSL."""
+    """As far as can be told from the first bytes."""
     return data[0] == _HANDSHAKE_RECORD and data[1:2] in (b"", bytes((_MAJOR_VERSION,)))
+
+
+def _is_whole(data: bytes) -> bool:
+    """A record that is too large to be one is left to OpenSSL, which refuses it."""
+    length = int.from_bytes(data[3:5], "big")
+    return len(data) >= _HEADER_BYTES and len(data) >= min(
+        _HEADER_BYTES + length, _RECORD_BYTES_MAX
+    )

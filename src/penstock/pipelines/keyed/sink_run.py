@@ -119,9 +119,10 @@ class SinkRun:
                     self._writing.wait(0)
             if not self._stopping.is_set():
                 self._write_off()
-            self._judging.stop()
-            if self._writing is not None:
-                self._writing.stop()
+            for each in (self._judging, self._writing):
+                if each is not None:
+                    each.stop()
+                    each.wait(0)
         except Exception as error:
             known = isinstance(error, PipelineError)
             told = f"{self._name} has stopped: {one_line(error)}"

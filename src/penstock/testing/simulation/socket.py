@@ -191,6 +191,7 @@ class HostSockets:
     """The network as a process of one host sees it: `network.Sockets` and `peer.Dialer`."""
 
     has_sendfile = True
+    session_s = None
 
     def __init__(self, network: Network, host: str, disk: Disk) -> None:
         self._network = network

@@ -1,0 +1,258 @@
+"""`penstock tenants`: what is typed, and what is printed."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from penstock.cli.argument import Json, cluster_of, quiet_app
+from penstock.cli.cluster import Cluster, key_values
+from penstock.cli.failure import UsageFailure
+from penstock.cli.output import plural, print_json, print_line, print_table
+
+if TYPE_CHECKING:
+    from penstock.cli.operator.link import Link
+    from penstock.cli.tenant import Use
+    from penstock.settings.tenant import Tenant
+
+app = quiet_app("Tenants: a prefix of names with an owner, users and limits.")
+
+Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False)]
+Owner = Annotated[str | None, typer.Option("--owner", metavar="TEXT", help="Whom to ask.")]
+Users = Annotated[
+    list[str] | None,
+    typer.Option("--user", metavar="NAME", help="Who may do everything under the prefix."),
+]
+Topics = Annotated[
+    int | None, typer.Option("--topics", metavar="N", min=0, help="At most so many.")
+]
+Partitions = Annotated[
+    int | None, typer.Option("--partitions", metavar="N", min=0, help="Of all its topics.")
+]
+Size = Annotated[
+    str | None,
+    typer.Option("--bytes", metavar="SIZE", help="That its topics may keep by retention.bytes."),
+]
+Retention = Annotated[
+    str | None, typer.Option("--retention", metavar="TIME", help="The longest, such as 7d.")
+]
+MessageSize = Annotated[
+    str | None, typer.Option("--message-bytes", metavar="SIZE", help="The largest message.")
+]
+Defaults = Annotated[
+    list[str] | None,
+    typer.Option("--default", metavar="KEY=VALUE", help="Of its topics that do not set it."),
+]
+Produce = Annotated[
+    str | None, typer.Option("--produce", metavar="RATE", help="Of each user, such as 20MB/s.")
+]
+Consume = Annotated[
+    str | None, typer.Option("--consume", metavar="RATE", help="Of each user, such as 50MB/s.")
+]
+
+
+@app.command("create")
+def create_command(
+    ctx: typer.Context,
+    name: Name,
+    prefix: Annotated[
+        str, typer.Option("--prefix", metavar="TEXT", help="What names of its topics begin with.")
+    ],
+    owner: Owner = None,
+    users: Users = None,
+    topics: Topics = None,
+    partitions: Partitions = None,
+    size: Size = None,
+    retention: Retention = None,
+    message_bytes: MessageSize = None,
+    defaults: Defaults = None,
+    produce: Produce = None,
+    consume: Consume = None,
+) -> None:
+    """Make a tenant. Its users may make topics, groups and transactions under its prefix.
+
+    \b
+    penstock tenants create payments --prefix payments. --user pay-service
+    penstock tenants create hr --prefix hr. --partitions 200 --retention 7d
+    """
+    from penstock.cli.tenant import keep_tenant, read_tenants
+    from penstock.settings.tenant import Tenant
+
+    cluster, link = _both(ctx)
+    if name in {each.name for each in read_tenants(link)}:
+        raise UsageFailure(f"there is a tenant {name} already; `penstock tenants set` changes it")
+    changes = _limits(owner, topics, partitions, size, retention, message_bytes, defaults)
+    tenant = replace(Tenant(name, prefix, users=tuple(users or ())), **changes)
+    keep_tenant(link, tenant)
+    print_line(f"tenant {name}: topics that begin with {prefix}")
+    _admit(cluster, link, tenant, tenant.users, _rates(produce, consume))
+
+
+@app.command("set")
+def set_command(
+    ctx: typer.Context,
+    name: Name,
+    owner: Owner = None,
+    users: Users = None,
+    topics: Topics = None,
+    partitions: Partitions = None,
+    size: Size = None,
+    retention: Retention = None,
+    message_bytes: MessageSize = None,
+    defaults: Defaults = None,
+    produce: Produce = None,
+    consume: Consume = None,
+) -> None:
+    """Change limits of a tenant, or add users; what is not named stays as it is."""
+    from penstock.cli.tenant import find_tenant, keep_tenant
+
+    cluster, link = _both(ctx)
+    before = find_tenant(link, name)
+    changes = _limits(owner, topics, partitions, size, retention, message_bytes, defaults)
+    known = tuple(dict.fromkeys((*before.users, *(users or ()))))
+    tenant = replace(before, **changes, users=known)
+    keep_tenant(link, tenant)
+    print_line(f"tenant {name} is changed")
+    _admit(cluster, link, tenant, tuple(users or ()), {})
+    rates = _rates(produce, consume)
+    if rates:
+        _limit(link, known, rates)
+
+
+@app.command("list")
+def list_command(ctx: typer.Context, as_json: Json = False) -> None:
+    """Show all tenants, and what they have of their limits."""
+    from penstock.cli.tenant import LIMITS, read_tenants, uses
+
+    cluster, link = _both(ctx)
+    tenants = read_tenants(link)
+    used = uses(cluster, link, tenants)
+    if as_json:
+        print_json([_document(each, used[each.name]) for each in tenants])
+        return
+    rows = [
+        (
+            each.name,
+            each.prefix,
+            each.owner or None,
+            *(_of(getattr(used[each.name], limit), getattr(each, limit)) for limit in LIMITS),
+        )
+        for each in tenants
+    ]
+    print_table(("tenant", "prefix", "owner", *LIMITS), rows)
+
+
+@app.command("show")
+def show_command(ctx: typer.Context, name: Name, as_json: Json = False) -> None:
+    """Show one tenant: limits, use, users and defaults."""
+    from penstock.cli.tenant import LIMITS, find_tenant, uses
+
+    cluster, link = _both(ctx)
+    tenant = find_tenant(link, name)
+    used = uses(cluster, link, [tenant])[name]
+    if as_json:
+        print_json(_document(tenant, used))
+        return
+    rows: list[tuple[str, str | int | None]] = [
+        ("prefix", tenant.prefix),
+        ("owner", tenant.owner or None),
+        ("users", ", ".join(tenant.users) or None),
+        *((limit, _of(getattr(used, limit), getattr(tenant, limit))) for limit in LIMITS),
+        ("retention.ms", tenant.retention_ms),
+        ("max.message.bytes", tenant.message_bytes),
+        *((f"default {key}", value) for key, value in tenant.defaults.items()),
+    ]
+    print_table(("", name), rows)
+
+
+@app.command("remove")
+def remove_command(ctx: typer.Context, name: Name) -> None:
+    """Forget a tenant, with the grants and rates of its users. Topics stay, without limits."""
+    from penstock.cli.tenant import find_tenant, forget_tenant, revoke, set_rates
+
+    cluster, link = _both(ctx)
+    tenant = find_tenant(link, name)
+    revoke(cluster, tenant, tenant.users)
+    set_rates(link, tenant.users, {"producer_byte_rate": None, "consumer_byte_rate": None})
+    forget_tenant(link, name)
+    print_line(f"tenant {name} is forgotten; its topics are as they were")
+
+
+def _both(ctx: typer.Context) -> tuple[Cluster, Link]:
+    from penstock.cli.operator.link import Link
+
+    cluster = cluster_of(ctx)
+    return cluster, Link(cluster)
+
+
+def _limits(
+    owner: str | None,
+    topics: int | None,
+    partitions: int | None,
+    size: str | None,
+    retention: str | None,
+    message_bytes: str | None,
+    defaults: list[str] | None,
+) -> dict[str, Any]:
+    """Those that were named."""
+    from penstock.cli.tenant import parse_duration, parse_size
+
+    said: dict[str, Any] = {
+        "owner": owner,
+        "topics": topics,
+        "partitions": partitions,
+        "bytes": None if size is None else parse_size(size, "--bytes"),
+        "retention_ms": None if retention is None else parse_duration(retention, "--retention"),
+        "message_bytes": (
+            None if message_bytes is None else parse_size(message_bytes, "--message-bytes")
+        ),
+        "defaults": None if defaults is None else dict(key_values(defaults, "--default")),
+    }
+    return {key: value for key, value in said.items() if value is not None}
+
+
+def _rates(produce: str | None, consume: str | None) -> dict[str, float]:
+    from penstock.cli.tenant import parse_size
+
+    said = {"--produce": produce, "--consume": consume}
+    keys = {"--produce": "producer_byte_rate", "--consume": "consumer_byte_rate"}
+    return {
+        keys[option]: float(parse_size(text, option))
+        for option, text in said.items()
+        if text is not None
+    }
+
+
+def _admit(
+    cluster: Cluster, link: Link, tenant: Tenant, users: tuple[str, ...], rates: dict[str, float]
+) -> None:
+    from penstock.cli.tenant import grant
+
+    if users:
+        names = ", ".join(users)
+        if grant(cluster, tenant, users):
+            print_line(f"{names} may do everything under {tenant.prefix}")
+        else:
+            print_line(f"the brokers have no authorizer: not only {names} may, everybody does")
+    if rates:
+        _limit(link, users, rates)
+
+
+def _limit(link: Link, users: tuple[str, ...], rates: dict[str, float]) -> None:
+    from penstock.cli.tenant import set_rates
+
+    if not users:
+        raise UsageFailure("rates are those of users: name some with --user")
+    set_rates(link, users, rates)
+    print_line(f"rates are set for {plural(len(users), 'user')}")
+
+
+def _of(used: int | None, most: int | None) -> str:
+    text = "unlimited" if used is None else str(used)
+    return text if most is None else f"{text} of {most}"
+
+
+def _document(tenant: Tenant, used: Use) -> dict[str, Any]:
+    return asdict(tenant) | {"used": asdict(used)}
