@@ -9,6 +9,7 @@ from typing import Any
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call, ClientState
+from penstock.handlers.coordinator_call import mapped
 from penstock.metadata.token import principal_of, token_hmac
 from penstock.model.error import ErrorCode
 from penstock.model.principal import ANONYMOUS
@@ -42,8 +43,17 @@ def handle(broker: Broker, request: Entity, call: Call) -> Answer:
     if isinstance(request, DescribeDelegationTokenRequest):
         return _describe(broker, request, call)
     if client.listener in broker.controller_listeners:
-        return broker.controller.ask_active(request, call)
-    return broker.controller.ask(request, call)
+        answer = broker.controller.ask_active(request, call)
+    else:
+        answer = broker.controller.ask(request, call)
+    return mapped(answer, lambda response: _fitted(response, call.version))
+
+
+def _fitted(response: Entity, version: int) -> Entity:
+    """Older versions have no place for who asked."""
+    if version < REQUESTER_FROM and isinstance(response, CreateDelegationTokenResponse):
+        response.token_requester_principal_type = response.token_requester_principal_name = ""
+    return response
 
 
 def may_ask(client: ClientState) -> bool:
