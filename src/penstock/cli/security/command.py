@@ -55,6 +55,13 @@ def init_command(
     port: Annotated[
         int, typer.Option(metavar="PORT", help="Of the first node; the others follow it.")
     ] = 9092,
+    logins: Annotated[
+        bool, typer.Option("--logins", help="Also a listener for users with passwords (SCRAM).")
+    ] = False,
+    acls: Annotated[
+        bool, typer.Option("--acls", help="Nobody but the first client may do anything yet.")
+    ] = False,
+    audit: Annotated[bool, typer.Option("--audit", help="Keep an audit log.")] = False,
 ) -> None:
     """Make an authority, certificates of nodes and clients, and their settings.
 
@@ -63,18 +70,20 @@ def init_command(
     \b
     penstock security init secure
     penstock security init secure --nodes 3 --client alice --client bob
+    penstock security init secure --nodes 3 --logins --acls --audit
     """
     need_security()
     from penstock.cli.security.authority import Authority
-    from penstock.cli.security.playground import Playground
+    from penstock.cli.security.playground import Playground, Wanted
 
     clients = list(dict.fromkeys(client or ("admin",)))
     for name in clients:
         if _CLIENT.fullmatch(name) is None or name.startswith("node-") or name == "ca":
             raise Failure(f"{name!r} is no name of a client: use letters, digits, '.', '_' and '-'")
-    made = Playground(Path(folder).absolute(), nodes, clients, host or (), port)
+    wanted = Wanted(logins, acls, audit)
+    made = Playground(Path(folder).absolute(), nodes, clients, host or (), port, wanted)
     _write(made, list(made.files(Authority.create())))
-    _print_next(made, clients[0])
+    _print_next(made, clients[0], logins=logins)
 
 
 def _write(made: Playground, files: list[File]) -> None:
@@ -91,7 +100,7 @@ def _write(made: Playground, files: list[File]) -> None:
             opened.write(file.text)
 
 
-def _print_next(made: Playground, client: str) -> None:
+def _print_next(made: Playground, client: str, *, logins: bool) -> None:
     print_line(f"made {made.folder}: an authority, {len(made.nodes)} node(s), and clients\n")
     configs = [str(made.config_of(node)) for node in made.nodes]
     if len(configs) > 1:
@@ -106,6 +115,8 @@ def _print_next(made: Playground, client: str) -> None:
         print_line(f"penstock start --config {config}")
     settings = " ".join(f"-X {key}={value}" for key, value in made.client_settings(client).items())
     print_line(f"penstock profile add {client} {made.bootstrap_servers} --use {settings}\n")
+    if logins:
+        print_line(f"users with passwords log in at {made.login_servers} (penstock users add)\n")
     print_line(f"Java's clients and tools take {made.folder / f'{client}.properties'}\n")
     for line in _PRODUCTION:
         print_line(line)
