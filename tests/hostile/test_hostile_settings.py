@@ -74,7 +74,9 @@ def absurd(key: Key) -> list[str]:
 
 def numbers(keys: dict[str, Key]) -> Iterator[Key]:
     for key in keys.values():
-        if key.update_mode != READ_ONLY and (key.type in BITS or key.type == DOUBLE):
+        is_number = key.type in BITS or key.type == DOUBLE
+        # With few connections allowed, those of this very test are the first to go.
+        if is_number and key.update_mode != READ_ONLY and not key.name.startswith("max.connection"):
             yield key
 
 

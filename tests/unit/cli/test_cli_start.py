@@ -141,14 +141,14 @@ def test_json_logs(tmp_path: Path) -> None:
 
 
 def test_a_refusal_in_json(tmp_path: Path) -> None:
-    arguments = ("--log-format", "json", "--set", "ssl.client.auth=required")
+    arguments = ("--log-format", "json", "--set", "ssl.provider=SunJSSE")
     command = [PENSTOCK, "start", *ANYWHERE, "--data-dir", str(tmp_path / "data"), *arguments]
     answer = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False)
     assert (answer.returncode, answer.stdout) == (1, "")
     (line,) = answer.stderr.splitlines()
     said = json.loads(line)
     assert said["level"] == "error"
-    assert said["event"].startswith("--set: ssl.client.auth=required: ")
+    assert said["event"].startswith("--set: ssl.provider=SunJSSE: ")
 
 
 def test_interrupted_before_it_has_begun(tmp_path: Path) -> None:

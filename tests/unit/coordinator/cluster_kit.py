@@ -33,6 +33,7 @@ from penstock.metadata.record import MetadataRecord
 from penstock.model.id import TopicPartition
 from penstock.network.held import HeldWrites
 from penstock.network.later import Later, future_of
+from penstock.node.throttle import new_throttle
 from penstock.protocol.entity import Entity
 from penstock.protocol.frame import API_BY_KEY
 from penstock.protocol.messages.records.feature_level_record import FeatureLevelRecord
@@ -107,6 +108,7 @@ class KitNode:
         writer = MarkerWriter(self.clock, self.partitions, lambda: self.broker.groups)
         metrics = BrokerMetrics()
         self.broker = Broker(
+            throttle=new_throttle(self.config, self.clock),
             node_id=node_id,
             cluster_id="kit",
             config=self.config,
