@@ -8,9 +8,11 @@ bytes, and when there are too many the oldest is ended: whoever is stuck, and ne
 from __future__ import annotations
 
 import asyncio
+import socket
 import ssl
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from time import perf_counter
 from typing import Final
 
@@ -188,6 +190,7 @@ class Handshakes:
     def _go_on(self, one: Handshake, stream: TlsStream) -> None:
         if stream.shake_hands():
             # What is left to be sent goes before the first answer.
+            _acknowledge(one.sock)
             self._pass(one, stream)
         elif stream.has_unsent:
             self._wait_writable(one)
@@ -234,3 +237,11 @@ def _is_whole(data: bytes) -> bool:
     return len(data) >= _HEADER_BYTES and len(data) >= min(
         _HEADER_BYTES + length, _RECORD_BYTES_MAX
     )
+
+
+def _acknowledge(sock: StreamSocket) -> None:
+    """At once: nothing is sent back at the end of a handshake, and a client that gathers small
+    writes (Nagle, librdkafka's default) holds its first request until it hears of the last one."""
+    if hasattr(socket, "TCP_QUICKACK"):
+        with suppress(OSError):
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_QUICKACK, 1)
