@@ -150,7 +150,7 @@ def _kept_bytes(partitions: Mapping[str, int], kept: Mapping[str, str]) -> int |
 
 def parse_size(text: str, option: str) -> int:
     """Bytes: 500, 20K, 10M, 5G."""
-    match = re.fullmatch(r"([0-9]+) ?([KMGT]?)(?:i?B)?(?:/s)?", text.strip(), re.IGNORECASE)
+    match = re.fullmatch(r"([0-9]+) ?([KMGT]?)(?:i?B)?", text.strip(), re.IGNORECASE)
     if match is None:
         raise UsageFailure(f"{option} {text}: expected bytes such as 500, 20K, 10M or 5G")
     return int(match[1]) * _BYTES[match[2].upper()]

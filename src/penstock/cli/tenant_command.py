@@ -214,15 +214,10 @@ def _limits(
 
 
 def _rates(produce: str | None, consume: str | None) -> dict[str, float]:
-    from penstock.cli.tenant import parse_size
+    from penstock.cli.quota import parse_values
 
-    said = {"--produce": produce, "--consume": consume}
-    keys = {"--produce": "producer_byte_rate", "--consume": "consumer_byte_rate"}
-    return {
-        keys[option]: float(parse_size(text, option))
-        for option, text in said.items()
-        if text is not None
-    }
+    said = {"producer_byte_rate": produce, "consumer_byte_rate": consume}
+    return parse_values({key: text for key, text in said.items() if text is not None})
 
 
 def _admit(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from penstock.controller.broker_session import BrokerSessions
 from penstock.controller.partition_index import IndexedImage, PartitionIndex
@@ -66,6 +66,10 @@ class ConfigSchema(Protocol):
     def is_list(self, resource_type: int, key: str) -> bool: ...
 
     def default_of(self, resource_type: int, key: str) -> str | None: ...
+
+    def topic_value(self, overrides: Mapping[str, str], key: str) -> Any:
+        """The typed value in effect of one setting that has a default."""
+        ...
 
     def describe_topic(
         self, overrides: Mapping[str, str], image: ClusterImage

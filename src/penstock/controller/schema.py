@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 from penstock.controller.config import (
     CHANGEABLE_FEATURES,
@@ -24,6 +25,7 @@ from penstock.settings.describe import describe_topic
 from penstock.settings.group import GROUP_KEYS, validate_group_overrides
 from penstock.settings.key import LIST, Key
 from penstock.settings.relation import RelationProblem, check_relations
+from penstock.settings.resolve import topic_value
 from penstock.settings.topic import TOPIC_KEYS, validate_topic_overrides
 
 
@@ -90,6 +92,9 @@ class SettingsSchema:
     def default_of(self, resource_type: int, key: str) -> str | None:
         found = _find(resource_type, key)
         return None if found is None else found.default
+
+    def topic_value(self, overrides: Mapping[str, str], key: str) -> Any:
+        return topic_value(self._config(), overrides, key)
 
     def describe_topic(
         self, overrides: Mapping[str, str], image: ClusterImage

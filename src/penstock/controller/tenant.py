@@ -90,10 +90,7 @@ class TenantLimits:
 
     def _value(self, overrides: Mapping[str, str], key: str) -> int:
         """In effect: what the topic sets, or what brokers say for all."""
-        if key in overrides:
-            return int(overrides[key])
-        described = self._context.schema.describe_topic(overrides, self._context.image)
-        return int(next(each.value for each in described if each.name == key) or UNLIMITED)
+        return int(self._context.schema.topic_value(overrides, key))
 
     def _add(self, tenant: Tenant, more: Use) -> None:
         use = self._uses.get(tenant.name)

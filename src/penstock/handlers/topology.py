@@ -21,10 +21,12 @@ def is_node(client_id: str | None) -> bool:
 
 
 def check_writable(topic: str, client_id: str | None) -> None:
-    """What is in an internal topic is a coordinator's state, and the coordinator's to write."""
-    if topic not in INTERNAL_TOPICS or (client_id == ADMIN_CLIENT_ID and topic != AUDIT_TOPIC):
+    """What is in an internal topic is a coordinator's state, and the coordinator's to write. The
+    audit log is the brokers'."""
+    if topic not in INTERNAL_TOPICS:
         return
-    if topic != AUDIT_TOPIC or not is_node(client_id):
+    may_write = is_node(client_id) if topic == AUDIT_TOPIC else client_id == ADMIN_CLIENT_ID
+    if not may_write:
         raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)
 
 
