@@ -1,6 +1,6 @@
-"""Compiles the one module that has to touch every record; everything else is in pyproject.toml.
+"""Compiles the modules that have to touch every record; everything else is in pyproject.toml.
 
-Without a C compiler the module runs as plain Python: see docs/decisions/0009-record-checks.md.
+Without a C compiler they run as plain Python: see docs/decisions/0009-record-checks.md.
 """
 
 from Cython.Build import cythonize
@@ -15,7 +15,10 @@ DIRECTIVES = {
 }
 
 extensions = cythonize(
-    [Extension("penstock.records.walk", ["src/penstock/records/walk.py"])],
+    [
+        Extension(f"penstock.records.{name}", [f"src/penstock/records/{name}.py"])
+        for name in ("column", "walk")
+    ],
     build_dir="build",
     compiler_directives=DIRECTIVES,
 )

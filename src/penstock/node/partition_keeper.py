@@ -19,6 +19,7 @@ from penstock.quorum.log_config import MetadataLogConfig
 from penstock.replication.context import ReplicaContext
 from penstock.replication.follower import CutAt
 from penstock.replication.isr_change import IsrChange
+from penstock.replication.log_dir_moves import LogDirMoves
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
 from penstock.replication.tally import ReplicaTally
@@ -87,6 +88,16 @@ class PartitionKeeper:
             self,
         )
         self._logs = ReplicaLogs(node_id, image, log_dirs, cluster.assign, self.repairs.note)
+        self.moves = LogDirMoves(
+            node_id,
+            image,
+            log_dirs,
+            partitions,
+            clock,
+            flush,
+            lambda: int(config().get("replica.alter.log.dirs.io.max.bytes.per.second")),
+            self,
+        )
         self._context = ReplicaContext(
             node_id,
             clock,
@@ -120,6 +131,7 @@ class PartitionKeeper:
             for index in topic.partitions:
                 self._put(topic, index)
         self._logs.set_strays_aside()
+        self.moves.resume()
 
     def apply(self, delta: MetadataDelta) -> None:
         for topic in delta.topics_deleted.values():
@@ -165,26 +177,40 @@ class PartitionKeeper:
 
     def on_flush_failed(self, failed: Log, error: DamagedLog | StorageError) -> None:
         if isinstance(error, StorageError):
-            self._log_dirs.fail(failed.partition, error)
+            self._log_dirs.fail_under(failed, error)
             return
+        self.moves.on_flush_failed(failed)
         home = self._log_dirs.home(failed.partition)
         if home is not None and home.logs.get(failed.partition) is failed:
             home.fail_log(failed.partition, str(error))
             partition = self._partitions.get(*failed.partition)
             if partition is not None:
-                self._end(partition, error)
+                self.end(partition, error)
                 self.repairs.note(failed.partition)
 
     def take_offline(self, directory: LogDir, error: StorageError) -> None:
         """Nothing in it is written, read or acknowledged any more; who waits is told."""
         for partition in list(self._partitions):
             if TopicPartition(partition.topic, partition.index) in directory:
-                self._end(partition, error)
+                self.end(partition, error)
 
-    def _end(self, partition: Partition, error: Exception) -> None:
+    def end(self, partition: Partition, error: Exception) -> None:
         # Its fetcher would wait for ever until it is safe, and with it all others.
         self._cluster.unfollow(partition)
         partition.end(error)
+
+    # What moves between directories ask for
+
+    def assign(self, partition: Partition, directory_id: bytes) -> None:
+        self._cluster.assign(partition, directory_id)
+
+    def go_on_with(self, partition: Partition, moved: Log) -> None:
+        self._logs.watch(moved)
+        partition.go_on_with(moved)
+        if not partition.is_led:
+            # Its fetcher has the log that it had.
+            self._cluster.unfollow(partition)
+            self._cluster.follow(partition)
 
     def _put(self, topic: TopicImage, index: int, is_new: bool = False) -> None:
         image = topic.partitions[index]

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from penstock.metadata.image import ClusterImage
-from penstock.metadata.version import METADATA_VERSION
+from penstock.metadata.version import DIRECTORIES_LEVEL, METADATA_VERSION
 from penstock.model.error import ApiError
 from penstock.model.id import TopicPartition
 from penstock.replication.follower import CutAt
@@ -22,8 +22,6 @@ from penstock.replication.repair import Step, next_step
 from penstock.storage.batch_check import first_damage
 from penstock.telemetry.log import get_logger
 
-DIRECTORIES_LEVEL = 17
-"""Of metadata.version: before, a replica cannot say that it is lost."""
 WHOLE_LOG = -1
 
 log = get_logger("repair")
@@ -98,6 +96,7 @@ class Repairs:
 
     def _step(self, key: TopicPartition) -> Step:
         if self._image.features.get(METADATA_VERSION, 0) < DIRECTORIES_LEVEL:
+            # It cannot say that it is lost.
             return Step.WAIT
         state = self._image.topics.partition(*key)
         return next_step(self._node_id, state, self._min_isr(key.topic))
@@ -115,6 +114,7 @@ class Repairs:
             self._step(key) is not Step.CUT
             or self._partitions.get(*key) is not partition
             or partition.ended is not None
+            or partition.log is not held
             or held.generation != generation
             or (found is not None and found[0] not in held.segments)
         ):

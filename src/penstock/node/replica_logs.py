@@ -80,9 +80,13 @@ class ReplicaLogs:
         home = self._log_dirs.home(key)
         assert home is not None
         opened.advance_high_watermark(min(home.high_watermark(key), opened.end_offset))
-        opened.on_corrupt = self._on_corrupt
+        self.watch(opened)
         self.tell_home(partition)
         return opened
+
+    def watch(self, opened: Log) -> None:
+        """For damage."""
+        opened.on_corrupt = self._on_corrupt
 
     def _on_corrupt(self, damaged: Log, base_offset: int) -> None:
         self._note_damage(damaged.partition, base_offset)
@@ -106,9 +110,14 @@ class ReplicaLogs:
             return
         if known in (MIGRATING, UNASSIGNED) and len(self._log_dirs.data) == 1:
             return  # it can be in no other
-        if found == LOST and known not in NOWHERE:
+        if found == LOST and known not in NOWHERE and not self._may_be_elsewhere(known):
             return  # the controller knows that this directory is away
         self._assign(partition, found)
+
+    def _may_be_elsewhere(self, known: bytes) -> bool:
+        """Metadata has it where it is not, and there is a directory that cannot be looked into."""
+        offline, online = self._log_dirs.offline, self._log_dirs.online
+        return bool(offline) and known in self._log_dirs.ids(online)
 
     def _known(self, key: TopicPartition) -> bytes:
         """Where metadata has the replica."""

@@ -1,4 +1,4 @@
-"""The first record of a batch that is as late as a point in time.
+"""Of a batch, the first record that is as late as a point in time, or the time of one record.
 
 A compressed batch is read as a stream, and of each record only the first bytes: a batch that
 unfolds into very much costs time, and no memory. How long that takes is for the caller to mind.
@@ -14,6 +14,7 @@ from penstock.records.decompression import iter_pieces
 from penstock.records.header import (
     BATCH_OVERHEAD,
     LOG_APPEND_TIME,
+    NO_TIMESTAMP,
     BatchHeader,
     Buffer,
     InvalidRecord,
@@ -28,6 +29,23 @@ _QUICK_RECORDS_MAX: Final = 1000
 def is_quick(header: BatchHeader) -> bool:
     """Whether a look into the batch takes less than a few milliseconds."""
     return header.codec == NONE and header.record_count <= _QUICK_RECORDS_MAX
+
+
+def header_time(header: BatchHeader, offset: int, within_ms: int = 0) -> int | None:
+    """The time of the record at the offset, or of the first behind it, so far as the header tells:
+    of the first record, where the broker sets times, and where all are within so many ms."""
+    if header.timestamp_type == LOG_APPEND_TIME:
+        return header.max_timestamp
+    if header.delete_horizon_ms is not None:
+        return None
+    is_near = header.max_timestamp - header.base_timestamp <= within_ms
+    return header.base_timestamp if offset <= header.base_offset or is_near else None
+
+
+def time_at(batch: Buffer, offset: int) -> int | None:
+    """The time of the record at the offset, or of the first behind it in the batch."""
+    found = find_timestamp(batch, NO_TIMESTAMP, offset)
+    return None if found is None else found[1]
 
 
 def find_timestamp(batch: Buffer, timestamp: int, offset: int = 0) -> tuple[int, int] | None:

@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from penstock.metadata.broker import BrokerImage
+from penstock.metadata.partition import PartitionImage
 from penstock.model.clock import Clock
 from penstock.replication.isr_change import IsrChange
+from penstock.replication.leader import Leader
+from penstock.replication.safety import epoch_start
 from penstock.replication.tally import ReplicaTally
 from penstock.storage.log import Log
 
@@ -34,3 +37,14 @@ class ReplicaContext:
     alter_isr: Callable[[Partition, IsrChange], None]
     """Asks the controller; `Partition.on_isr_answer` is told what it said."""
     tally: ReplicaTally = field(default_factory=ReplicaTally)
+
+    def new_leader(self, state: PartitionImage, log: Log | None) -> Leader:
+        return Leader(
+            self.node_id,
+            state,
+            self.broker,
+            # Of a log that nobody has touched yet it is known when it is opened.
+            start_offset=-1 if log is None else epoch_start(log),
+            lag_max_ms=self.lag_max_ms(),
+            now_ms=self.clock.now_ms(),
+        )

@@ -98,20 +98,30 @@ class Partition:
                 # Opened again, it would bring back the directory of a topic that is deleted.
                 raise ApiError(self._ended.code, self._ended.message)
             log = self._context.open_log(self)
-            if self.is_led and self._is_alone:
-                # What recovery kept was written before and may have been acknowledged: it counts,
-                # and is made safe before anybody sees it.
-                if log.recovery_point < log.end_offset and waits_for_disk(log):
-                    log.flush()
-                log.advance_high_watermark(log.end_offset)
-            log.on_flushed = self._on_flushed
-            log.on_start_moved = self._on_start_moved
-            self._log = log
-            self._begin_epoch(log)
-            if self._leader is not None:
-                self._leader.start_offset = epoch_start(log)
-                self.make_safe()
+            self._hold(log)
         return log
+
+    def _hold(self, log: Log) -> None:
+        if self.is_led and self._is_alone:
+            # What recovery kept was written before and may have been acknowledged: it counts, and
+            # is made safe before anybody sees it.
+            if log.recovery_point < log.end_offset and waits_for_disk(log):
+                log.flush()
+            log.advance_high_watermark(log.end_offset)
+        log.on_flushed = self._on_flushed
+        log.on_start_moved = self._on_start_moved
+        self._log = log
+        self._begin_epoch(log)
+        if self._leader is not None:
+            self._leader.start_offset = epoch_start(log)
+            self.make_safe()
+
+    def go_on_with(self, log: Log) -> None:
+        """The same log in another directory, all of it synced: who waits hears of that."""
+        self._hold(log)
+        self.advance()
+        self._settle(log.high_watermark)
+        self._tell_all()
 
     def _begin_epoch(self, log: Log) -> None:
         """Clients are told of this epoch before anything is written in it, and may ask later where
@@ -163,7 +173,9 @@ class Partition:
         if self._is_alone:
             self._leader = None
         elif is_new or self._leader is None:
-            self._leader = self._new_leader(state)
+            if self._log is not None:
+                self._begin_epoch(self._log)
+            self._leader = self._context.new_leader(state, self._log)
         else:
             before = self._leader.isr
             self._leader.update(state, self._context.clock.now_ms())
@@ -178,20 +190,6 @@ class Partition:
             self.make_safe()
             self.advance()
         self._tell_all()
-
-    def _new_leader(self, state: PartitionImage) -> Leader:
-        context, log = self._context, self._log
-        if log is not None:
-            self._begin_epoch(log)
-        return Leader(
-            context.node_id,
-            state,
-            context.broker,
-            # Of a log that nobody has touched yet it is known when it is opened.
-            start_offset=-1 if log is None else epoch_start(log),
-            lag_max_ms=context.lag_max_ms(),
-            now_ms=context.clock.now_ms(),
-        )
 
     def follow(self, state: PartitionImage) -> None:
         """Another node leads it, or nobody."""

@@ -106,8 +106,7 @@ class Log:
         self.recovery_point = recovery_point
         self.high_watermark = log_start_offset
         self.epochs = epochs
-        self.producers = producers
-        producers.find_earlier = self._find_earlier
+        self.take_producers(producers)
         self.snapshots = snapshots
         self.on_dirty: Callable[[Log], None] | None = None
         self.on_flushed: Callable[[Log], None] | None = None
@@ -122,7 +121,8 @@ class Log:
         self._directory_synced = synced
         self._segment_synced = synced
         self._changed = not synced
-        self._generation = 0
+        self.generation = 0
+        """Another one whenever the log was cut: what was known of its end may be wrong since."""
         self.closed = False
         self.removed = False
         # Held while a flush thread works by path: a topic that is deleted moves its directory,
@@ -132,10 +132,9 @@ class Log:
         self._unsynced = segments[max(bisect_right(self.bases, recovery_point - 1) - 1, 0) : -1]
         self.update_config(config)
 
-    @property
-    def generation(self) -> int:
-        """Another one whenever the log was cut: what was known of its end may be wrong since."""
-        return self._generation
+    def take_producers(self, producers: ProducerState) -> None:
+        self.producers = producers
+        producers.find_earlier = self._find_earlier
 
     def advance_high_watermark(self, offset: int) -> None:
         """All replicas have everything before the offset."""
@@ -396,7 +395,7 @@ class Log:
         return self.end_offset - self.recovery_point
 
     def flush_start(self) -> FlushTicket:
-        ticket = FlushTicket(self, self._generation)
+        ticket = FlushTicket(self, self.generation)
         try:
             self.flush_extend(ticket)
         except OSError:
@@ -407,7 +406,7 @@ class Log:
     def flush_extend(self, ticket: FlushTicket) -> None:
         """Bring a ticket that nobody has begun to carry out up to the present end."""
         ticket.end_offset = self.end_offset
-        ticket.generation = self._generation
+        ticket.generation = self.generation
         self.dirty_since_ms = -1
         self._changed = True
         for segment in self._unsynced:
@@ -434,7 +433,7 @@ class Log:
         ticket.release()
         self.epochs.changed |= ticket.epochs_unwritten
         # Records that a truncation replaced meanwhile were not the ones that were synced.
-        if ticket.generation == self._generation:
+        if ticket.generation == self.generation:
             self.recovery_point = max(self.recovery_point, ticket.end_offset)
             if self.on_flushed is not None:
                 self.on_flushed(self)
@@ -445,7 +444,7 @@ class Log:
 
     def forget_after(self, offset: int) -> None:
         """The log was cut here: what was being synced behind it is no longer what is there."""
-        self._generation += 1
+        self.generation += 1
         self._prepared = None
         self._changed = True
         self._segment_synced = False

@@ -65,6 +65,10 @@ class LogDir:
         self._new_uuid = new_uuid
         self.trash = Trash(self.disk)
         self.logs: dict[TopicPartition, Log] = {}
+        self.futures: dict[TopicPartition, Log] = {}
+        """Copies of logs that are on their way into this directory."""
+        self.found_futures: list[tuple[TopicPartition, str]] = []
+        """Copies that an earlier life of the node has left, and their directories."""
         self.dirty: dict[Log, None] = {}
         self.offline: StorageError | None = None
         self.on_offline: Callable[[StorageError], None] | None = None
@@ -223,6 +227,47 @@ class LogDir:
                 self.trash.add_directory(target, due_ms)
         self.forget(partition)
 
+    # --- logs that move between directories (`promotion` has the order of things) -----------
+
+    def create_future(self, partition: TopicPartition, topic_id: TopicId, start: int) -> Log:
+        """An empty log that begins at the offset, and is to become the partition's."""
+        self.check_online()
+        # What is remembered of an earlier log of that name says nothing of this one.
+        self._checkpoints.forget(partition)
+        directory = f"{self.path}/{names.future_dir_name(partition, self._new_uuid())}"
+        config = self.config_of(partition)
+        future = open_log(
+            directory, partition, config, self.cache, self.clock, self.trash, log_start_offset=start
+        )
+        try:
+            write_topic_id(self.disk, f"{directory}/{names.PARTITION_METADATA}", topic_id)
+        except OSError as error:
+            raise failure_of(error, "write to", directory) from error
+        future.on_failure = self.fail
+        self.futures[partition] = future
+        return future
+
+    def drop_future(self, partition: TopicPartition) -> None:
+        future = self.futures.pop(partition, None)
+        if future is not None and self.offline is None:
+            self._checkpoints.forget(partition)
+            delete_log(future, self._new_uuid())
+
+    def expect(self, moved: Log, safe_offset: int) -> None:
+        """A log is about to be moved here: what it is remembered by is written down first."""
+        self._checkpoints.expect(moved, safe_offset)
+        self._checkpoints.write(self.logs.values())
+
+    def admit(self, partition: TopicPartition) -> None:
+        """It is in its place, or will be with the next start."""
+        self.futures.pop(partition, None)
+        self._known.add(partition)
+
+    def open_moved(self, partition: TopicPartition, end_offset: int) -> Log:
+        """All of it was synced, so that nothing has to be recovered."""
+        self._checkpoints.recovery_points[partition] = end_offset
+        return self._adopt(self._open_log(partition, clean=True))
+
     def _rename(self, source: str, target: str) -> bool:
         """False if somebody else took it away."""
         try:
@@ -355,7 +400,9 @@ class LogDir:
     def _mark_dirty(self, log: Log) -> None:
         self.dirty[log] = None
 
-    def _open_log(self, partition: TopicPartition, *, keep_whole: bool = False) -> Log:
+    def _open_log(
+        self, partition: TopicPartition, *, keep_whole: bool = False, clean: bool = False
+    ) -> Log:
         if partition in self.damaged:
             raise DamagedLog(f"{partition} is offline: {self.damaged[partition]}")
         known = partition in self._known
@@ -367,7 +414,7 @@ class LogDir:
                 self.cache,
                 self.clock,
                 self.trash,
-                clean=self.was_clean or not known,
+                clean=clean or self.was_clean or not known,
                 recovery_point=self._checkpoints.recovery_points.get(partition, 0),
                 log_start_offset=self._checkpoints.log_starts.get(partition, 0),
                 losses=self.losses,
@@ -412,6 +459,8 @@ class LogDir:
                 self._known.add(partition)
             elif name.endswith(names.DELETE_DIR):
                 self.trash.add_directory(f"{self.path}/{name}", self.clock.now_ms())
+            elif (moved := names.parse_future_dir(name)) is not None:
+                self.found_futures.append((moved, f"{self.path}/{name}"))
             elif name.endswith(".tmp"):
                 remove_file(self.disk, f"{self.path}/{name}")
 

@@ -2,7 +2,8 @@
 
 A partition is where its directory is; a new one goes where fewest are. A directory that fails takes
 its own partitions offline and no others. What is known of an offline directory is only that a
-partition may be in it: so nothing is made anew elsewhere that could be there.
+partition may be in it: so nothing is made anew elsewhere that could be there. A log that was on its
+way from one directory to another when the node ended is in one of them (`promotion`).
 """
 
 from __future__ import annotations
@@ -17,8 +18,10 @@ from penstock.storage.damage import is_of_one_file
 from penstock.storage.dir_lock import DirectoryInUse
 from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir, Progress
+from penstock.storage.promotion import give_up, is_complete, put_in_place, topic_id_of
 
 _METADATA_LOG: Final = TopicPartition("__cluster_metadata", 0)
+_PREFERRED_MAX: Final = 10_000
 
 OnOffline = Callable[[LogDir, StorageError], None]
 
@@ -33,6 +36,11 @@ class LogDirs:
         self.all = self.data if self.metadata in self.data else (*self.data, self.metadata)
         self.on_offline: OnOffline | None = None
         self._ids: dict[str, bytes] = {}
+        self._preferred: dict[TopicPartition, LogDir] = {}
+        self.unfinished: dict[TopicPartition, LogDir] = {}
+        """Where logs were to go when the node ended; their copies are begun anew."""
+        self.kept_copies: dict[TopicPartition, tuple[LogDir, str]] = {}
+        """Copies of logs that are in no directory that is here."""
 
     @property
     def online(self) -> list[LogDir]:
@@ -82,6 +90,7 @@ class LogDirs:
             # All are locked before the first is touched: a start that is refused changes nothing.
             self._try_each(LogDir.lock)
             self._try_each(LogDir.open)
+            self._try_each(self._settle_moves)
             self._check_twins()
         except BaseException:
             self.abandon()
@@ -95,6 +104,26 @@ class LogDirs:
                 if each is self.metadata or not _is_disk_failure(error):
                     raise
                 each.fail(error)
+
+    def _settle_moves(self, target: LogDir) -> None:
+        """Into this directory, that were under way when the node ended."""
+        for partition, copy in sorted(target.found_futures):
+            try:
+                if partition in self:
+                    give_up(target, copy)
+                    self.unfinished[partition] = target
+                elif not self.offline and is_complete(target.disk, copy):
+                    put_in_place(target, partition, copy)
+                else:
+                    self.kept_copies[partition] = target, copy
+            except OSError as error:
+                raise StorageError(f"cannot end a move into {target.path}: {error}") from error
+
+    def drop_copy(self, partition: TopicPartition) -> None:
+        """Nobody needs it: the partition is not here, or another replica has all of it."""
+        kept = self.kept_copies.pop(partition, None)
+        if kept is not None and kept[0].offline is None:
+            give_up(*kept)
 
     def _check_twins(self) -> None:
         if len(self.all) == 1:
@@ -173,7 +202,11 @@ class LogDirs:
     ) -> Log:
         """The log, or a new, empty one. `directory_id` is where metadata has the replica; `is_new`
         says that it never was anywhere, `is_copied` that another replica has all of it."""
-        home = self.home(partition) or self._choose(partition, directory_id, is_new, is_copied)
+        home = self.home(partition)
+        if home is None:
+            if partition in self.kept_copies:
+                self._check_copy(partition, topic_id, is_new, is_copied)
+            home = self._choose(partition, directory_id, is_new, is_copied)
         try:
             return home.create_log(partition, topic_id)
         except StorageError as error:
@@ -198,11 +231,38 @@ class LogDirs:
         if home is not None:
             home.fail(error)
 
+    def fail_under(self, log: Log, error: StorageError) -> None:
+        """The disk under this log, which may be a copy, or have been replaced by one."""
+        for each in self.all:
+            if log.directory.startswith(f"{each.path}/"):
+                each.fail(error)
+
+    def prefer(self, partition: TopicPartition, directory: LogDir) -> None:
+        """Should a replica of it ever be made here, then there. The latest wishes are kept."""
+        self._preferred.pop(partition, None)
+        self._preferred[partition] = directory
+        if len(self._preferred) > _PREFERRED_MAX:
+            del self._preferred[next(iter(self._preferred))]
+
+    def _check_copy(
+        self, partition: TopicPartition, topic_id: TopicId, is_new: bool, is_copied: bool
+    ) -> None:
+        """The log was being moved, and the directory it was in is not here, or is another by now:
+        what there is of the copy must not be taken for it, nor for nothing."""
+        target, copy = self.kept_copies[partition]
+        is_other = topic_id_of(target.disk, copy) != topic_id
+        if not is_other and (self.offline or not (is_new or is_copied)):
+            raise _offline(f"{partition} was being moved to {target.path} from where it still is")
+        self.drop_copy(partition)
+
     def _choose(
         self, partition: TopicPartition, directory_id: bytes, is_new: bool, is_copied: bool
     ) -> LogDir:
         online = [each for each in self.data if each.offline is None]
         all_known = len(online) == len(self.data)
+        preferred = self._preferred.pop(partition, None)
+        if is_new and preferred in online:
+            return preferred
         if directory_id not in NOWHERE:
             for each in online:
                 if self._ids.get(each.path) == directory_id:

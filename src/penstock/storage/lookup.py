@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
+from penstock.records.header import BatchHeader
 from penstock.records.time_search import find_timestamp
+from penstock.storage.batch_walk import read_batch
 from penstock.storage.index.txn import AbortedTxn
 from penstock.storage.index.txn_check import check_txn_index
+from penstock.storage.locate import locate
 from penstock.storage.log import Log
 from penstock.storage.segment import Search, Segment
 
@@ -55,6 +58,32 @@ def max_timestamp_offset(
             return None
         found = newest.find_timestamp(_newest(newest), start_offset, search)
     return timed_offset(log, found) if found else None
+
+
+class FoundBatch(NamedTuple):
+    header: BatchHeader
+    segment: Segment
+    position: int
+
+    def read(self) -> bytes:
+        """All of it, its checksum verified."""
+        return read_batch(
+            self.segment.disk, self.segment.file.open_fd(), self.position, self.header
+        )
+
+
+def batch_at(log: Log, offset: int, bound: int) -> FoundBatch | None:
+    """The batch of records that holds the offset, or the next one before the bound; markers of
+    transactions are none."""
+    offset = max(offset, log.log_start_offset)
+    with _reading(log):
+        while (place := locate(log, offset, bound)) is not None:
+            segment, _, found = place
+            header = segment.header_at(found.position)
+            if header.record_count and not header.is_control:
+                return FoundBatch(header, segment, found.position)
+            offset = header.next_offset
+    return None
 
 
 def timed_offset(log: Log, found: tuple[int, int]) -> TimedOffset:

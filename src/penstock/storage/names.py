@@ -30,10 +30,15 @@ DELETE_DIR = "-delete"
 FUTURE_DIR = "-future"
 STRAY_DIR = "-stray"
 
+COPY_COMPLETE = "copy-complete"
+"""In the directory of a future log: it has all of the log that it is to replace."""
+NAME_LENGTH_MAX = 255
+
 _OFFSET_NAME = re.compile(r"([0-9]{20})(\.[a-z]+)(\.[a-z]+)?")
 _OFFSET_MAX = (1 << 63) - 1
 _PARTITION_DIR = re.compile(r"([a-zA-Z0-9._-]{1,249})-(0|[1-9][0-9]{0,9})")
 _PARTITION_MAX = (1 << 31) - 1
+_UNIQUE = re.compile(r"[0-9a-f]{32}")
 
 
 def segment_path(directory: str, base_offset: int, kind: str, suffix: str = "") -> str:
@@ -64,7 +69,25 @@ def stray_dir_name(partition: TopicPartition, unique: UUID) -> str:
     return _departed(partition, unique, STRAY_DIR)
 
 
+def future_dir_name(partition: TopicPartition, unique: UUID) -> str:
+    """Of a copy on its way into another directory. As long as it comes: see `may_be_moved`."""
+    return f"{partition.topic}-{partition.partition}.{unique.hex}{FUTURE_DIR}"
+
+
+def may_be_moved(partition: TopicPartition) -> bool:
+    """A topic's name can be too long for the name of its copy."""
+    return len(future_dir_name(partition, UUID(int=0))) <= NAME_LENGTH_MAX
+
+
+def parse_future_dir(name: str) -> TopicPartition | None:
+    """Whose copy it is; None for what is no copy."""
+    kept, _, unique = name.removesuffix(FUTURE_DIR).rpartition(".")
+    if not name.endswith(FUTURE_DIR) or _UNIQUE.fullmatch(unique) is None:
+        return None
+    return parse_partition_dir(kept)
+
+
 def _departed(partition: TopicPartition, unique: UUID, kind: str) -> str:
-    """At most 255 bytes, the file system's limit: a long topic name loses its end."""
+    """Not longer than the file system allows: a long topic name loses its end."""
     suffix = f"-{partition.partition}.{unique.hex}{kind}"
-    return partition.topic[: 255 - len(suffix)] + suffix
+    return partition.topic[: NAME_LENGTH_MAX - len(suffix)] + suffix

@@ -330,6 +330,10 @@ class Segment:
                     return found
         return None
 
+    def header_at(self, position: int) -> BatchHeader:
+        """Of the batch that begins there."""
+        return next(self._walk(position, BATCH_OVERHEAD))[1]
+
     def batches(self, start: int = 0) -> Iterator[tuple[int, BatchHeader]]:
         return self._walk(start)
 

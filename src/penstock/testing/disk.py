@@ -83,19 +83,30 @@ class _Directory:
         self.entries: dict[str, _File | _Directory] = {}
         self.durable: dict[str, _File | _Directory] = {}
         self.unsynced: list[tuple[str, _File | _Directory | None]] = []
+        self._renames: set[int] = set()
+        """Which of them are first halves: a rename is whole, or it is not at all."""
 
     def set(self, name: str, node: _File | _Directory | None) -> None:
         self.unsynced.append((name, node))
         _apply(self.entries, name, node)
 
+    def rename(self, source: str, target: str) -> None:
+        node = self.entries[source]
+        self._renames.add(len(self.unsynced))
+        self.set(target, node)
+        self.set(source, None)
+
     def sync(self) -> None:
         self.durable = dict(self.entries)
         self.unsynced.clear()
+        self._renames.clear()
 
     def crash(self, random: Random) -> None:
-        for name, node in self.unsynced[: random.randint(0, len(self.unsynced))]:
+        count = random.randint(0, len(self.unsynced))
+        for name, node in self.unsynced[: count + (count - 1 in self._renames)]:
             _apply(self.durable, name, node)
         self.unsynced.clear()
+        self._renames.clear()
         self.entries = dict(self.durable)
         for child in self.entries.values():
             child.crash(random)
@@ -235,8 +246,11 @@ class FaultyDisk:
         node = old_directory.entries.get(old_name)
         if node is None:
             raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), source)
-        new_directory.set(new_name, node)
-        old_directory.set(old_name, None)
+        if new_directory is old_directory:
+            new_directory.rename(old_name, new_name)
+        else:
+            new_directory.set(new_name, node)
+            old_directory.set(old_name, None)
 
     def unlink(self, path: str, /) -> None:
         file = self._file(path)

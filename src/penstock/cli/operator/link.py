@@ -53,7 +53,10 @@ class Link:
             self._addresses.remove(address)
             self._addresses.insert(0, address)
             return got
-        raise self._cluster.unreachable()
+        raise self.unreachable()
+
+    def unreachable(self) -> Failure:
+        return self._cluster.unreachable()
 
     def call_broker(self, broker: int, request: Entity, answer: type[T]) -> T:
         """For what each broker answers for itself alone."""

@@ -12,7 +12,7 @@ from penstock.cli.failure import Failure, UsageFailure
 from penstock.cli.operator.option import DryRun, Yes
 from penstock.cli.output import plural, print_json, print_line, print_table
 
-app = quiet_app("Partitions and their replicas: move, moves, cancel.")
+app = quiet_app("Partitions and their replicas: move, moves, cancel, move-dir.")
 
 Places = Annotated[
     list[str] | None,
@@ -125,6 +125,48 @@ def moves_command(
                 f"a throttle is left on {', '.join(left)}; `penstock partitions moves --wait` "
                 "takes it away"
             )
+
+
+@app.command("move-dir")
+def move_dir_command(
+    ctx: typer.Context,
+    place: Annotated[
+        str,
+        typer.Argument(
+            metavar="TOPIC:PARTITION",
+            show_default=False,
+            help="A partition.",
+            autocompletion=complete_topics,
+        ),
+    ],
+    broker: Annotated[
+        int,
+        typer.Option("--broker", metavar="ID", show_default=False, help="Whose replica it is."),
+    ],
+    to: Annotated[
+        str,
+        typer.Option(
+            "--to",
+            metavar="PATH",
+            show_default=False,
+            help="One of its log directories; the present one calls a move off.",
+        ),
+    ],
+    wait: Annotated[bool, typer.Option("--wait", help="Return when it is there.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Move a replica to another directory of its broker."""
+    from penstock.cli.operator.log_dir_move import begin_move, one_partition, wait_moved
+
+    where = one_partition(place)
+    cluster = cluster_of(ctx)
+    begin_move(cluster, where, broker, to)
+    if wait:
+        wait_moved(cluster, where, broker, to)
+    if as_json:
+        print_json({"partition": str(where), "broker": broker, "to": to, "done": wait})
+    else:
+        print_line(f"{where} of broker {broker} {'is in' if wait else 'moves to'} {to}")
 
 
 @app.command("cancel")

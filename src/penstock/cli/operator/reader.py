@@ -68,6 +68,10 @@ def read_state_at(link: Link, host: str, port: int) -> ClusterState:
     return ClusterState(_brokers(described), _partitions(metadata, {}))
 
 
+def read_brokers(link: Link) -> dict[int, BrokerNode]:
+    return _brokers(_describe(link))
+
+
 def _describe(link: Link) -> DescribeClusterResponse:
     try:
         request = DescribeClusterRequest(include_fenced_brokers=True)

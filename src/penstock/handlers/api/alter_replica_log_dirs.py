@@ -1,14 +1,11 @@
-"""AlterReplicaLogDirs: whether a replica is in the directory it is wanted in.
+"""AlterReplicaLogDirs: in which of the node's directories replicas are wanted.
 
-None is moved from one directory to another: that is refused with INVALID_REQUEST."""
+Answered when a move has begun, or is not needed; DescribeLogDirs shows how far it is."""
 
 from __future__ import annotations
 
-from pathlib import PurePath
-
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
-from penstock.model.error import ErrorCode
 from penstock.model.id import TopicPartition
 from penstock.protocol.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirPartitionResult,
@@ -19,34 +16,22 @@ from penstock.protocol.messages.alter_replica_log_dirs import (
 
 
 def handle(broker: Broker, request: AlterReplicaLogDirsRequest, call: Call) -> Answer:
+    # Named in two directories, a replica is wanted in the last of them.
+    wanted = {
+        TopicPartition(topic.name, index): each.path
+        for each in request.dirs
+        for topic in each.topics
+        for index in topic.partitions
+    }
+    topics: dict[str, list[AlterReplicaLogDirPartitionResult]] = {}
+    for key, path in wanted.items():
+        error_code = broker.log_dir_moves.alter(path, key)
+        topics.setdefault(key.topic, []).append(
+            AlterReplicaLogDirPartitionResult(partition_index=key.partition, error_code=error_code)
+        )
     return AlterReplicaLogDirsResponse(
         results=[
-            AlterReplicaLogDirTopicResult(
-                topic_name=topic.name,
-                partitions=[
-                    AlterReplicaLogDirPartitionResult(
-                        partition_index=index,
-                        error_code=_error(broker, wanted.path, topic.name, index),
-                    )
-                    for index in topic.partitions
-                ],
-            )
-            for wanted in request.dirs
-            for topic in wanted.topics
+            AlterReplicaLogDirTopicResult(topic_name=name, partitions=partitions)
+            for name, partitions in topics.items()
         ]
     )
-
-
-def _error(broker: Broker, path: str, topic: str, index: int) -> ErrorCode:
-    wanted = PurePath(path)
-    found = [each for each in broker.log_dirs.data if PurePath(each.path) == wanted]
-    if not found:
-        return ErrorCode.LOG_DIR_NOT_FOUND
-    if found[0].offline is not None:
-        return ErrorCode.KAFKA_STORAGE_ERROR
-    if broker.partitions.get(topic, index) is None:
-        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    home = broker.log_dirs.home(TopicPartition(topic, index))
-    # A replica that has no log yet can only begin where one is chosen.
-    is_there = home is found[0] or (home is None and len(broker.log_dirs.data) == 1)
-    return ErrorCode.NONE if is_there else ErrorCode.INVALID_REQUEST

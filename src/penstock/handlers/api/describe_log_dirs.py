@@ -1,4 +1,5 @@
-"""DescribeLogDirs: how much room each partition takes, and how much is left."""
+"""DescribeLogDirs: how much room each partition takes, what is on its way into a directory, and how
+much is left."""
 
 from __future__ import annotations
 
@@ -57,9 +58,33 @@ def _topics(broker: Broker, log_dir: LogDir, wanted: Wanted) -> list[DescribeLog
             if (indexes is None or index in indexes)
             and _is_in(broker, log_dir, TopicPartition(name, index))
         ]
+        if log_dir.futures:
+            found += _futures(broker, log_dir, name, indexes)
         if found:
             topics.append(DescribeLogDirsTopic(name=name, partitions=found))
     return topics
+
+
+def _futures(
+    broker: Broker, log_dir: LogDir, topic: str, indexes: set[int] | None
+) -> list[DescribeLogDirsPartition]:
+    found = []
+    for key, future in log_dir.futures.items():
+        partition = broker.partitions.get(*key)
+        if key.topic != topic or (indexes is not None and key.partition not in indexes):
+            continue
+        lag = -1
+        if partition is not None and partition.is_open:
+            lag = partition.log.end_offset - future.end_offset
+        found.append(
+            DescribeLogDirsPartition(
+                partition_index=key.partition,
+                partition_size=future.size_bytes,
+                offset_lag=lag,
+                is_future_key=True,
+            )
+        )
+    return found
 
 
 def _is_in(broker: Broker, log_dir: LogDir, key: TopicPartition) -> bool:

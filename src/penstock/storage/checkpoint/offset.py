@@ -55,6 +55,12 @@ class OffsetCheckpoints:
         self._write(names.HIGH_WATERMARKS, self.high_watermarks)
         self.write_log_starts(logs)
 
+    def expect(self, log: Log, safe_offset: int) -> None:
+        """It comes from another directory, and `safe_offset` is how far it is on disk in this."""
+        self.recovery_points[log.partition] = safe_offset
+        self.high_watermarks[log.partition] = log.high_watermark
+        self.log_starts[log.partition] = log.log_start_offset
+
     def lower_recovery_point(self, partition: TopicPartition, offset: int) -> None:
         """Where the file says more than this: before a log is cut at the offset."""
         if self.recovery_points.get(partition, 0) > offset:
