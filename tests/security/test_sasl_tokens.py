@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from aiokafka import AIOKafkaProducer
@@ -26,6 +27,7 @@ from tests.security.token_kit import (
     token,
     write_key_set,
 )
+from tools.apache_kafka import run_tool
 
 METADATA = MetadataRequest(topics=None)
 PATIENCE_S = 60.0
@@ -104,6 +106,30 @@ def test_kafka_python(broker: SaslBroker) -> None:
         producer.send("t", b"z").get(PATIENCE_S)
     finally:
         producer.close()
+
+
+OAUTH = "org.apache.kafka.common.security.oauthbearer"
+
+
+@pytest.mark.java
+def test_javas_client(broker: SaslBroker, tmp_path: Path) -> None:
+    """With Kafka's own handler, which reads the token from a file that the JVM is told to allow."""
+    given, settings = tmp_path / "token.jwt", tmp_path / "client.properties"
+    given.write_text(token())
+    settings.write_text(
+        "security.protocol=SASL_PLAINTEXT\n"
+        "sasl.mechanism=OAUTHBEARER\n"
+        f"sasl.jaas.config={OAUTH}.OAuthBearerLoginModule required;\n"
+        f"sasl.login.callback.handler.class={OAUTH}.OAuthBearerLoginCallbackHandler\n"
+        f"sasl.oauthbearer.token.endpoint.url=file://{given}\n"
+    )
+    allowed = [
+        f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.urls=file://{given}",
+        f"-Dorg.apache.kafka.sasl.oauthbearer.allowed.files={given}",
+    ]
+    words = ("--bootstrap-server", broker.secured, "--command-config", str(settings))
+    made = run_tool("kafka-topics", [*words, "--create", "--topic", "java"], jvm=allowed)
+    assert (made.returncode, made.stdout.strip()) == (0, "Created topic java."), made.stderr
 
 
 def test_a_token_that_is_not_good(wire: SaslWire, broker: SaslBroker) -> None:

@@ -23,6 +23,7 @@ from penstock.model.error import ErrorCode
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.fetch import FetchRequest, FetchResponse
 from penstock.protocol.messages.produce import ProduceRequest, ProduceResponse
+from penstock.protocol.messages.txn_offset_commit import TxnOffsetCommitRequest
 from penstock.records.header import BATCH_OVERHEAD
 
 Sizes = dict[tuple[str, int], tuple[int, int]]
@@ -94,6 +95,19 @@ def _read(image: ClusterImage, response: FetchResponse | ErrorCode) -> Iterator[
 
 def of_group(request: Any, image: ClusterImage) -> Read:
     return partial(_of_one, "READ", GROUP, request.group_id)
+
+
+def of_transactional_offsets(request: TxnOffsetCommitRequest, image: ClusterImage) -> Read:
+    """Whoever commits offsets of a topic needs to be allowed to read it, and need not read it."""
+    names = [topic.name for topic in request.topics]
+
+    def read(answer: Any) -> Iterator[Entry]:
+        for entry in _of_one("READ", GROUP, request.group_id, answer):
+            yield entry
+            if not entry.error:
+                yield from (Access("READ", TOPIC, name) for name in names)
+
+    return read
 
 
 def of_transactional_id(request: Any, image: ClusterImage) -> Read | None:
@@ -171,5 +185,7 @@ BY_API: Final[dict[int, Watch]] = {
     8: of_group,
     11: of_group,
     22: of_transactional_id,
+    25: of_group,
+    28: of_transactional_offsets,
     68: of_group,
 }

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 from penstock.cli.argument import cluster_of
-from penstock.cli.audit import SUMMED, Line, Question, parse_line, sentence, totals
-from penstock.cli.cluster import Cluster, unknown_topic
-from penstock.cli.failure import Failure, UsageFailure
+from penstock.cli.audit import SUMMED, Line, Question, sentence, totals
+from penstock.cli.audit_source import audit_lines
+from penstock.cli.failure import UsageFailure
 from penstock.cli.output import print_line, print_table
 from penstock.cli.position import Anchor, Position, parse_position
-from penstock.model.internal_topic import AUDIT_TOPIC
 
 TIMES = "beginning, -15m (s, m, h, d ago), ISO time, or @MILLISECONDS"
 
@@ -84,7 +82,7 @@ def audit(
     now_ms = time.time_ns() // 1_000_000
     first, last = _time(start, now_ms), None if until is None else _time(until, now_ms)
     question = Question(principal, resource, operation, outcome, kind, client_id, host)
-    with _lines(ctx, file, first, last, follow=follow) as lines:
+    with audit_lines(cluster_of(ctx), file, first, last, follow=follow) as lines:
         meant = (line for line in lines if question.matches(line))
         if summed:
             _print_totals(meant)
@@ -100,58 +98,6 @@ def _time(text: str, now_ms: int) -> Position:
     if position.anchor not in (Anchor.beginning, Anchor.end, Anchor.time):
         raise UsageFailure(f"{text!r} is no time; give {TIMES}")
     return position
-
-
-@contextmanager
-def _lines(
-    ctx: typer.Context, file: Path | None, first: Position, last: Position | None, *, follow: bool
-) -> Iterator[Iterable[Line]]:
-    if file is None:
-        with _topic_lines(cluster_of(ctx), first, last, follow=follow) as found:
-            yield found
-        return
-    try:
-        with file.open("rb") as opened:
-            lines = (parse_line(each) for each in opened)
-            yield (line for line in lines if line is not None and _within(line, first, last))
-    except OSError as error:
-        raise Failure(f"{file}: {error.strerror}") from error
-
-
-def _within(line: Line, first: Position, last: Position | None) -> bool:
-    from datetime import datetime
-
-    at_ms = datetime.fromisoformat(line["time"]).timestamp() * 1000
-    if first.anchor is Anchor.time and at_ms < first.number:
-        return False
-    return last is None or last.anchor is not Anchor.time or at_ms < last.number
-
-
-@contextmanager
-def _topic_lines(
-    cluster: Cluster, first: Position, last: Position | None, *, follow: bool
-) -> Iterator[Iterable[Line]]:
-    from penstock.cli.reader import TopicReader
-
-    try:
-        reader = TopicReader(cluster, AUDIT_TOPIC, ())
-    except Failure as failure:
-        if str(failure) != str(unknown_topic(AUDIT_TOPIC)):
-            raise
-        raise Failure(
-            "there is no audit log here: start the brokers with "
-            "--set penstock.audit.topic.enable=true"
-        ) from failure
-    with reader:
-        reader.seek(first, last, follow=follow)
-        yield _parsed(reader.read())
-
-
-def _parsed(records: Iterable[Any]) -> Iterator[Line]:
-    for record in records:
-        line = None if record is None else parse_line(record.value() or b"")
-        if line is not None:
-            yield line
 
 
 def _json(line: Line) -> str:

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from penstock.cli.argument import Json, cluster_of, quiet_app
+from penstock.cli.argument import Json, link_of, quiet_app
 from penstock.cli.cluster import key_values
 from penstock.cli.failure import Failure, UsageFailure
 from penstock.cli.output import print_json, print_line, print_table
@@ -45,18 +45,12 @@ def _entity(
     )
 
 
-def _link(ctx: typer.Context) -> Any:
-    from penstock.cli.operator.link import Link
-
-    return Link(cluster_of(ctx))
-
-
 @app.command("list")
 def list_command(ctx: typer.Context, as_json: Json = False) -> None:
     """Show every quota that is set."""
     from penstock.cli.quota import describe_quotas, shown_value
 
-    found = describe_quotas(_link(ctx))
+    found = describe_quotas(link_of(ctx))
     if as_json:
         print_json([{"entity": dict(each.entity), "quotas": dict(each.values)} for each in found])
         return
@@ -88,7 +82,7 @@ def set_command(
 
     entity = _entity(user, client, ip, (default_user, default_client, default_ip))
     values = parse_values(key_values(pairs, "`quotas set`"))
-    alter_quota(_link(ctx), entity, values)
+    alter_quota(link_of(ctx), entity, values)
     _tell(entity, values, as_json, "set", [f"{k} = {shown_value(v)}" for k, v in values.items()])
 
 
@@ -111,7 +105,7 @@ def unset_command(
     from penstock.cli.quota import alter_quota, check_key, describe_quotas
 
     entity = _entity(user, client, ip, (default_user, default_client, default_ip))
-    link = _link(ctx)
+    link = link_of(ctx)
     named = [check_key(key) for key in keys or ()]
     present = [key for quota in describe_quotas(link, entity) for key in quota.values]
     missing = [key for key in named if key not in present]

@@ -12,14 +12,11 @@ import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
-from urllib.error import URLError
-from urllib.request import urlopen
 
-from penstock.cli.failure import Failure
 from penstock.cli.interrupt import check_interrupt
+from penstock.cli.monitoring.family import read_page
 from penstock.cli.output import print_line, print_table
 
-TIMEOUT_S: Final = 10.0
 _CLEAR: Final = "\x1b[H\x1b[2J"
 _WANTED: Final = (
     "penstock_client_sent_bytes",
@@ -109,16 +106,7 @@ def _look(addresses: Iterable[str]) -> Figures:
 def _scrape(address: str) -> Iterator[tuple[str, Client, float]]:
     from prometheus_client.parser import text_string_to_metric_families
 
-    url = address if "://" in address else f"http://{address}"
-    try:
-        with urlopen(f"{url.rstrip('/')}/metrics", timeout=TIMEOUT_S) as answer:
-            text = answer.read().decode()
-    except (URLError, OSError, ValueError) as error:
-        reason = getattr(error, "reason", error)
-        raise Failure(
-            f"no metrics at {address}: {reason}; a broker serves them with `penstock start "
-            "--metrics HOST:PORT`"
-        ) from error
+    text = read_page(address)
     for family in text_string_to_metric_families(text):
         if family.name in _WANTED:
             for sample in family.samples:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from penstock.cli.acl import add_acls, remove_acls
+from penstock.cli.acl.entry import add_acls, remove_acls
 from penstock.cli.cluster import Cluster
 from penstock.cli.failure import Failure, UsageFailure
 from penstock.cli.operator.link import Link, check
@@ -27,7 +27,7 @@ from penstock.protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsResponse,
 )
 from penstock.settings.synonym import TENANT_PREFIX
-from penstock.settings.tenant import Tenant, owner_of, tenants_of
+from penstock.settings.tenant import Owners, Tenant, tenants_of
 
 _BROKER: Final = 4
 _ALL_BROKERS: Final = ""
@@ -104,13 +104,13 @@ def grants(prefix: str, users: Iterable[str]) -> list[Acl]:
     ]
 
 
-def grant(cluster: Cluster, tenant: Tenant, users: Iterable[str]) -> bool:
+def grant(link: Link, tenant: Tenant, users: Iterable[str]) -> bool:
     """False where the brokers have no authorizer, so that nobody needs a grant."""
-    return _unless_open(lambda: add_acls(cluster, grants(tenant.prefix, users)))
+    return _unless_open(lambda: add_acls(link, grants(tenant.prefix, users)))
 
 
-def revoke(cluster: Cluster, tenant: Tenant, users: Iterable[str]) -> bool:
-    return _unless_open(lambda: remove_acls(cluster, grants(tenant.prefix, users)))
+def revoke(link: Link, tenant: Tenant, users: Iterable[str]) -> bool:
+    return _unless_open(lambda: remove_acls(link, grants(tenant.prefix, users)))
 
 
 def _unless_open(change: Any) -> bool:
@@ -131,8 +131,9 @@ def set_rates(link: Link, users: Iterable[str], rates: Mapping[str, float | None
 def uses(cluster: Cluster, link: Link, tenants: list[Tenant]) -> dict[str, Use]:
     """By name."""
     topics: dict[str, dict[str, int]] = {each.name: {} for each in tenants}
+    owner_of = Owners(tenants)
     for topic, described in cluster.metadata().topics.items():
-        tenant = owner_of(tenants, topic)
+        tenant = owner_of(topic)
         if tenant is not None:
             topics[tenant.name][topic] = len(described.partitions)
     names = [topic for owned in topics.values() for topic in owned]

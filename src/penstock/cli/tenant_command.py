@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli.argument import Json, cluster_of, quiet_app
+from penstock.cli.argument import Json, cluster_of, link_of, quiet_app
 from penstock.cli.cluster import Cluster, key_values
 from penstock.cli.failure import UsageFailure
 from penstock.cli.output import plural, print_json, print_line, print_table
@@ -80,14 +80,14 @@ def create_command(
     from penstock.cli.tenant import keep_tenant, read_tenants
     from penstock.settings.tenant import Tenant
 
-    cluster, link = _both(ctx)
+    link = link_of(ctx)
     if name in {each.name for each in read_tenants(link)}:
         raise UsageFailure(f"there is a tenant {name} already; `penstock tenants set` changes it")
     changes = _limits(owner, topics, partitions, size, retention, message_bytes, defaults)
     tenant = replace(Tenant(name, prefix, users=tuple(users or ())), **changes)
     keep_tenant(link, tenant)
     print_line(f"tenant {name}: topics that begin with {prefix}")
-    _admit(cluster, link, tenant, tenant.users, _rates(produce, consume))
+    _admit(link, tenant, tenant.users, _rates(produce, consume))
 
 
 @app.command("set")
@@ -108,14 +108,14 @@ def set_command(
     """Change limits of a tenant, or add users; what is not named stays as it is."""
     from penstock.cli.tenant import find_tenant, keep_tenant
 
-    cluster, link = _both(ctx)
+    link = link_of(ctx)
     before = find_tenant(link, name)
     changes = _limits(owner, topics, partitions, size, retention, message_bytes, defaults)
     known = tuple(dict.fromkeys((*before.users, *(users or ()))))
     tenant = replace(before, **changes, users=known)
     keep_tenant(link, tenant)
     print_line(f"tenant {name} is changed")
-    _admit(cluster, link, tenant, tuple(users or ()), {})
+    _admit(link, tenant, tuple(users or ()), {})
     rates = _rates(produce, consume)
     if rates:
         _limit(link, known, rates)
@@ -172,9 +172,9 @@ def remove_command(ctx: typer.Context, name: Name) -> None:
     """Forget a tenant, with the grants and rates of its users. Topics stay, without limits."""
     from penstock.cli.tenant import find_tenant, forget_tenant, revoke, set_rates
 
-    cluster, link = _both(ctx)
+    link = link_of(ctx)
     tenant = find_tenant(link, name)
-    revoke(cluster, tenant, tenant.users)
+    revoke(link, tenant, tenant.users)
     set_rates(link, tenant.users, {"producer_byte_rate": None, "consumer_byte_rate": None})
     forget_tenant(link, name)
     print_line(f"tenant {name} is forgotten; its topics are as they were")
@@ -220,14 +220,12 @@ def _rates(produce: str | None, consume: str | None) -> dict[str, float]:
     return parse_values({key: text for key, text in said.items() if text is not None})
 
 
-def _admit(
-    cluster: Cluster, link: Link, tenant: Tenant, users: tuple[str, ...], rates: dict[str, float]
-) -> None:
+def _admit(link: Link, tenant: Tenant, users: tuple[str, ...], rates: dict[str, float]) -> None:
     from penstock.cli.tenant import grant
 
     if users:
         names = ", ".join(users)
-        if grant(cluster, tenant, users):
+        if grant(link, tenant, users):
             print_line(f"{names} may do everything under {tenant.prefix}")
         else:
             print_line(f"the brokers have no authorizer: not only {names} may, everybody does")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from penstock.controller.config import ControllerConfig, ControllerContext
+from penstock.controller.config import ControllerContext
 from penstock.controller.outcome import Outcome
+from penstock.controller.scram import decoy_secret
 from penstock.machine.decision import Decision
 from penstock.metadata.config import ResourceType
 from penstock.metadata.record import MetadataRecord
@@ -29,7 +30,7 @@ def decide_activate(
     if context.image.has_open_transaction:
         records.append(AbortTransactionRecord(reason="controller failover"))
     if METADATA_VERSION not in context.image.features:
-        records += _first_records(context.config, bootstrap)
+        records += _first_records(context, bootstrap)
     else:
         _check_level(context)
     return Decision(records, None)
@@ -49,8 +50,9 @@ def begin_sessions(context: ControllerContext, now_ms: int) -> Callable[[], None
 
 
 def _first_records(
-    config: ControllerConfig, bootstrap: Sequence[MetadataRecord] | None
+    context: ControllerContext, bootstrap: Sequence[MetadataRecord] | None
 ) -> list[MetadataRecord]:
+    config = context.config
     features: list[MetadataRecord] = [
         FeatureLevelRecord(name=name, feature_level=level)
         for name, level in config.bootstrap_features.items()
@@ -65,6 +67,7 @@ def _first_records(
             name="min.insync.replicas",
             value=str(config.min_insync_replicas),
         ),
+        *decoy_secret(context, bootstrap or ()),
         EndTransactionRecord(),
     ]
 

@@ -108,6 +108,7 @@ class ControllerConfig:
     """What delegation tokens are made with; None where there are none."""
     token_lifetime_ms_max: int = 604_800_000
     token_expiry_ms: int = 86_400_000
+    token_check_interval_ms: int = 3_600_000
     create_topic_policy: Callable[..., str | None] | None = None
     alter_config_policy: Callable[..., str | None] | None = None
     """What the user's own rules say against it; told by name what is asked for."""

@@ -1,7 +1,7 @@
 """What the active controller does by itself: stale brokers, no-op records, elections now and then.
 
 Owns which timers run. Where a node is alone there is nobody to watch and nothing to elect: no timer
-runs, and an idle node writes nothing.
+runs unless there are delegation tokens, and an idle node writes nothing.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from penstock.controller.leader_rules import LeaderRules
 from penstock.controller.outcome import Outcome, conclude
 from penstock.controller.partition_change import LEADER_UNCHANGED, PartitionChange
 from penstock.controller.partition_index import PartitionKey
+from penstock.controller.token import expired_tokens
 from penstock.machine.decision import TimerSet
 from penstock.machine.timers import TimerKey
 from penstock.metadata.record import MetadataRecord
@@ -31,6 +32,7 @@ class ControllerTimer(StrEnum):
     NO_OP = "no-op record"
     PREFERRED_LEADERS = "preferred leaders"
     UNCLEAN_ELECTIONS = "unclean elections"
+    TOKENS = "delegation tokens"
 
 
 class PeriodicWork:
@@ -39,14 +41,18 @@ class PeriodicWork:
         self._running: set[ControllerTimer] = set()
         self._sessions_due_ms = 0
 
-    def timers_to_start(self, now_ms: int, nodes_added: int = 0) -> list[TimerSet]:
-        """Those not yet running, if this is a cluster of several; the caller then adopts them."""
-        if self._context.node_count + nodes_added < 2:
-            return []
-        periods = {
-            ControllerTimer.SESSIONS: self._context.config.broker_session_timeout_ms,
-            **self._periods(),
-        }
+    def timers_to_start(
+        self, now_ms: int, nodes_added: int = 0, *, has_tokens: bool = False
+    ) -> list[TimerSet]:
+        """Those not yet running that there is work for; the caller then adopts them."""
+        config, periods = self._context.config, {}
+        if self._context.node_count + nodes_added >= 2:
+            periods = {
+                ControllerTimer.SESSIONS: config.broker_session_timeout_ms,
+                **self._periods(),
+            }
+        if has_tokens or self._context.image.security.tokens:
+            periods[ControllerTimer.TOKENS] = config.token_check_interval_ms
         return [
             TimerSet(key, now_ms + period)
             for key, period in periods.items()
@@ -73,9 +79,10 @@ class PeriodicWork:
     def expire(self, key: TimerKey, now_ms: int) -> Outcome[None]:
         if not isinstance(key, ControllerTimer):
             return conclude(self._context.config, (), None)
+        if key == ControllerTimer.TOKENS:
+            return self._expire_tokens(now_ms)
         if self._context.node_count < 2:
-            outcome: Outcome[None] = conclude(self._context.config, (), None)
-            return outcome._replace(adopt=lambda: self._running.discard(key))
+            return self._ended(key)
         if key == ControllerTimer.SESSIONS:
             return self._expire_sessions(now_ms)
         wait_ms = self._periods()[key]
@@ -92,6 +99,16 @@ class PeriodicWork:
     ) -> Outcome[None]:
         outcome: Outcome[None] = conclude(self._context.config, records, None)
         return outcome._replace(timers=[TimerSet(key, next_ms)])
+
+    def _ended(self, key: ControllerTimer) -> Outcome[None]:
+        outcome: Outcome[None] = conclude(self._context.config, (), None)
+        return outcome._replace(adopt=lambda: self._running.discard(key))
+
+    def _expire_tokens(self, now_ms: int) -> Outcome[None]:
+        if not self._context.image.security.tokens:
+            return self._ended(ControllerTimer.TOKENS)
+        next_ms = now_ms + self._context.config.token_check_interval_ms
+        return self._again(ControllerTimer.TOKENS, next_ms, expired_tokens(self._context, now_ms))
 
     # --- brokers that are silent ---
 

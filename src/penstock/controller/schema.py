@@ -48,6 +48,7 @@ def controller_config(config: BrokerConfig) -> ControllerConfig:
         token_secret=config.get("delegation.token.secret.key"),
         token_lifetime_ms_max=config.get("delegation.token.max.lifetime.ms"),
         token_expiry_ms=config.get("delegation.token.expiry.time.ms"),
+        token_check_interval_ms=config.get("delegation.token.expiry.check.interval.ms"),
         create_topic_policy=create_topic_policy(config),
         alter_config_policy=alter_config_policy(config),
     )

@@ -164,12 +164,17 @@ class ControllerShard:
             self._sessions.note_contact(broker_id, now_ms)
 
     def _with_timers(
-        self, outcome: Outcome[ReplyT], now_ms: int, new_node_id: int | None = None
+        self,
+        outcome: Outcome[ReplyT],
+        now_ms: int,
+        new_node_id: int | None = None,
+        *,
+        has_tokens: bool = False,
     ) -> Outcome[ReplyT]:
-        """The periodic work begins with the second node."""
+        """The periodic work begins with the second node, or with the first token."""
         nodes = {*self.image.brokers, *self.image.controllers, *self.quorum.voter_ids}
         is_new = new_node_id is not None and new_node_id not in nodes
-        timers = self._periodic.timers_to_start(now_ms, int(is_new))
+        timers = self._periodic.timers_to_start(now_ms, int(is_new), has_tokens=has_tokens)
         adopt = outcome.adopt
 
         def adopt_both() -> None:
@@ -276,7 +281,8 @@ class ControllerShard:
     def decide_token(
         self, request: TokenRequest, requester: Principal, now_ms: int
     ) -> Outcome[TokenResponse]:
-        return decide_token(self._context, request, requester, now_ms)
+        outcome = decide_token(self._context, request, requester, now_ms)
+        return self._with_timers(outcome, now_ms, has_tokens=bool(outcome.records))
 
     def decide_alter_quotas(
         self, request: AlterClientQuotasRequest

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from penstock.controller.config import ControllerContext
 from penstock.model.error import ApiError, ErrorCode
-from penstock.settings.tenant import Tenant, owner_of, tenants_of
+from penstock.settings.tenant import Owners, Tenant, tenants_of
 
 RETENTION_MS, RETENTION_BYTES = "retention.ms", "retention.bytes"
 MESSAGE_BYTES = "max.message.bytes"
@@ -28,23 +28,23 @@ class TenantLimits:
 
     def __init__(self, context: ControllerContext) -> None:
         self._context = context
-        self._tenants = tenants_of(context.image.configs.broker(None))
+        self._owner_of = Owners(tenants_of(context.image.configs.broker(None)))
         self._uses: dict[str, Use] = {}
 
     def defaults(self, topic: str) -> Mapping[str, str]:
         """Settings that a new topic has unless it names others."""
-        tenant = owner_of(self._tenants, topic)
+        tenant = self._owner_of(topic)
         return {} if tenant is None else tenant.defaults
 
     def check_new(self, topic: str, partitions: int, overrides: Mapping[str, str]) -> None:
-        tenant = owner_of(self._tenants, topic)
+        tenant = self._owner_of(topic)
         if tenant is None:
             return
         size = self._check_settings(tenant, overrides, partitions)
         self._add(tenant, Use(1, partitions, size))
 
     def check_growth(self, topic: str, before: int, after: int) -> None:
-        tenant = owner_of(self._tenants, topic)
+        tenant = self._owner_of(topic)
         if tenant is None:
             return
         overrides = self._context.image.configs.topic(topic)
@@ -52,7 +52,7 @@ class TenantLimits:
         self._add(tenant, Use(0, after - before, max(0, kept) * (after - before)))
 
     def check_change(self, topic: str, before: Mapping[str, str], after: Mapping[str, str]) -> None:
-        tenant = owner_of(self._tenants, topic)
+        tenant = self._owner_of(topic)
         known = self._context.image.topics.get(topic)
         if tenant is None or known is None:
             return
@@ -110,7 +110,7 @@ class TenantLimits:
     def _use_now(self, tenant: Tenant) -> Use:
         image, use = self._context.image, Use()
         for name, topic in image.topics.by_name.items():
-            if name.startswith(tenant.prefix) and owner_of(self._tenants, name) == tenant:
+            if name.startswith(tenant.prefix) and self._owner_of(name) == tenant:
                 use.topics += 1
                 use.partitions += len(topic.partitions)
                 if tenant.bytes is not None:

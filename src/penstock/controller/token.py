@@ -1,6 +1,6 @@
 """Delegation tokens: made for somebody, renewed, expired. As Kafka's controller does it.
 
-What has expired opens nothing, and is dropped from the log when the next token is made.
+What has expired opens nothing, and is dropped from the log by the controller's periodic work.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 from penstock.controller.config import ControllerContext
 from penstock.controller.outcome import Outcome, conclude
 from penstock.metadata.record import MetadataRecord
-from penstock.metadata.token import is_expired, may_renew, token_hmac
+from penstock.metadata.token import is_expired, may_renew, owner_of, token_hmac
 from penstock.model.error import ErrorCode
 from penstock.model.id import id_to_str
 from penstock.model.principal import USER, Principal
@@ -62,9 +62,7 @@ def _create(
     now_ms: int,
 ) -> Outcome[TokenResponse]:
     config, secret = context.config, context.config.token_secret
-    owner = requester
-    if request.owner_principal_name:
-        owner = Principal(request.owner_principal_type or "", request.owner_principal_name)
+    owner = owner_of(request, requester)
     response = CreateDelegationTokenResponse(
         principal_type=owner.type,
         principal_name=owner.name,
@@ -91,7 +89,7 @@ def _create(
     response.max_timestamp_ms = token.max_timestamp
     response.token_id = token.token_id
     response.hmac = token_hmac(secret, token.token_id)
-    return conclude(config, [*_dropped(context, now_ms), token], response)
+    return conclude(config, [token], response)
 
 
 def _renew(
@@ -165,7 +163,8 @@ def _until(token: DelegationTokenRecord, until_ms: int) -> DelegationTokenRecord
     )
 
 
-def _dropped(context: ControllerContext, now_ms: int) -> list[MetadataRecord]:
+def expired_tokens(context: ControllerContext, now_ms: int) -> list[MetadataRecord]:
+    """That they are gone."""
     return [
         RemoveDelegationTokenRecord(token_id=each.token_id)
         for each in context.image.security.tokens.values()

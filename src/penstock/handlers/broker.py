@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from penstock.metadata.delta import MetadataDelta
     from penstock.metadata.image import ClusterImage
     from penstock.quorum.host import Quorum
+    from penstock.replication.log_dir_moves import LogDirMoves
     from penstock.security.authorizer import Authorizer
     from penstock.storage.log_dirs import LogDirs
 
@@ -53,6 +54,7 @@ class Broker:
     fetch_sessions: FetchSessions
     metrics: BrokerMetrics
     log_dirs: LogDirs
+    log_dir_moves: LogDirMoves
     quorum: Quorum
     controller_listeners: frozenset[str]
     answer_embedded: Callable[[ClientState, bytes], Awaitable[bytes]]
@@ -64,8 +66,8 @@ class Broker:
     throttle: Throttle
     slow_reading: asyncio.Lock
     """Held while a thread looks into a batch that takes long to read."""
-    check_keys: Callable[[BrokerConfig], None] = lambda config: None
-    """SettingError where keys and certificates of these settings could not be used here."""
+    check_security: Callable[[BrokerConfig], None] = lambda config: None
+    """SettingError where listeners could not be secured by these settings here."""
     audit: Trail | None = None
     authorizer: Authorizer | None = field(init=False)
     """None where everybody may do everything."""

@@ -14,7 +14,7 @@ from penstock.controller.dispatch import Asked, decide
 from penstock.controller.shard import ControllerShard
 from penstock.controller.topic_name import check_topic_name
 from penstock.coordinator.topic import COORDINATOR_TOPICS, CoordinatorTopic
-from penstock.handlers.call import Call
+from penstock.handlers.call import Call, ClientState
 from penstock.handlers.throttle import Throttle
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.record import MetadataRecord
@@ -165,7 +165,7 @@ class ControllerLink:
             return error.code
         return None
 
-    def create_missing_topics(self, names: Sequence[str]) -> None:
+    def create_missing_topics(self, names: Sequence[str], client: ClientState) -> None:
         """Begin to create topics that were used before they were made; nobody waits for it.
 
         As in Kafka, who asked is told that the topic is unknown and asks again: a test that deletes
@@ -174,7 +174,7 @@ class ControllerLink:
         request = CreateTopicsRequest(topics=[self._as_used(name) for name in dict.fromkeys(names)])
         # Begun at once where the controller is here: who asks again finds it under way.
         try:
-            making = self._ask_anywhere(request)
+            making = self._ask_charged(request, client)
         except PenstockError as error:
             _log_failed(names, error)
             return
@@ -182,6 +182,14 @@ class ControllerLink:
         for name in names:
             self._making[name] = task
         task.add_done_callback(lambda _: self._forget(names))
+
+    def _ask_charged(self, request: CreateTopicsRequest, client: ClientState) -> Awaitable[Any]:
+        """What is made for somebody counts against their quota, if there is any."""
+        if not self._throttle.quotas.mutation.is_on:
+            return self._ask_anywhere(request)
+        assert request.API_KEY is not None
+        version = API_BY_KEY[request.API_KEY].max_stable_version
+        return self.ask(request, Call(client, version))
 
     def _forget(self, names: Sequence[str]) -> None:
         for name in names:

@@ -6,6 +6,7 @@ import hmac
 from base64 import b64encode
 
 from penstock.model.principal import Principal
+from penstock.protocol.messages.create_delegation_token import CreateDelegationTokenRequest
 from penstock.protocol.messages.records.delegation_token_record import DelegationTokenRecord
 
 
@@ -22,6 +23,13 @@ def principal_of(text: str) -> Principal:
     """Of `User:alice`."""
     kind, _, name = text.partition(":")
     return Principal(kind, name)
+
+
+def owner_of(request: CreateDelegationTokenRequest, requester: Principal) -> Principal:
+    """For whom a token is asked for: who asks, unless somebody else is named."""
+    if not request.owner_principal_name:
+        return requester
+    return Principal(request.owner_principal_type or "", request.owner_principal_name)
 
 
 def is_expired(token: DelegationTokenRecord, now_ms: int) -> bool:

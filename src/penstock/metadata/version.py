@@ -13,8 +13,9 @@ from penstock.metadata.record import MetadataRecord, RecordKind
 METADATA_VERSION: Final = "metadata.version"
 METADATA_LEVEL: Final = 30
 """Kafka 4.3-IV0: the newest whose records are written here."""
-METADATA_LEVEL_MIN: Final = 17
+DIRECTORIES_LEVEL: Final = 17
 """Kafka 3.7-IV2: the first whose partitions name their directories."""
+METADATA_LEVEL_MIN: Final = DIRECTORIES_LEVEL
 
 ELIGIBLE_LEADERS_LEVEL: Final = 23
 CORDONED_DIRECTORIES_LEVEL: Final = 30

@@ -6,12 +6,12 @@ A node without encrypted listeners loads nothing of TLS.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from penstock.model.security_protocol import SecurityProtocol
-from penstock.node.listener_config import protocol_of
+from penstock.node.listener_config import listeners_of, protocol_of
 from penstock.node.metrics_server import MetricsServer
 from penstock.peer.dialer import Dialer
 from penstock.settings.config import BrokerConfig
@@ -54,7 +54,7 @@ class ListenerSecurity:
             found = self._by_listener[listener] = ListenerTls(listener, protocol, self._config)
         return found
 
-    def protected(self, render: Callable[[], bytes]) -> MetricsServer:
+    def protected(self, render: Callable[[], Awaitable[bytes]]) -> MetricsServer:
         """The endpoint of metrics, as the settings protect it."""
         context = None
         if self._config().get("penstock.metrics.tls.enable"):
@@ -82,6 +82,11 @@ class ListenerSecurity:
         """SettingError where these settings could not be used."""
         for each in self._by_listener.values():
             each.check(config)
+        from penstock.node.sasl_config import sasl_config  # only a change needs it
+
+        for listener in listeners_of(config):
+            if listener.protocol.has_login:
+                sasl_config(config, listener.name, listener.protocol)
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
         self.look()

@@ -16,7 +16,7 @@ from penstock.network.connection_limits import ConnectionLimits, ListenerLimits
 from penstock.network.listener import Limits, Listener
 from penstock.network.sockets import Sockets
 from penstock.node.address import EVERY_INTERFACE, Address
-from penstock.node.connection_bounds import address_rates, connection_bounds
+from penstock.node.connection_bounds import HostAddresses, address_rates, connection_bounds
 from penstock.node.listener_config import ListenerEndpoint, ListenerRoles
 from penstock.node.listener_security import ListenerSecurity
 from penstock.security.quota.sample import Windows
@@ -71,6 +71,9 @@ class Listeners:
         self._new_logins = new_logins
         self._security = security
         self._bound: list[BoundListener] = []
+        self._address_of = HostAddresses(loop, self._know_hosts)
+        self._config: BrokerConfig | None = None
+        self._quotas: Mapping[tuple[QuotaEntity, str], float] = {}
 
     def __iter__(self) -> Iterator[BoundListener]:
         return iter(self._bound)
@@ -115,14 +118,23 @@ class Listeners:
 
     def change_bounds(self, config: BrokerConfig) -> None:
         """To what the settings say now."""
-        bounds = connection_bounds(config, (each.name for each in self._bound))
+        self._config = config
+        names = (each.name for each in self._bound)
+        bounds = connection_bounds(config, names, self._address_of)
         self._client_limits.change(bounds)
         self._controller_limits.change(bounds)
 
     def change_address_rates(self, quotas: Mapping[tuple[QuotaEntity, str], float]) -> None:
-        rates = address_rates(quotas)
+        self._quotas = quotas
+        rates = address_rates(quotas, self._address_of)
         self._client_limits.change_rates(rates)
         self._controller_limits.change_rates(rates)
+
+    def _know_hosts(self) -> None:
+        """A name in the settings or quotas has an address now."""
+        if self._config is not None:
+            self.change_bounds(self._config)
+        self.change_address_rates(self._quotas)
 
     def gauges(self) -> list[Gauge]:
         both = (self._client_limits, self._controller_limits)

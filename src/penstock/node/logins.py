@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from penstock.controller.scram import DECOY_SECRET
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import ClientState
 from penstock.model.error import ErrorCode, InvariantError
@@ -50,12 +51,18 @@ class Logins:
         self.trail = broker.audit
         users = EarlyUsers(broker.image, broker.quorum.log, broker.log_dirs.metadata.path)
         tokens = TokenUsers(users, self._token_secret, self.now_ms)
-        secret = f"{broker.cluster_id} {self._token_secret() or ''}"
-        self.scram_users = ScramUsers(users, secret.encode(), tokens)
+        self._cluster_id = broker.cluster_id
+        self.scram_users = ScramUsers(users, self._decoy_secret, tokens)
 
     def _token_secret(self) -> str | None:
         secret: str | None = self.settings().get("delegation.token.secret.key")
         return secret
+
+    def _decoy_secret(self) -> str:
+        """Made with the first user; before that, and where Apache Kafka is the controller, of what
+        all nodes share."""
+        secret: str | None = self.settings().get(DECOY_SECRET)
+        return secret or f"{self._cluster_id} {self._token_secret() or ''}"
 
     def guard(
         self, listener: Listener, name: str, protocol: SecurityProtocol, serve: Serve

@@ -125,21 +125,31 @@ class Authorizer:
         if who in self._super_users:
             return _SUPER_USER
         granted: Acl | None = None
-        has_entries = False
         by_its_name = resource_type == ResourceType.TOPIC and name == AUDIT_TOPIC
-        for by_principal in self._about(resource_type, name):
-            has_entries = True
-            for acl in _entries(by_principal, who):
-                if not _applies(acl, operation) or not host_matches(acl.host, host):
-                    continue
-                if acl.permission != Permission.ALLOW:
-                    return Verdict(is_allowed=False, acl=acl, has_entries=True)
-                if not by_its_name or acl.resource_name == name:
-                    granted = granted or acl
+        for acl in self.matching(who, host, operation, resource_type, name):
+            if acl.permission != Permission.ALLOW:
+                return Verdict(is_allowed=False, acl=acl, has_entries=True)
+            if not by_its_name or acl.resource_name == name:
+                granted = granted or acl
         if granted is not None:
             return Verdict(is_allowed=True, acl=granted, has_entries=True)
+        has_entries = any(True for _ in self._about(resource_type, name))
         is_allowed = self._unlisted_allowed and not has_entries and not by_its_name
         return Verdict(is_allowed=is_allowed, has_entries=has_entries)
+
+    def matching(
+        self,
+        principal: str,
+        host: str,
+        operation: Operation,
+        resource_type: ResourceType,
+        name: str,
+    ) -> Iterator[Acl]:
+        """Entries that speak of this, for or against it, closest name first."""
+        for by_principal in self._about(resource_type, name):
+            for acl in _entries(by_principal, principal):
+                if _applies(acl, operation) and host_matches(acl.host, host):
+                    yield acl
 
     def _about(self, resource_type: int, name: str) -> Iterator[_ByPrincipal]:
         """Entries whose pattern matches the name, closest first."""

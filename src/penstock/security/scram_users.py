@@ -31,7 +31,7 @@ class ScramUsers:
     def __init__(
         self,
         users: Callable[[], SecurityImage],
-        secret: bytes,
+        secret: Callable[[], str],
         tokens: TokenUsers | None = None,
     ) -> None:
         self._users = users
@@ -63,7 +63,7 @@ class ScramUsers:
         if self._seen_count != len(self._users().scram_credentials):
             self._look()
         size, iterations = self._shapes.get(mechanism, (SALT_BYTES, ITERATIONS_MIN))
-        salt = hmac.digest(self._secret, f"{mechanism} {name}".encode(), "sha512")
+        salt = hmac.digest(self._secret().encode(), f"{mechanism} {name}".encode(), "sha512")
         return salt[:size], iterations
 
     def _look(self) -> None:

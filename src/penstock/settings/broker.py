@@ -106,7 +106,9 @@ def _key_of_listener(name: str) -> Key:
         effect = READ
     else:
         effect = UNREAD if general.effect == UNREAD else PROMISE
-    return Key(name, general.type, None, general.check, LOW, general.update_mode, effect)
+    # What has no effect for all listeners may have one for a mechanism of one.
+    update_mode = PER_BROKER if general.name == JAAS_CONFIG else general.update_mode
+    return Key(name, general.type, None, general.check, LOW, update_mode, effect)
 
 
 def _is_read_by_listener(name: str, general: Key) -> bool:
@@ -134,7 +136,8 @@ def unknown_name(name: str) -> str:
 
 
 def validate_broker_overrides(overrides: Mapping[str, str]) -> None:
-    """What AlterConfigs may put on one broker, or on all of them, value by value."""
+    """What AlterConfigs may put on one broker, or on all of them, value by value. Names that nobody
+    declared are kept, as Kafka keeps them for its plug-ins."""
     keys = {name: find_broker_key(name) for name in overrides}
     fixed = sorted(name for name, key in keys.items() if key and key.update_mode == READ_ONLY)
     if fixed:
@@ -151,11 +154,9 @@ def validate_broker_overrides(overrides: Mapping[str, str]) -> None:
         )
     for name, text in overrides.items():
         key = keys[name]
-        if key is None:
-            # Kafka keeps these for its plug-ins; here nothing would ever read them.
-            raise ApiError(ErrorCode.INVALID_CONFIG, f"Unknown config name: {unknown_name(name)}")
         try:
-            key.parse(text)
+            if key is not None:
+                key.parse(text)
         except ValueProblem as problem:
             raise ApiError(ErrorCode.INVALID_REQUEST, str(problem)) from None
 

@@ -93,9 +93,8 @@ class BrokerConfig:
         return sorted(
             name
             for name, text in {**self.static, **self.dynamic_default, **self.dynamic}.items()
-            if (key := find_broker_key(name)) is not None
-            and key.effect == UNREAD
-            and not key.is_default(text)
+            if (key := find_broker_key(name)) is None
+            or (key.effect == UNREAD and not key.is_default(text))
         )
 
     def get(self, name: str) -> Any:

@@ -84,7 +84,7 @@ def describe_broker_default(config: BrokerConfig) -> list[Entry]:
         key = find_broker_key(name) or Key(name, UNKNOWN)
         value = _shown(key, text)
         synonym = Synonym(name, value, DYNAMIC_DEFAULT_BROKER_CONFIG)
-        entries.append(_entry(key, value, False, [synonym]))
+        entries.append(_entry(key, value, _is_read_only(key), [synonym]))
     return entries
 
 
@@ -117,8 +117,12 @@ def _describe_broker_key(config: BrokerConfig, key: Key) -> Entry:
     synonyms = _broker_synonyms(config, key.name)
     text = config.raw(key.name)
     value = _shown(key, key.default if text is None else text)
-    read_only = key.update_mode == READ_ONLY or key.name not in BROKER_KEYS
-    return _entry(key, value, read_only, synonyms)
+    return _entry(key, value, _is_read_only(key), synonyms)
+
+
+def _is_read_only(key: Key) -> bool:
+    """As Kafka says it, also of what can be set under names that it does not declare."""
+    return key.update_mode == READ_ONLY or key.name not in BROKER_KEYS
 
 
 def _entry(key: Key, value: str | None, read_only: bool, synonyms: list[Synonym]) -> Entry:

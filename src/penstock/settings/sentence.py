@@ -241,6 +241,10 @@ BROKER_SENTENCES: Final = {
         "Listeners without TLS on which PLAIN is allowed all the same: whoever is on the way can "
         "read the passwords."
     ),
+    "penstock.scram.decoy.secret": (
+        "Made with the first user. Logins of users that there are not are answered by it, alike on "
+        "all nodes."
+    ),
     "penstock.scrub.interval.ms": (
         "How often every batch of a replicated topic is read again, to find what the disk has "
         "damaged; -1: never."

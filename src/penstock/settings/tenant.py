@@ -7,7 +7,7 @@ metadata log, in force on all nodes, and seen by any tool.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import Any, Final
@@ -102,7 +102,13 @@ def tenants_of(settings: Mapping[str, str]) -> list[Tenant]:
     return found
 
 
-def owner_of(tenants: list[Tenant], topic: str) -> Tenant | None:
-    """The one with the longest prefix."""
-    meant = [each for each in tenants if topic.startswith(each.prefix)]
-    return max(meant, key=lambda each: len(each.prefix), default=None)
+class Owners:
+    """Called with the name of a topic: whose it is. The longest prefix decides."""
+
+    def __init__(self, tenants: Iterable[Tenant]) -> None:
+        self._by_prefix = {each.prefix: each for each in tenants}
+        self._lengths = sorted(set(map(len, self._by_prefix)), reverse=True)
+
+    def __call__(self, topic: str) -> Tenant | None:
+        found = (self._by_prefix.get(topic[:length]) for length in self._lengths)
+        return next((each for each in found if each is not None), None)

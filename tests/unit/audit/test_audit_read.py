@@ -10,7 +10,7 @@ from penstock.audit import access, change
 from penstock.audit.entry import Access, Change, Entry, Read
 from penstock.metadata.image import ClusterImage
 from penstock.model.error import ErrorCode
-from penstock.protocol.messages import fetch, offset_commit, produce
+from penstock.protocol.messages import fetch, offset_commit, produce, txn_offset_commit
 from penstock.protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     AlterUserScramCredentialsResponse,
@@ -155,6 +155,16 @@ def test_a_commit_is_refused_where_one_of_its_partitions_is(image: ClusterImage)
     )
     assert entries(read, answer) == [Access("READ", "GROUP", "g", code)]
     assert entries(read, offset_commit.OffsetCommitResponse()) == [Access("READ", "GROUP", "g")]
+
+
+def test_offsets_of_a_transaction_are_a_read_of_their_topics(image: ClusterImage) -> None:
+    topic = txn_offset_commit.TxnOffsetCommitRequestTopic(name="t")
+    request = txn_offset_commit.TxnOffsetCommitRequest(group_id="g", topics=[topic])
+    read = access.BY_API[28](request, image)
+    answer = txn_offset_commit.TxnOffsetCommitResponse()
+    assert entries(read, answer) == [Access("READ", "GROUP", "g"), Access("READ", "TOPIC", "t")]
+    denied = [Access("READ", "GROUP", "g", DENIED)]
+    assert entries(read, DENIED) == denied
 
 
 def test_looking_is_on_record_where_it_is_refused(image: ClusterImage) -> None:

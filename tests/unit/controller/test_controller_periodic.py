@@ -7,7 +7,9 @@ import dataclasses
 import pytest
 
 from penstock.controller import ControllerConfig, ControllerTimer
+from penstock.model.principal import Principal
 from penstock.protocol.messages.controller_registration import ControllerRegistrationRequest
+from penstock.protocol.messages.create_delegation_token import CreateDelegationTokenRequest
 from penstock.protocol.messages.records.no_op_record import NoOpRecord
 from penstock.protocol.messages.records.partition_change_record import PartitionChangeRecord
 from tests.unit.controller.cluster_kit import Cluster
@@ -113,7 +115,32 @@ def test_a_new_controller_goes_on_with_the_periodic_work() -> None:
     cluster = Cluster(2, ControllerConfig())
     cluster.fail_over()
     assert len(cluster.wait(1000)) == 2
-    assert {cluster.timers.deadline_ms(key) is None for key in ControllerTimer} == {False}
+    missing = [key for key in ControllerTimer if cluster.timers.deadline_ms(key) is None]
+    assert missing == [ControllerTimer.TOKENS], "there are no tokens"
+
+
+def test_tokens_that_have_ended_leave_the_log_of_a_node_alone_too() -> None:
+    config = ControllerConfig(
+        token_secret="hush", token_expiry_ms=5000, token_check_interval_ms=60_000
+    )
+    cluster = Cluster(1, config)
+    alice = Principal("User", "alice")
+
+    def make(lifetime_ms: int = -1) -> None:
+        request = CreateDelegationTokenRequest(max_lifetime_ms=lifetime_ms)
+        cluster.do(lambda shard: shard.decide_token(request, alice, cluster.now_ms))
+
+    make()
+    cluster.wait(30_000)
+    assert len(cluster.image.security.tokens) == 1, "it is looked at once a minute"
+    cluster.fail_over()
+    cluster.wait(60_001)
+    assert not cluster.image.security.tokens
+    cluster.wait(60_001)
+    assert len(cluster.timers) == 0, "nothing is left to look at"
+    make()
+    cluster.wait(60_001)
+    assert not cluster.image.security.tokens
 
 
 def test_several_voters_are_a_cluster_too() -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import ssl
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -101,6 +103,61 @@ def test_pkcs12(tmp_path: Path, authority: Authority, issued: Issued) -> None:
     assert "another password" in complaint(settings | {"ssl.keystore.password": "wrong"})
 
 
+def keytool(*words: str) -> None:
+    subprocess.run(["keytool", *words, "-noprompt"], check=True, capture_output=True)
+
+
+@pytest.mark.java
+@pytest.mark.skipif(shutil.which("keytool") is None, reason="Java's keytool makes the stores")
+def test_jks_as_javas_tool_makes_it(tmp_path: Path, authority: Authority, issued: Issued) -> None:
+    key = form.load_pem_private_key(issued.key.encode(), None)
+    certificate = x509.load_pem_x509_certificate(issued.certificate.encode())
+    own = x509.load_pem_x509_certificate(authority.certificate.encode())
+    made, ca = tmp_path / "node.p12", tmp_path / "ca.pem"
+    made.write_bytes(
+        pkcs12.serialize_key_and_certificates(
+            b"node",
+            key,
+            certificate,
+            [own],
+            form.BestAvailableEncryption(b"secret"),  # type: ignore[arg-type]
+        )
+    )
+    ca.write_text(authority.certificate)
+    stores = {name: str(tmp_path / name) for name in ("node.jks", "trusted.jks")}
+    keytool(
+        *("-importkeystore", "-srckeystore", str(made), "-srcstorepass", "secret"),
+        *("-destkeystore", stores["node.jks"], "-deststoretype", "JKS"),
+        *("-deststorepass", "of the store", "-destkeypass", "of the key", "-srcalias", "node"),
+    )
+    keytool(
+        *("-importcert", "-file", str(ca), "-alias", "ca", "-storetype", "JKS"),
+        *("-keystore", stores["trusted.jks"], "-storepass", "of the others"),
+    )
+    settings: dict[str, object] = {
+        "ssl.keystore.location": stores["node.jks"],
+        "ssl.keystore.password": "of the store",
+        "ssl.key.password": "of the key",
+        "ssl.truststore.location": stores["trusted.jks"],
+        "ssl.truststore.password": "of the others",
+        "ssl.client.auth": "required",
+    }
+    assert len(tls_of(settings).as_server().context().get_ca_certs()) == 1
+    unguarded = {key: value for key, value in settings.items() if "truststore.p" not in key}
+    assert len(tls_of(unguarded).as_server().context().get_ca_certs()) == 1
+    assert "another password" in complaint(settings | {"ssl.keystore.password": "wrong"})
+    assert "another password" in complaint(settings | {"ssl.key.password": "wrong"})
+    # Newer tools write PKCS12 into files of any name; Java and we look into them.
+    as_it_is = {"ssl.keystore.location": made, "ssl.keystore.password": "secret"}
+    tls_of(as_it_is).as_server()
+
+    whole = Path(stores["trusted.jks"]).read_bytes()
+    cut = tmp_path / "cut.jks"
+    for size in (*range(4, 40), len(whole) // 2, len(whole) - 1):
+        cut.write_bytes(whole[:size])
+        assert str(cut) in complaint(unguarded | {"ssl.truststore.location": cut})
+
+
 def test_an_encrypted_key(issued: Issued) -> None:
     key = form.load_pem_private_key(issued.key.encode(), None)
     locked = key.private_bytes(
@@ -149,7 +206,10 @@ def test_the_principal_of_a_certificate(authority: Authority, issued: Issued) ->
     ("settings", "said"),
     [
         ({}, "no key to encrypt with"),
-        ({"ssl.keystore.location": "/x.jks"}, "ssl.keystore.type=JKS: only PEM and PKCS12"),
+        (
+            {"ssl.keystore.location": "/x", "ssl.keystore.type": "BKS"},
+            "ssl.keystore.type=BKS: only PEM, PKCS12, JKS",
+        ),
         ({"ssl.keystore.type": "PEM", "ssl.keystore.location": "/no"}, "/no: cannot be read"),
         ({"ssl.keystore.key": "x"}, "only for PEM, but key store type is JKS"),
         ({"ssl.keystore.type": "PEM", "ssl.keystore.key": "x"}, "chain is not specified"),

@@ -46,7 +46,7 @@ def users(
                     iterations=kept.iterations,
                 )
             )
-    return ScramUsers(lambda: image, b"secret of the cluster")
+    return ScramUsers(lambda: image, lambda: "secret of the cluster")
 
 
 def server(
@@ -182,7 +182,7 @@ def test_who_is_not_there_is_answered_as_who_is() -> None:
     assert there.rpartition(",")[2] == not_there.rpartition(",")[2] == "i=8192"
     assert server(known).evaluate(b"n,,n=resu,r=abc").decode() == not_there
     assert server(known).evaluate(b"n,,n=user2,r=abc").decode() != not_there
-    other = ScramUsers(SecurityImage, b"secret of another")
+    other = ScramUsers(SecurityImage, lambda: "secret of another")
     assert server(other).evaluate(b"n,,n=resu,r=abc").decode() != not_there
     with pytest.raises(InvalidCredentials) as wrong:
         logged_in(known, SCRAM_SHA_256, "user", "guess")

@@ -221,9 +221,13 @@ def test_secrets_are_not_shown() -> None:
     assert list(secret.synonyms) == [("ssl.keystore.password", None, 4)]
 
 
+def test_what_nobody_declared_is_shown_without_its_value() -> None:
+    entry = by_name(describe_broker(configured()))["foo.bar"]
+    assert (entry.value, entry.source, entry.is_sensitive, entry.type) == (None, 2, True, 0)
+
+
 def test_what_is_not_followed_is_not_shown() -> None:
     entries = by_name(describe_broker(configured()))
-    assert "foo.bar" not in entries
     where = entries["listeners"]
     assert (where.value, where.source, where.read_only) == ("PLAINTEXT://:9092", 5, True)
 

@@ -14,8 +14,8 @@ from penstock.controller.config_resource import check_receiver
 from penstock.handlers.api import controller_request
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
-from penstock.handlers.key_change import check_keys
 from penstock.handlers.logger_change import change_levels
+from penstock.handlers.security_change import check_security
 from penstock.metadata.config import ConfigResource, ResourceType
 from penstock.model.error import ApiError
 from penstock.protocol.messages import alter_configs as legacy
@@ -86,5 +86,5 @@ def _settle(broker: Broker, resource: Resource, validate_only: bool) -> bool:
         return True
     check_receiver(named, broker.node_id)
     if named.type == ResourceType.BROKER and named.name:
-        check_keys(broker, resource)
+        check_security(broker, resource)
     return False

@@ -10,7 +10,7 @@ from typing import Any
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call, ClientState
 from penstock.handlers.coordinator_call import mapped
-from penstock.metadata.token import principal_of, token_hmac
+from penstock.metadata.token import owner_of, principal_of, token_hmac
 from penstock.model.error import ErrorCode
 from penstock.model.principal import ANONYMOUS
 from penstock.model.security_protocol import SecurityProtocol
@@ -68,18 +68,21 @@ def _refused(request: Entity, call: Call) -> Entity:
     if isinstance(request, DescribeDelegationTokenRequest):
         return DescribeDelegationTokenResponse(error_code=code)
     if isinstance(request, CreateDelegationTokenRequest):
-        return _refused_creation(request, call)
+        return refused_creation(request, call, code)
     if isinstance(request, ExpireDelegationTokenRequest):
         return ExpireDelegationTokenResponse(error_code=code, expiry_timestamp_ms=NEVER_MS)
     return RenewDelegationTokenResponse(error_code=code, expiry_timestamp_ms=NEVER_MS)
 
 
-def _refused_creation(request: CreateDelegationTokenRequest, call: Call) -> Entity:
+def refused_creation(
+    request: CreateDelegationTokenRequest, call: Call, code: ErrorCode
+) -> CreateDelegationTokenResponse:
     requester = call.client.principal
+    owner = owner_of(request, requester)
     refused = CreateDelegationTokenResponse(
-        error_code=ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED,
-        principal_type=request.owner_principal_type or requester.type,
-        principal_name=request.owner_principal_name or requester.name,
+        error_code=code,
+        principal_type=owner.type,
+        principal_name=owner.name,
         issue_timestamp_ms=NEVER_MS,
         expiry_timestamp_ms=NEVER_MS,
         max_timestamp_ms=NEVER_MS,

@@ -100,7 +100,7 @@ def _answer(broker: Broker, request: MetadataRequest, call: Call) -> MetadataRes
     topics = [_find(broker, topic, call, view) for topic in wanted]
     missing = _to_create(broker, request, topics)
     if missing:
-        broker.controller.create_missing_topics(missing)
+        broker.controller.create_missing_topics(missing, call.client)
     return _respond(broker, request, topics, listener)
 
 

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from penstock.handlers.api.delegation_token import NEVER_MS, REQUESTER_FROM, may_ask
+from penstock.handlers.api.delegation_token import may_ask, refused_creation
 from penstock.handlers.authorization.asked import Asked
 from penstock.handlers.call import Answer
+from penstock.metadata.token import owner_of
 from penstock.model.acl import Operation, ResourceType
 from penstock.model.error import ErrorCode
-from penstock.model.principal import Principal
-from penstock.protocol.messages.create_delegation_token import (
-    CreateDelegationTokenRequest,
-    CreateDelegationTokenResponse,
-)
+from penstock.protocol.messages.create_delegation_token import CreateDelegationTokenRequest
 from penstock.protocol.messages.describe_delegation_token import (
     DescribedDelegationToken,
     DescribeDelegationTokenRequest,
@@ -24,22 +21,12 @@ def _create(asked: Asked, request: CreateDelegationTokenRequest) -> Answer:
     requester = client.principal
     if not request.owner_principal_name or not (client.is_forwarded or may_ask(client)):
         return asked.answer(request)
-    owner = Principal(request.owner_principal_type or "", request.owner_principal_name)
+    owner = owner_of(request, requester)
     may_create = asked.access.may(Operation.CREATE_TOKENS, ResourceType.USER, str(owner))
     if owner == requester or may_create:
         return asked.answer(request)
-    refused = CreateDelegationTokenResponse(
-        error_code=ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED,
-        principal_type=owner.type,
-        principal_name=owner.name,
-        issue_timestamp_ms=NEVER_MS,
-        expiry_timestamp_ms=NEVER_MS,
-        max_timestamp_ms=NEVER_MS,
-    )
-    if asked.version >= REQUESTER_FROM:
-        refused.token_requester_principal_type = requester.type
-        refused.token_requester_principal_name = requester.name
-    return refused
+    code = ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED
+    return refused_creation(request, asked.call, code)
 
 
 def _describe(asked: Asked, request: DescribeDelegationTokenRequest) -> Answer:

@@ -33,6 +33,8 @@ _NULL_MEANS_ALL_FROM = 1
 def _metadata(asked: Asked, request: MetadataRequest) -> Answer:
     if request.topics is None or (asked.version < _NULL_MEANS_ALL_FROM and not request.topics):
         return asked.answer_then(request, lambda response: _all(asked, request, response))
+    if _is_plain(asked, request):
+        return asked.answer(request)
     may_make_all = asked.may_cluster(Operation.CREATE)
     told: list[MetadataResponseTopic] = []
 
@@ -66,6 +68,21 @@ def _metadata(asked: Asked, request: MetadataRequest) -> Answer:
         return response
 
     return asked.answer_then(request, add)
+
+
+def _is_plain(asked: Asked, request: MetadataRequest) -> bool:
+    """About topics that are there and may be described: nearly always so, and asked often. Nothing
+    is built for it."""
+    if request.include_topic_authorized_operations or request.include_cluster_authorized_operations:
+        return False
+    access, known = asked.access, asked.broker.image.topics
+    for topic in request.topics or ():
+        name = topic.name
+        if name is None or topic.topic_id != ZERO_ID or name not in known:
+            return False
+        if not access.may_describe_topic(name):
+            return False
+    return True
 
 
 def _is_shown_by_id(asked: Asked, topic_id: bytes, told: list[MetadataResponseTopic]) -> bool:

@@ -13,9 +13,10 @@ from penstock.settings.synonym import of_listener
 
 PEM: Final = "PEM"
 PKCS12: Final = "PKCS12"
+JKS: Final = "JKS"
 NO_AUTH: Final = "none"
 
-_TYPES: Final = (PEM, PKCS12)
+_TYPES: Final = (PEM, PKCS12, JKS)
 _VERSIONS: Final = ("TLSv1.2", "TLSv1.3")
 _PROTOCOLS: Final = ("TLS", *_VERSIONS)
 
@@ -92,7 +93,7 @@ def _store(name: str, kind: str, location: str | None, password: str | None) -> 
     kind = kind.upper()
     if location is not None and kind not in _TYPES:
         raise SettingError(
-            f"{name}.type={kind}: only {' and '.join(_TYPES)} are read here; convert it with "
+            f"{name}.type={kind}: only {', '.join(_TYPES)} are read here; convert it with "
             f"keytool -importkeystore -srckeystore {location} -destkeystore new.p12 "
             f"-deststoretype {PKCS12}, and set {name}.type={PKCS12}"
         )

@@ -1,15 +1,19 @@
 """Keys and certificates as PEM, from wherever the settings have them.
 
-PEM needs nothing more than Python; PKCS12 is read by `cryptography`, of the extra `security`.
-Kafka's words say what contradicts what.
+PEM and JKS need nothing more than Python; PKCS12 is read by `cryptography`, of the extra
+`security`. Which of the two a store of Java's is, its first bytes say, as they do for Java: tools
+write PKCS12 into files that are called JKS. Kafka's words say what contradicts what.
 """
 
 from __future__ import annotations
 
 import re
+from base64 import b64encode
+from textwrap import wrap
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from penstock.node.tls.settings import PEM, Store, TlsSettings
+from penstock.node.tls.jks import MAGIC, Jks, JksError, read_jks, unprotected
+from penstock.node.tls.settings import JKS, PEM, Store, TlsSettings
 from penstock.settings.error import SettingError
 
 if TYPE_CHECKING:
@@ -44,7 +48,10 @@ def key_pair(settings: TlsSettings) -> KeyPair | None:
                 "may be specified."
             )
         return _from_text(_read_text(store.location), settings.key_password, store.location)
-    return _from_pkcs12(store, settings.key_password)
+    data = _read(store.location)
+    if data.startswith(MAGIC):
+        return _from_jks(data, store, settings.key_password)
+    return _from_pkcs12(data, store)
 
 
 def trusted_certificates(settings: TlsSettings) -> str | None:
@@ -67,7 +74,10 @@ def trusted_certificates(settings: TlsSettings) -> str | None:
         if store.password is not None:
             raise SettingError("SSL trust store password cannot be specified for PEM format.")
         return _certificates(_read_text(store.location), store.location)
-    return _trusted_of_pkcs12(store)
+    data = _read(store.location)
+    if data.startswith(MAGIC):
+        return _trusted_of_jks(data, store)
+    return _trusted_of_pkcs12(data, store)
 
 
 def _inline(settings: TlsSettings) -> KeyPair:
@@ -139,9 +149,7 @@ def _read_text(location: str) -> str:
 # PKCS12
 
 
-def _loaded(store: Store) -> PKCS12KeyAndCertificates:
-    assert store.location is not None
-    data = _read(store.location)
+def _loaded(data: bytes, store: Store) -> PKCS12KeyAndCertificates:
     try:
         from cryptography.hazmat.primitives.serialization import pkcs12
     except ImportError:
@@ -155,10 +163,10 @@ def _loaded(store: Store) -> PKCS12KeyAndCertificates:
         raise SettingError(f"{store.location}: no PKCS12, or another password: {error}") from None
 
 
-def _from_pkcs12(store: Store, key_password: str | None) -> KeyPair:
+def _from_pkcs12(data: bytes, store: Store) -> KeyPair:
     from cryptography.hazmat.primitives import serialization as form
 
-    loaded = _loaded(store)
+    loaded = _loaded(data, store)
     if loaded.key is None or loaded.cert is None:
         raise SettingError(f"{store.location}: no key with its certificate in it")
     key = loaded.key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
@@ -167,12 +175,49 @@ def _from_pkcs12(store: Store, key_password: str | None) -> KeyPair:
     return KeyPair(key.decode(), b"".join(pem).decode(), None)
 
 
-def _trusted_of_pkcs12(store: Store) -> str:
+def _trusted_of_pkcs12(data: bytes, store: Store) -> str:
     from cryptography.hazmat.primitives import serialization as form
 
-    found = [
-        each.certificate.public_bytes(form.Encoding.PEM) for each in _loaded(store).additional_certs
-    ]
+    certificates = _loaded(data, store).additional_certs
+    found = [each.certificate.public_bytes(form.Encoding.PEM) for each in certificates]
     if not found:
         raise SettingError(f"{store.location}: no certificate in it")
     return b"".join(found).decode()
+
+
+# JKS
+
+
+def _from_jks(data: bytes, store: Store, key_password: str | None) -> KeyPair:
+    found = _read_jks(data, store)
+    if len(found.keys) != 1:
+        said = len(found.keys) or "no"
+        raise SettingError(f"{store.location}: {said} private keys, where one is expected")
+    password = key_password or store.password
+    if password is None:
+        raise SettingError(f"{store.location}: a key store of type {JKS} needs a password")
+    (key,) = found.keys
+    try:
+        pem = _pem("PRIVATE KEY", unprotected(key, password))
+    except JksError as error:
+        raise SettingError(f"{store.location}: {error}") from None
+    return KeyPair(pem, "".join(_pem("CERTIFICATE", each) for each in key.chain), None)
+
+
+def _trusted_of_jks(data: bytes, store: Store) -> str:
+    found = _read_jks(data, store).trusted
+    if not found:
+        raise SettingError(f"{store.location}: no certificate in it")
+    return "".join(_pem("CERTIFICATE", each) for each in found)
+
+
+def _read_jks(data: bytes, store: Store) -> Jks:
+    try:
+        return read_jks(data, store.password)
+    except JksError as error:
+        raise SettingError(f"{store.location}: {error}") from None
+
+
+def _pem(kind: str, der: bytes) -> str:
+    text = "\n".join(wrap(b64encode(der).decode(), 64))
+    return f"-----BEGIN {kind}-----\n{text}\n-----END {kind}-----\n"

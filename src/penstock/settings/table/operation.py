@@ -82,6 +82,6 @@ DYNAMIC_ROWS: Final[tuple[Row, ...]] = (
         at_least(0),
         MEDIUM,
         CLUSTER_WIDE,
-        UNREAD,
+        READ,
     ),
 )

@@ -74,5 +74,6 @@ ROWS: Final[tuple[Row, ...]] = (
         READ_ONLY,
         READ,
     ),
+    ("penstock.scram.decoy.secret", PASSWORD, None, None, LOW, CLUSTER_WIDE, READ),
     ("penstock.scrub.interval.ms", LONG, "604800000", at_least(-1), LOW, CLUSTER_WIDE, READ),
 )

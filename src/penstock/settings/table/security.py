@@ -24,7 +24,6 @@ from penstock.settings.key import (
     SHORT,
     STRING,
     UNKNOWN,
-    UNREAD,
     Row,
 )
 
@@ -39,7 +38,7 @@ ROWS: Final[tuple[Row, ...]] = (
         at_least(1),
         LOW,
         READ_ONLY,
-        UNREAD,
+        READ,
     ),
     ("delegation.token.expiry.time.ms", LONG, "86400000", at_least(1), MEDIUM, READ_ONLY, READ),
     (

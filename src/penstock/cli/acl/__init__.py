@@ -1,0 +1,1 @@
+"""Access control entries from the command line: `penstock acls` and `penstock roles`."""
