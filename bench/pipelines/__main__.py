@@ -1,6 +1,9 @@
 """Pipelines on Penstock beside the same pipelines on Apache Kafka, on this machine, in one run.
 
 python -m bench.pipelines [--only stateless,read] [--quick] [--rounds 1] [--brokers penstock,kafka]
+
+All of it takes an hour. In pieces: `--only detector --update` measures a part of the page anew, and
+leaves the rest of it as it is.
 """
 
 from __future__ import annotations
@@ -16,12 +19,15 @@ from bench.command import CANNOT_RUN, begin
 from bench.machine import describe
 from bench.peer import KAFKA, PENSTOCK, PENSTOCK_FSYNC
 from bench.pipelines import section
+from bench.pipelines.case.steady import Say
 from bench.pipelines.scale import FULL, QUICK, Scale
 from bench.pipelines.schedule import WORKLOADS, Schedule
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NOTES = Path(__file__).with_name("notes.md")
 """What the figures mean, by hand: to be read again after every run."""
+PAGE = ROOT / "docs" / "benchmarks.md"
+FIGURES = ROOT / "bench" / "results" / "pipelines.json"
 
 
 def main() -> int:
@@ -30,31 +36,60 @@ def main() -> int:
     if say is None:
         return CANNOT_RUN
     scale = _scale(options)
-    results = Schedule(
-        options.only.split(","),
-        options.brokers.split(","),
-        options.rounds,
-        scale,
-        options.scratch,
-        say,
-    ).run()
-    return _report(options, results, scale)
+    if options.update:
+        return _update(options, scale, say)
+    results = _schedule(options, options.only.split(","), options.brokers.split(","), scale, say)
+    return _report(options, results.run(), scale)
+
+
+def _schedule(
+    options: argparse.Namespace, names: list[str], brokers: list[str], scale: Scale, say: Say
+) -> Schedule:
+    return Schedule(names, brokers, options.rounds, scale, options.scratch, say)
+
+
+def _update(options: argparse.Namespace, scale: Scale, say: Say) -> int:
+    """Piece by piece into the page, so that what was measured stays if the time is over."""
+    machine, failed = _machine(), 0
+    for name in options.only.split(","):
+        for broker in options.brokers.split(","):
+            results = section.from_json(json.loads(FIGURES.read_text()))
+            before = len(results.failures)
+            _schedule(options, [name], [broker], scale, say).run(results)
+            if len(results.failures) > before:
+                failed += 1
+                continue
+            results.origins[name] = section.Origin(scale, machine["Penstock"])
+            _write(options, results, scale, machine)
+    return 1 if failed else 0
 
 
 def _report(options: argparse.Namespace, results: section.Results, scale: Scale) -> int:
-    how = {"rounds": options.rounds, "quick": options.quick, "only": options.only}
     machine = _machine()
-    text = section.as_section(results, scale, machine, how)
-    notes = NOTES.read_text()
-    print("\n" + text)
-    answer = json.dumps(section.as_json(results, scale, machine, how), indent=1) + "\n"
+    for name in results.outcomes:
+        results.origins[name] = section.Origin(scale, machine["Penstock"])
+    print("\n" + section.as_section(results, scale, machine, _how(options)))
     whole = options.only == ",".join(WORKLOADS) and not options.quick
     if (whole and not options.no_write) or options.write:
-        book.write_part(ROOT / "docs" / "benchmarks.md", book.PIPELINES, f"{text}\n{notes}")
-        (ROOT / "bench" / "results" / "pipelines.json").write_text(answer)
+        _write(options, results, scale, machine)
     elif options.json:
-        options.json.write_text(answer)
+        answer = section.as_json(results, scale, machine, _how(options))
+        options.json.write_text(json.dumps(answer, indent=1) + "\n")
     return 1 if results.failures else 0
+
+
+def _write(
+    options: argparse.Namespace, results: section.Results, scale: Scale, machine: dict[str, str]
+) -> None:
+    how = _how(options)
+    text = section.as_section(results, scale, machine, how)
+    book.write_part(PAGE, book.PIPELINES, f"{text}\n{NOTES.read_text()}")
+    answer = section.as_json(results, scale, machine, how)
+    FIGURES.write_text(json.dumps(answer, indent=1) + "\n")
+
+
+def _how(options: argparse.Namespace) -> dict[str, object]:
+    return {"rounds": options.rounds, "quick": options.quick, "only": options.only}
 
 
 def _machine() -> dict[str, str]:
@@ -88,6 +123,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="tiny sizes, to see that it works")
     parser.add_argument("--brokers", default=f"{PENSTOCK},{KAFKA}", help=f"also {PENSTOCK_FSYNC}")
     parser.add_argument("--write", action="store_true", help="write the page for a partial run too")
+    parser.add_argument("--update", action="store_true", help="measure a part of the page anew")
     parser.add_argument("--no-write", action="store_true", help="leave the page alone")
     parser.add_argument("--json", type=Path, help="where a run that writes no page puts its values")
     parser.add_argument("--scratch", type=Path, help="where brokers and Spark keep data meanwhile")

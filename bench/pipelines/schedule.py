@@ -45,8 +45,9 @@ class Schedule:
     scratch: Path | None
     say: Say
 
-    def run(self) -> Results:
-        results = Results()
+    def run(self, results: Results | None = None) -> Results:
+        """Into results of earlier runs, where there are any: what is measured again replaces."""
+        results = results or Results()
         for name in self.workloads:
             for broker in self.brokers:
                 self._attempt(name, broker, results)

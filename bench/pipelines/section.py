@@ -21,12 +21,21 @@ BROKERS = {
 }
 
 
+@dataclass(frozen=True)
+class Origin:
+    """How a workload was measured: of a page that is put together each may have its own."""
+
+    scale: Scale
+    penstock: str
+
+
 @dataclass
 class Results:
     """Outcomes by workload and broker."""
 
     outcomes: dict[str, dict[str, Outcome]] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
+    origins: dict[str, Origin] = field(default_factory=dict)
 
     def figure(self, key: str, broker: str) -> float | None:
         for outcomes in self.outcomes.values():
@@ -35,12 +44,19 @@ class Results:
                 return median(values)
         return None
 
+    def scale_of(self, key: str) -> Scale | None:
+        for workload, outcomes in self.outcomes.items():
+            if workload in self.origins and any(key in each.values for each in outcomes.values()):
+                return self.origins[workload].scale
+        return None
+
 
 def rows(results: Results, scale: Scale, broker: str) -> Iterator[Row]:
     for metric in METRICS:
         value, kafka = results.figure(metric.key, broker), results.figure(metric.key, KAFKA)
         if value is not None or kafka is not None:
-            yield Row(_named(metric, scale), broker, kafka, value)
+            named = _named(metric, results.scale_of(metric.key) or scale)
+            yield Row(named, broker, kafka, value)
 
 
 def _named(metric: Metric, scale: Scale) -> Metric:
@@ -66,7 +82,30 @@ def as_json(
             for workload, outcomes in results.outcomes.items()
         },
         "failures": results.failures,
+        "origins": {workload: asdict(each) for workload, each in results.origins.items()},
     }
+
+
+def from_json(document: Mapping[str, Any]) -> Results:
+    """The results of an earlier run, as `as_json` has told them."""
+    outcomes = {
+        workload: {broker: _outcome(told) for broker, told in by_broker.items()}
+        for workload, by_broker in document["outcomes"].items()
+    }
+    origins = {
+        workload: Origin(_scale(each["scale"]), each["penstock"])
+        for workload, each in document["origins"].items()
+    }
+    return Results(outcomes, list(document["failures"]), origins)
+
+
+def _outcome(told: Mapping[str, Any]) -> Outcome:
+    profiles = {name: Profile(**each) for name, each in told["profiles"].items()}
+    return Outcome(told["values"], profiles, told["notes"])
+
+
+def _scale(told: Mapping[str, Any]) -> Scale:
+    return Scale(**{**told, "ladder": tuple(told["ladder"])})
 
 
 def as_section(
@@ -74,6 +113,7 @@ def as_section(
 ) -> str:
     lines = ["## Pipelines", "", *_INTRODUCTION.format(**how, **asdict(scale)).splitlines(), ""]
     lines += [f"- {name}: {value}" for name, value in machine.items()]
+    lines += _earlier(results, machine, scale)
     for broker in (PENSTOCK, PENSTOCK_FSYNC):
         mine = list(rows(results, scale, broker))
         if any(row.value is not None for row in mine):
@@ -85,6 +125,19 @@ def as_section(
         lines += ["", "### Could not be measured", ""]
         lines += [f"- {failure.splitlines()[0]}" for failure in results.failures]
     return "\n".join(lines) + "\n"
+
+
+def _earlier(results: Results, machine: Mapping[str, str], scale: Scale) -> list[str]:
+    lines = []
+    for workload in results.outcomes:
+        origin = results.origins.get(workload)
+        if origin is None:
+            continue
+        told = [] if origin.penstock == machine["Penstock"] else [f"Penstock {origin.penstock}"]
+        if origin.scale.measured_seconds != scale.measured_seconds:
+            told.append(f"{origin.scale.measured_seconds:.0f} s measured")
+        lines += [f"- {workload} is of a run of its own: {', '.join(told)}"] if told else []
+    return lines
 
 
 def _bars(mine: list[Row]) -> list[str]:

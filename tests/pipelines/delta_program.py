@@ -8,21 +8,42 @@ from __future__ import annotations
 
 import json
 import sys
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from penstock.cli.main import main as penstock
 from penstock.pipelines import sinks
 from penstock.pipelines.error import PipelineError
 from penstock.pipelines.run_settings import RunSettings
 from penstock.pipelines.session import session
 from penstock.pipelines.sinks.delta import DeltaSink, DeltaTable
 from penstock.pipelines.testing import SPARK_OPTIONS
-from tests.pipelines.test_pipeline_sink_lake import drop_rows, undo_last_commit
+from penstock.testing.broker import Broker
+from tests.pipelines.test_pipeline_sink_lake import (
+    AFTER,
+    BEFORE,
+    ROW_AFTER,
+    ROW_BEFORE,
+    drop_rows,
+    undo_last_commit,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SCHEMA = "id string, amount long"
+MASTER = "local[1]"
+KEPT = """
+from penstock.pipelines import decode, pipeline, sinks, sources
+
+ORDERS = sources.topic("orders", decode=decode.json("id string, amount double"))
+
+
+@pipeline(inputs={"orders": ORDERS}, outputs={"kept": sinks.delta()})
+def kept(orders):
+    return orders.select("id", "amount")
+"""
 
 
 class Trial:
@@ -52,9 +73,9 @@ class Trial:
         undo_last_commit(self.root / "checkpoint")
         self.stream(sink, schema)
 
-    def rows(self) -> list[list[Any]]:
+    def rows(self) -> list[dict[str, Any]]:
         found = self.spark.read.format("delta").load(self.path).collect()
-        return sorted([list(row) for row in found], key=str)
+        return sorted((row.asDict(recursive=True) for row in found), key=lambda row: row["id"])
 
     def files(self) -> int:
         row = self.spark.sql(f"describe detail delta.`{self.path}`").first()
@@ -66,13 +87,13 @@ class Trial:
 
 
 def appends(trial: Trial) -> Any:
-    """A batch repeated, then a column that is new and a number that is narrower, then few files."""
+    """A batch repeated, then columns and fields that are new, then few files."""
     sink = sinks.delta(compact_after_files=None)
-    trial.give({"id": "1", "amount": 1}, {"id": "2", "amount": 2})
-    trial.stream(sink)
-    trial.replay(sink)
-    trial.give({"id": "3", "amount": 3, "note": "x"})
-    trial.stream(sink, "id string, amount int, note string")
+    trial.give(ROW_BEFORE)
+    trial.stream(sink, BEFORE)
+    trial.replay(sink, BEFORE)
+    trial.give(ROW_AFTER)
+    trial.stream(sink, AFTER)
     before = trial.files()
     table = DeltaTable(trial.path, "penstock.pipe.out")
     compacted = table.compact(trial.spark, before + 1), table.compact(trial.spark, 2)
@@ -126,12 +147,32 @@ def refusals(trial: Trial) -> tuple[list[str], int]:
     return said, trial.version() - version
 
 
+def commanded(root: Path) -> list[list[Any]]:
+    """`penstock pipeline run`, which starts a session that knows Delta because an output needs it;
+    all else is tried in that session."""
+    (root / "kept.py").write_text(KEPT)
+    broker = Broker(root / "data")
+    broker.start()
+    try:
+        broker.create_topic("orders")
+        broker.produce("orders", ['{"id": "o1", "amount": 5}'])
+        command = ["-b", broker.bootstrap_servers, "pipeline", "run", f"{root / 'kept.py'}:kept"]
+        command += ["--once", "--dir", str(root / "pipelines"), "--master", MASTER]
+        options = [("--set", f"{name}={value}") for name, value in SPARK_OPTIONS.items()]
+        code = penstock([*command, *chain(*options)])
+    finally:
+        broker.stop()
+    table = root / "pipelines" / "tables" / "kept"
+    rows = session(lake=True).read.format("delta").load(str(table)).collect() if code == 0 else []
+    return [list(row) for row in rows]
+
+
 TRIALS = (appends, upserts)
 
 
 def main(folder: str) -> None:
-    spark = session(master="local[1]", options=SPARK_OPTIONS, lake=True)
-    seen = {}
+    seen: dict[str, Any] = {"commanded": commanded(Path(folder))}
+    spark = session(master=MASTER, options=SPARK_OPTIONS, lake=True)
     for trial in TRIALS:
         root = Path(folder, trial.__name__)
         root.mkdir()

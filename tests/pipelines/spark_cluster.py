@@ -20,8 +20,9 @@ from tools.detector import descendants, wait_gone
 SPARK_HOME = Path(pyspark.__file__).parent
 START_S = 120.0
 RUN_S = 600.0
-# The daemons do little: they should start soon and take no core for themselves.
+# They do little or live for a moment: they should start soon and take no core for themselves.
 LIGHT_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+BRIEF_EXECUTORS = ("--set", f"spark.executor.extraJavaOptions={LIGHT_JVM}")
 ADDRESS = re.compile(r"Starting Spark master at (spark://\S+)")
 REGISTERED = re.compile(r"Successfully registered with master")
 DEPLOY = "org.apache.spark.deploy"

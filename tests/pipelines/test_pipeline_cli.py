@@ -50,7 +50,7 @@ def doubles(orders):
     return orders.select(orders.id.alias("key"), amount.cast("string").alias("value"))
 
 
-@pipeline(inputs={"orders": ORDERS}, outputs={"kept": sinks.delta()})
+@pipeline(inputs={"orders": ORDERS}, outputs={"kept": sinks.parquet()})
 def kept(orders):
     return orders.select("id", "amount")
 
@@ -95,8 +95,8 @@ class Terminal:
         file = self.folder / "penstock-pipelines" / name / "status.json"
         return json.loads(file.read_text()) if file.exists() else {}
 
-    def has_written(self, name: str, rows: int) -> bool:
-        return bool(self.said(name).get("progress", {}).get("output_rows") == rows)
+    def has(self, name: str, **progress: int) -> bool:
+        return progress.items() <= self.said(name).get("progress", {}).items()
 
 
 @pytest.fixture
@@ -133,8 +133,8 @@ def test_run_status_kill_resume_and_stop(penstock: Any, terminal: Terminal) -> N
     penstock.create_topic("orders", partitions=2)
     penstock.produce("orders", [order(each) for each in range(3)])
     first = terminal.start("run", "orders.py:big_orders", "--json", "--metrics-port", "0")
-    wait_for(lambda: len(keys(penstock)) == 3)
-    status = wait_for(lambda: (now := terminal.status())["progress"]["input_rows"] == 3 and now)
+    wait_for(lambda: len(keys(penstock)) == 3 and terminal.has("big-orders", input_rows=3))
+    status = terminal.status()
     assert (status["state"], status["pid"]) == ("running", first.pid)
 
     code, _, err = terminal.run("run", "orders.py:big_orders")
@@ -155,7 +155,8 @@ def test_run_status_kill_resume_and_stop(penstock: Any, terminal: Terminal) -> N
     penstock.produce("orders", [order(each) for each in range(3, 6)])
     second = terminal.start("run", "orders.py:big_orders")
     wait_for(lambda: len(keys(penstock)) == 6)
-    wait_for(lambda: terminal.status()["progress"]["input_rows"] == 3)
+    wait_for(lambda: terminal.said("big-orders")["pid"] == second.pid)
+    wait_for(lambda: terminal.has("big-orders", input_rows=3))
     _, listed, _ = terminal.run("list")
     assert [line.split()[:2] for line in listed.splitlines()[1:]] == [
         ["fraud", "never"],
@@ -178,15 +179,15 @@ def test_several_in_one_session(penstock: Any, terminal: Terminal) -> None:
     penstock.produce("orders", [order(each) for each in range(3)])
     names = [f"code/shop.py:{each}" for each in ("doubles", "lost", "kept")]
     process = terminal.start("run", *names, "--ui", "0")
-    wait_for(lambda: terminal.has_written("kept", 3))
-    assert list((terminal.folder / "penstock-pipelines/tables/kept/_delta_log").glob("*.json"))
+    wait_for(lambda: terminal.has("kept", output_rows=3))
+    assert list((terminal.folder / "penstock-pipelines/tables/kept").glob("batch=*/*.parquet"))
     lost = terminal.said("lost")
     assert (lost["state"], "there is no topic gone" in lost["error"]) == ("failed", True)
 
     assert terminal.run("stop", "kept") == (0, "stopped kept\n", "")
     wait_for(lambda: terminal.said("kept")["state"] == "stopped")
     penstock.produce("orders", [order(3)])
-    wait_for(lambda: terminal.has_written("doubles", 4))
+    wait_for(lambda: terminal.has("doubles", output_rows=4))
     status = terminal.status("doubles")
     with urllib.request.urlopen(status["spark_ui"]) as answer:
         assert answer.status == 200

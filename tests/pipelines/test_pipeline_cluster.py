@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from penstock.pipelines.jobs.fraud.model import DEAD_LETTERS, PAYMENTS, VERDICTS
-from tests.pipelines.spark_cluster import Driver, SparkCluster, driver
+from tests.pipelines.spark_cluster import BRIEF_EXECUTORS, Driver, SparkCluster, driver
 from tests.pipelines.test_pipeline_cli import order, write_shop
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(1800)]
@@ -42,7 +42,8 @@ def test_frames_with_own_code_speculation_and_an_executor_that_dies(
     penstock.create_topic("doubles", partitions=2)
     penstock.produce("orders", [order(each) for each in range(20)])
     speculation = ("--set", "spark.speculation=true", "--set", "spark.executor.cores=1")
-    run = ("pipeline", "run", "code/shop.py:doubles", "--master", cluster.address, *speculation)
+    where = ("--master", cluster.address, *BRIEF_EXECUTORS)
+    run = ("pipeline", "run", "code/shop.py:doubles", *where, *speculation)
     with driver(penstock.bootstrap_servers, tmp_path, *run) as running:
         running.wait_for(lambda: keys(penstock) == all_of(20))
         assert len(cluster.executors()) > 1, cluster.executors()
@@ -61,7 +62,7 @@ def test_the_fraud_detector_whose_executor_dies(
     for topic in (PAYMENTS, VERDICTS, DEAD_LETTERS):
         penstock.create_topic(topic, partitions=2)
     sent = ("-n", str(SENT), "-r", "300", "--seed", "3", "-p", "2")
-    run = ("pipeline", "run", "fraud", "--master", cluster.address)
+    run = ("pipeline", "run", "fraud", "--master", cluster.address, *BRIEF_EXECUTORS)
     with (
         driver(servers, tmp_path, "fraud", "generate", *sent) as generator,
         driver(servers, tmp_path, *run) as running,

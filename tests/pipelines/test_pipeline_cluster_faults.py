@@ -6,13 +6,14 @@ import json
 import signal
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pyarrow import parquet
 
-from tests.pipelines.spark_cluster import SparkCluster, driver
+from tests.pipelines.spark_cluster import BRIEF_EXECUTORS, SparkCluster, driver
 from tests.pipelines.test_pipeline_cli import order, write_shop
 from tests.pipelines.test_pipeline_cluster import COMMITTED, all_of, keys
 
@@ -60,7 +61,8 @@ def lose_parts(
     (folder / "cluster").mkdir()
     cluster = SparkCluster(folder / "cluster")
     options = [part for key, value in RESTLESS.items() for part in ("--set", f"{key}={value}")]
-    run = ("pipeline", "run", *arguments, "--master", cluster.address, *options)
+    where = ("--master", cluster.address, *BRIEF_EXECUTORS)
+    run = ("pipeline", "run", *arguments, *where, *options)
     written = 0
 
     def more() -> None:
@@ -114,18 +116,22 @@ def test_a_count_for_each_key_in_a_topic_and_in_a_table(
     penstock.create_topic("orders", partitions=4)
     penstock.create_topic("counts", partitions=4)
 
-    def produce(start: int, end: int) -> None:
-        numbers = range(start, end)
-        records = [(f"k{each % NAMES}", json.dumps({"id": f"o{each}"})) for each in numbers]
-        penstock.produce("orders", records)
-
     def is_done(written: int) -> bool:
-        numbers = range(written)
-        wanted = Counter((f"k{each % NAMES}", each // NAMES + 1) for each in numbers)
-        return in_topic(penstock) == wanted and in_table(tmp_path) == wanted
+        return in_topic(penstock) == counted(written) == in_table(tmp_path)
 
     arguments = ("code/counting.py:counter", "--state", place)
-    lose_parts(penstock, tmp_path, arguments, produce, is_done)
+    lose_parts(penstock, tmp_path, arguments, partial(produce_keys, penstock), is_done)
+
+
+def produce_keys(penstock: Any, start: int, end: int) -> None:
+    numbers = range(start, end)
+    records = [(f"k{each % NAMES}", json.dumps({"id": f"o{each}"})) for each in numbers]
+    penstock.produce("orders", records)
+
+
+def counted(written: int) -> Counter[tuple[str, int]]:
+    """What the pipeline is to make of so many."""
+    return Counter((f"k{each % NAMES}", each // NAMES + 1) for each in range(written))
 
 
 def in_topic(penstock: Any) -> Counter[tuple[str, int]]:

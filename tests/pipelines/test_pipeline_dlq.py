@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 
 from penstock.cli.main import main
+from penstock.client.offset_ranges import ScatteredError, decode_ranges, encode_ranges
 from penstock.pipelines.dlq import Choice, dead_letter_topics, letters, tallies
-from penstock.pipelines.ledger import Ledger, ScatteredError, decode_ranges, encode_ranges
+from penstock.pipelines.ledger import Ledger
 from penstock.pipelines.redrive import Redrive, RedriveError
 from penstock.pipelines.scan import Scan
 from penstock.testing.broker import Broker
@@ -108,12 +109,12 @@ def test_letters_go_back_once_with_their_history(penstock: Broker) -> None:
 def test_a_second_failure_adds_to_the_history(penstock: Broker) -> None:
     bury(penstock, 1)
     Redrive(client(penstock), DEAD).run()
-    (back,) = penstock.read("orders")
+    (back,) = penstock.read("orders", count=1)
     again = dict(back.headers) | dict(headers(0, "StillBadError"))
     again["penstock.dlq.attempt"] = b"2"
     penstock.produce(DEAD, ["broken 0"], partition=0, headers=list(again.items()))
     assert Redrive(client(penstock), DEAD).run().sent == 1
-    found = dict(penstock.read("orders")[1].headers)
+    found = dict(penstock.read("orders", count=2)[1].headers)
     assert found["penstock.dlq.redriven"] == b"2"
     history = json.loads(found["penstock.dlq.history"] or b"")
     assert [each["error"] for each in history] == ["DecodeError", "StillBadError"]

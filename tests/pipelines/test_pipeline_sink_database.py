@@ -18,7 +18,8 @@ from penstock.pipelines.run_settings import RunSettings
 from penstock.pipelines.sinks.database import DatabaseTable, database
 from penstock.pipelines.sinks.dialect import dialect_of
 from penstock.testing.broker import Broker
-from tools.postgres import Postgres, missing_prerequisite
+from tests.postgres_kit import running_postgres
+from tools.postgres import Postgres
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -28,11 +29,7 @@ COLUMNS = [("id", "string"), ("amount", "bigint")]
 
 @pytest.fixture(scope="module")
 def postgres() -> Iterator[Postgres]:
-    missing = missing_prerequisite()
-    if missing is not None:
-        pytest.skip(missing)
-    with Postgres() as server:
-        yield server
+    yield from running_postgres()
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

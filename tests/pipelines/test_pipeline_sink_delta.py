@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.pipelines.test_pipeline_sink_lake import GROWN
+
 pytestmark = pytest.mark.timeout(600)
 
 
@@ -29,14 +31,19 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return found
 
 
-def test_delta_appends_once_takes_a_new_column_and_compacts(seen: dict[str, Any]) -> None:
+def test_delta_needs_no_option_on_the_command_line(seen: dict[str, Any]) -> None:
+    assert seen["commanded"] == [["o1", 5.0]]
+
+
+def test_delta_appends_once_takes_new_columns_and_fields_and_compacts(seen: dict[str, Any]) -> None:
     before, compacted, after, rows, _ = seen["appends"]
     assert (before, compacted, after) == (2, [False, True], 1)
-    assert rows == [["1", 1, None], ["2", 2, None], ["3", 3, "x"]]
+    assert rows == GROWN
 
 
 def test_delta_upserts_and_deletes_once(seen: dict[str, Any]) -> None:
-    assert seen["upserts"][0] == [["a", 1], ["b", 9], ["d", 77]]
+    rows = [(row["id"], row["amount"]) for row in seen["upserts"][0]]
+    assert rows == [("a", 1), ("b", 9), ("d", 77)]
 
 
 def test_delta_refuses_any_other_change_before_it_writes(seen: dict[str, Any]) -> None:

@@ -15,8 +15,15 @@ import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-# While one process records, others need not; a recorder that was killed is forgotten after this.
+# While one process records, others need not; one that has not ended by then is forgotten.
 CLAIM_SECONDS = 600.0
+# Of a process that has ended, its JVM may be writing the archive for so long.
+WRITE_SECONDS = 120.0
+# Java's default. Who says it by name uses the archive that is there, and records none: a process
+# that runs for long would keep all others from it until it ends.
+_USE_ONLY = "-Xshare:auto"
+# Options for the JVM that Spark takes from the environment.
+_OPTIONS = "SPARK_SUBMIT_OPTS"
 # Directories that Spark puts on the class path when these are set; Java archives jars only.
 _CONFLICTS = ("HADOOP_CONF_DIR", "SPARK_CONF_DIR", "SPARK_DIST_CLASSPATH", "YARN_CONF_DIR")
 # Java says a line for each class that it could not archive, and on a version change of its own.
@@ -27,23 +34,25 @@ def archive_options(
     folder: Path, java: str, class_path: Sequence[Path], given: str, environment: Mapping[str, str]
 ) -> list[str]:
     """JVM options that use the archive for this Java and class path, or record one."""
+    given = f"{given} {environment.get(_OPTIONS, '')}"
     if re.search(r"SharedArchiveFile|ArchiveClassesAtExit|-Xshare:(off|on)", given):
         return []
     if any(environment.get(name) for name in _CONFLICTS):
         return []
     try:
-        return _options(folder, _key([Path(java).resolve(), *class_path]))
+        key = _key([Path(java).resolve(), *class_path])
+        return _options(folder, key, may_record=_USE_ONLY not in given)
     except OSError:
         return []
 
 
-def _options(folder: Path, key: str) -> list[str]:
+def _options(folder: Path, key: str, *, may_record: bool) -> list[str]:
     folder.mkdir(parents=True, exist_ok=True)
     archive = folder / f"{key}.jsa"
     _promote(folder, key, archive)
     if archive.exists():
         return [f"-XX:SharedArchiveFile={archive}", _SILENT]
-    if _claim(folder / f"{key}.claim"):
+    if may_record and _claim(folder / f"{key}.claim"):
         return [f"-XX:ArchiveClassesAtExit={folder / f'{key}.{os.getpid()}.new'}", _SILENT]
     return []
 
@@ -68,13 +77,26 @@ def _promote(folder: Path, key: str, archive: Path) -> None:
 
 def _claim(claim: Path) -> bool:
     with contextlib.suppress(FileNotFoundError):
-        if _age_seconds(claim) > CLAIM_SECONDS:
+        age = _age_seconds(claim)
+        if age > CLAIM_SECONDS or (age > WRITE_SECONDS and _has_ended(claim.read_text())):
             claim.unlink()
     try:
-        claim.touch(exist_ok=False)
+        with open(claim, "x") as file:
+            file.write(str(os.getpid()))
     except FileExistsError:
         return False
     return True
+
+
+def _has_ended(process: str) -> bool:
+    """Of a recorder that was killed nothing will come."""
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return True
+    except (ValueError, OSError):
+        return False
+    return False
 
 
 def _age_seconds(path: Path) -> float:

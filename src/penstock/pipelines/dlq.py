@@ -18,7 +18,6 @@ from penstock.pipelines.ledger import Ledger
 from penstock.pipelines.scan import Scan
 from penstock.pipelines.transforms import dead_letter as name
 
-TOPIC_SUFFIX = ".dead-letters"
 Headers = list[tuple[str, bytes | None]]
 
 
@@ -149,7 +148,7 @@ class Tally:
 def dead_letter_topics(client: Mapping[str, Any], timeout_s: float = 10.0) -> list[str]:
     """Those named as pipelines name them; one with a name of its own has to be asked for."""
     topics = AdminClient(dict(client)).list_topics(timeout=timeout_s).topics
-    return sorted(each for each in topics if each.endswith(TOPIC_SUFFIX))
+    return sorted(each for each in topics if each.endswith(name.TOPIC_SUFFIX))
 
 
 def tallies(client: Mapping[str, Any], topic: str, timeout_s: float = 10.0) -> list[Tally]:

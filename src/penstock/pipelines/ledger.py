@@ -8,21 +8,15 @@ that metadata to 4,096 bytes: a choice too scattered for it is refused before an
 
 from __future__ import annotations
 
-import base64
-import zlib
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
+from penstock.client.offset_ranges import decode_ranges, encode_ranges
 from penstock.pipelines.patience import NO_COORDINATOR_YET, patiently
 
 GROUP_SUFFIX = ".redrive"
-_METADATA_LIMIT = 4_000
-
-
-class ScatteredError(Exception):
-    """Too many separate letters were sent back for the ledger to hold."""
 
 
 class Ledger:
@@ -99,64 +93,3 @@ class Ledger:
             )
             for each in sorted(set(partitions))
         ]
-
-
-def encode_ranges(offsets: set[int], origin: int) -> str:
-    """Gaps and lengths in turn, as text short enough for a commit's metadata."""
-    numbers: list[int] = []
-    last = origin
-    for start, stop in _ranges(sorted(offsets)):
-        numbers += [start - last, stop - start]
-        last = stop
-    if not numbers:
-        return ""
-    packed = zlib.compress(b"".join(map(_varint, numbers)), 9)
-    text = "r1:" + base64.b64encode(packed).decode()
-    if len(text) > _METADATA_LIMIT:
-        raise ScatteredError(
-            "the letters chosen are too scattered to remember; redrive with a smaller --limit, "
-            "one --partition at a time, or without --error"
-        )
-    return text
-
-
-def decode_ranges(text: str, origin: int) -> set[int]:
-    if not text.startswith("r1:"):
-        return set()
-    numbers = _unvarint(zlib.decompress(base64.b64decode(text[3:])))
-    found: set[int] = set()
-    last = origin
-    for gap, length in zip(numbers[::2], numbers[1::2], strict=True):
-        found.update(range(last + gap, last + gap + length))
-        last += gap + length
-    return found
-
-
-def _ranges(offsets: list[int]) -> list[tuple[int, int]]:
-    found: list[tuple[int, int]] = []
-    for offset in offsets:
-        if found and found[-1][1] == offset:
-            found[-1] = (found[-1][0], offset + 1)
-        else:
-            found.append((offset, offset + 1))
-    return found
-
-
-def _varint(number: int) -> bytes:
-    out = bytearray()
-    while number > 0x7F:
-        out.append(number & 0x7F | 0x80)
-        number >>= 7
-    out.append(number)
-    return bytes(out)
-
-
-def _unvarint(packed: bytes) -> list[int]:
-    numbers, number, shift = [], 0, 0
-    for byte in packed:
-        number |= (byte & 0x7F) << shift
-        shift += 7
-        if not byte & 0x80:
-            numbers.append(number)
-            number, shift = 0, 0
-    return numbers

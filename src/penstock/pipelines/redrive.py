@@ -15,8 +15,9 @@ from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Producer
 
+from penstock.client.offset_ranges import ScatteredError
 from penstock.pipelines.dlq import Choice, DeadLetter, Headers
-from penstock.pipelines.ledger import Ledger, ScatteredError
+from penstock.pipelines.ledger import Ledger
 from penstock.pipelines.scan import Scan
 from penstock.pipelines.transforms import dead_letter as name
 
@@ -156,7 +157,10 @@ class Redrive:
             producer.send_offsets_to_transaction(offsets, group, self._timeout_s)
             _commit(producer, self._timeout_s)
         except ScatteredError as error:
-            raise RedriveError(str(error)) from error
+            raise RedriveError(
+                "the letters chosen are too scattered to remember; redrive with a smaller --limit, "
+                "one --partition at a time, or without --error"
+            ) from error
         except KafkaException as error:
             raise self._explain(producer, error) from error
         for letter in parcel.letters:

@@ -6,12 +6,12 @@ import random
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final, TypeVar
+from typing import TypeVar
 
+from penstock.client.dead_letter import POISON as POISON
+from penstock.client.dead_letter import TRANSIENT as TRANSIENT
 from penstock.pipelines.error import TransientError
 
-POISON: Final = "poison"
-TRANSIENT: Final = "transient"
 Result = TypeVar("Result")
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from penstock.pipelines.class_archive import CLAIM_SECONDS, archive_options
+from penstock.pipelines.class_archive import CLAIM_SECONDS, WRITE_SECONDS, archive_options
 
 HEADER = b"\xa8\xba\x0b\xf0"
 
@@ -49,6 +51,26 @@ def test_one_records_at_a_time(place: Place) -> None:
     long_ago = claim.stat().st_mtime - CLAIM_SECONDS - 1
     os.utime(claim, (long_ago, long_ago))
     assert place.options() != []
+
+
+def test_a_recorder_that_was_killed_is_forgotten(place: Place) -> None:
+    place.options()
+    (claim,) = place.folder.glob("*.claim")
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    claim.write_text(str(ended.pid))
+    assert place.options() == [], "its JVM may be writing"
+    earlier = claim.stat().st_mtime - WRITE_SECONDS - 1
+    os.utime(claim, (earlier, earlier))
+    assert place.options() != []
+
+
+def test_what_runs_for_long_records_nothing(place: Place) -> None:
+    assert place.options("-Xshare:auto") == []
+    assert place.options(SPARK_SUBMIT_OPTS="-Xshare:auto") == []
+    assert place.options()[0].startswith("-XX:ArchiveClassesAtExit=")
+    place.recorded().write_bytes(HEADER)
+    assert place.options("-Xshare:auto")[0].startswith("-XX:SharedArchiveFile=")
 
 
 def test_unfinished_recording_is_not_used(place: Place) -> None:

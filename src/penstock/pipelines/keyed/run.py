@@ -7,13 +7,12 @@ middle of a batch needs no more care than a start.
 from __future__ import annotations
 
 import json
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from penstock.pipelines.breaker import BreakerWindow
-from penstock.pipelines.error import PipelineError, RunError
+from penstock.pipelines.error import RunError
 from penstock.pipelines.keyed import preparation
 from penstock.pipelines.keyed.claim import Claim, end_transactions
 from penstock.pipelines.keyed.figure import Figures
@@ -34,6 +33,7 @@ from penstock.pipelines.run.failure import LACKING, backoff_s, one_line
 from penstock.pipelines.run.group_member import GroupMember
 from penstock.pipelines.run.lag import EndWatch
 from penstock.pipelines.run.lock import RunLock
+from penstock.pipelines.run.watched_run import WatchedRun
 from penstock.telemetry.log import get_logger
 
 if TYPE_CHECKING:
@@ -66,8 +66,9 @@ def start_keyed(pipeline: KeyedPipeline, spark: SparkSession, settings: RunSetti
     return run
 
 
-class KeyedRun:
+class KeyedRun(WatchedRun):
     def __init__(self, pipeline: KeyedPipeline, spark: SparkSession, settings: RunSettings) -> None:
+        super().__init__(pipeline.name, f"run-{pipeline.name}")
         self._pipeline = pipeline
         self._spark = spark
         self._settings = settings
@@ -90,12 +91,6 @@ class KeyedRun:
         self._scratch: Scratch | None = None
         self._restarts = 0
         self._failures = 0
-        self._failure: PipelineError | None = None
-        self._stopping = threading.Event()
-        self._ended = threading.Event()
-        self._thread = threading.Thread(
-            target=self._watch, name=f"run-{pipeline.name}", daemon=True
-        )
 
     @property
     def queries(self) -> Sequence[StreamingQuery]:
@@ -112,18 +107,7 @@ class KeyedRun:
         except BaseException:
             self._lock.release()
             raise
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._stopping.set()
-        if self._thread.is_alive():
-            self._thread.join()
-
-    def wait(self, timeout_s: float | None = None) -> bool:
-        ended = self._ended.wait(timeout_s)
-        if ended and self._failure is not None:
-            raise self._failure
-        return ended
+        self._watcher.start()
 
     def progress(self) -> Progress:
         return self._figures.progress(self._restarts)
@@ -174,16 +158,9 @@ class KeyedRun:
                     " stop one of the two"
                 )
 
-    def _watch(self) -> None:
-        try:
-            while not self._stopping.is_set() and self._goes_on():
-                pass
-        except PipelineError as error:
-            self._failure = error
-        except Exception as error:
-            self._failure = RunError(f"{self._pipeline.name} has stopped: {one_line(error)}")
-        finally:
-            self._end()
+    def _keep_going(self) -> None:
+        while not self._stopping.is_set() and self._goes_on():
+            pass
 
     def _goes_on(self) -> bool:
         """Look after the query for a moment; False when it has come to its end by itself."""
@@ -264,7 +241,7 @@ class KeyedRun:
         self._drain = None
         self._begin()
 
-    def _end(self) -> None:
+    def _close(self) -> None:
         try:
             self._end_query()
         except Exception as error:
@@ -274,7 +251,6 @@ class KeyedRun:
         self._reports.close()
         self._member.leave()
         self._lock.release()
-        self._ended.set()
 
     def _end_query(self) -> None:
         query = self._query

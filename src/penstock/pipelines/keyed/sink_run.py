@@ -6,15 +6,14 @@ if one fails both end, and when judging has come to an end, what it wrote is wri
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from penstock.pipelines.error import PipelineError, RunError
+from penstock.pipelines.error import PipelineError
 from penstock.pipelines.keyed.sink_output import writing_pipeline
-from penstock.pipelines.run.failure import one_line
+from penstock.pipelines.run.watched_run import WatchedRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,7 +58,7 @@ def _as_written(settings: RunSettings, trigger: Mapping[str, Any]) -> RunSetting
     )
 
 
-class SinkRun:
+class SinkRun(WatchedRun):
     def __init__(
         self,
         name: str,
@@ -67,13 +66,10 @@ class SinkRun:
         write: Callable[[Mapping[str, Any]], Running],
         trigger: Mapping[str, Any],
     ) -> None:
-        self._name = name
+        super().__init__(name, f"run-{name}-sinks")
         self._judging = judging
         self._write = write
         self._writing: Running | None = None
-        self._failure: PipelineError | None = None
-        self._stopping = threading.Event()
-        self._ended = threading.Event()
         try:
             # Where judging comes to an end by itself, what it wrote is written after that.
             if not trigger.keys() & {"availableNow", "once"}:
@@ -81,22 +77,11 @@ class SinkRun:
         except BaseException:
             judging.stop()
             raise
-        self._thread = threading.Thread(target=self._watch, name=f"run-{name}-sinks", daemon=True)
-        self._thread.start()
+        self._watcher.start()
 
     @property
     def queries(self) -> Sequence[StreamingQuery]:
         return [*self._judging.queries, *(self._writing.queries if self._writing else ())]
-
-    def stop(self) -> None:
-        self._stopping.set()
-        self._thread.join()
-
-    def wait(self, timeout_s: float | None = None) -> bool:
-        ended = self._ended.wait(timeout_s)
-        if ended and self._failure is not None:
-            raise self._failure
-        return ended
 
     def progress(self) -> Progress:
         """That of judging, and beside it how far the sinks are."""
@@ -112,24 +97,16 @@ class SinkRun:
         }
         return replace(judged, extra={**judged.extra, "sinks": sinks})
 
-    def _watch(self) -> None:
-        try:
-            while not self._stopping.is_set() and not self._judging.wait(_LOOK_S):
-                if self._writing is not None:
-                    self._writing.wait(0)
-            if not self._stopping.is_set():
-                self._write_off()
-            for each in (self._judging, self._writing):
-                if each is not None:
-                    each.stop()
-                    each.wait(0)
-        except Exception as error:
-            known = isinstance(error, PipelineError)
-            told = f"{self._name} has stopped: {one_line(error)}"
-            self._failure = error if known else RunError(told)  # type: ignore[assignment]
-            self._end()
-        finally:
-            self._ended.set()
+    def _keep_going(self) -> None:
+        while not self._stopping.is_set() and not self._judging.wait(_LOOK_S):
+            if self._writing is not None:
+                self._writing.wait(0)
+        if not self._stopping.is_set():
+            self._write_off()
+        for each in (self._judging, self._writing):
+            if each is not None:
+                each.stop()
+                each.wait(0)
 
     def _write_off(self) -> None:
         """What judging has left in the topics, now that nothing is added to them."""
@@ -139,8 +116,8 @@ class SinkRun:
         while not self._stopping.is_set() and not self._writing.wait(_LOOK_S):
             pass
 
-    def _end(self) -> None:
-        """After a failure, which is what the run tells."""
+    def _close(self) -> None:
+        """After a failure one of the two still runs; that failure is what the run tells."""
         for each in (self._judging, self._writing):
             with suppress(PipelineError):
                 if each is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+from penstock.client.prometheus import serve_metrics
 from penstock.pipelines.run.progress import Progress
 
 if TYPE_CHECKING:
@@ -31,13 +32,7 @@ class RunMetrics:
 
     def serve(self, port: int, host: str = "127.0.0.1") -> Any:
         """Over HTTP, until the process ends; returns what `shutdown()` ends early."""
-        from prometheus_client import CollectorRegistry, ProcessCollector, start_http_server
-
-        registry = CollectorRegistry()
-        registry.register(self)
-        ProcessCollector(registry=registry)
-        server, _ = start_http_server(port, addr=host, registry=registry)
-        return server
+        return serve_metrics(self, port, host)
 
     def collect(self) -> Iterator[Metric]:
         from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily

@@ -38,6 +38,7 @@ from penstock.pipelines.run.progress_count import ProgressCount
 from penstock.pipelines.run.query_report import QueryReport, listener
 from penstock.pipelines.run.rejected import RejectedRows
 from penstock.pipelines.run.spark_setting import configured
+from penstock.pipelines.run.watched_run import WatchedRun
 from penstock.telemetry.log import get_logger
 
 if TYPE_CHECKING:
@@ -60,8 +61,10 @@ def start_pipeline(pipeline: Pipeline, spark: SparkSession, settings: RunSetting
     return run
 
 
-class PipelineRun:
+class PipelineRun(WatchedRun):
     def __init__(self, pipeline: Pipeline, spark: SparkSession, settings: RunSettings) -> None:
+        thread = f"run-{pipeline.name}"
+        super().__init__(pipeline.name, thread)
         self._pipeline = pipeline
         self._spark = spark
         self._settings = settings
@@ -79,29 +82,14 @@ class PipelineRun:
         self._reports: queue.SimpleQueue[QueryReport] = queue.SimpleQueue()
         self._ended_runs: set[str] = set()
         self._listener = listener(self._reports)
-        self._failure: PipelineError | None = None
-        self._stopping = threading.Event()
-        self._ended = threading.Event()
-        name = f"run-{pipeline.name}"
-        self._watcher = threading.Thread(target=self._watch, name=name, daemon=True)
-        self._follower = threading.Thread(target=self._follow, name=f"{name}-batches", daemon=True)
+        follower = f"{thread}-batches"
+        self._follower = threading.Thread(target=self._follow, name=follower, daemon=True)
 
     # What others see
 
     @property
     def queries(self) -> Sequence[StreamingQuery]:
         return [output.query for output in self._outputs if output.query is not None]
-
-    def stop(self) -> None:
-        self._stopping.set()
-        if self._watcher.is_alive():
-            self._watcher.join()
-
-    def wait(self, timeout_s: float | None = None) -> bool:
-        ended = self._ended.wait(timeout_s)
-        if ended and self._failure is not None:
-            raise self._failure
-        return ended
 
     def progress(self) -> Progress:
         return self._count.progress()
@@ -205,21 +193,14 @@ class PipelineRun:
 
     # Watching
 
-    def _watch(self) -> None:
-        try:
-            while not self._stopping.is_set() and self._failure is None:
-                for output in self._outputs:
-                    self._look_after(output)
-                if all(output.finished for output in self._outputs):
-                    break
-                self._count.ends(self._bound.within(self._ends.look(self._count.places())))
-                self._stopping.wait(_WATCH_S)
-        except PipelineError as error:
-            self._failure = error
-        except Exception as error:
-            self._failure = RunError(f"{self._pipeline.name} has stopped: {one_line(error)}")
-        finally:
-            self._close()
+    def _keep_going(self) -> None:
+        while not self._stopping.is_set() and self._failure is None:
+            for output in self._outputs:
+                self._look_after(output)
+            if all(output.finished for output in self._outputs):
+                return
+            self._count.ends(self._bound.within(self._ends.look(self._count.places())))
+            self._stopping.wait(_WATCH_S)
 
     def _look_after(self, output: OutputQuery) -> None:
         if output.finished:
@@ -384,7 +365,6 @@ class PipelineRun:
             _log.warning("not all was put in order", error=one_line(error))
         finally:
             self._lock.release()
-            self._ended.set()
 
     def _drain(self) -> None:
         """Until every report on its way is handled; Spark's own end comes last."""

@@ -121,7 +121,7 @@ class DeltaTable:
         require_same_key(self._path, kept, self._key)
         added = new_columns(self._path, spark_columns(self.schema(spark)), spark_columns(wanted))
         if added:
-            listed = ", ".join(f"`{each.name}` {each.type}" for each in added)
+            listed = ", ".join(f"{_quoted(each.path)} {each.type}" for each in added)
             spark.sql(f"ALTER TABLE {self._table} ADD COLUMNS ({listed})")
         if self._key and kept is None:
             said = ",".join(self._key)
@@ -196,6 +196,10 @@ class DeltaTable:
     def _files(self, spark: SparkSession) -> int:
         row = spark.sql(f"DESCRIBE DETAIL {self._table}").select("numFiles").first()
         return int(row[0]) if row is not None else 0
+
+
+def _quoted(path: Sequence[str]) -> str:
+    return ".".join(f"`{each}`" for each in path)
 
 
 def _require_delta(spark: SparkSession) -> None:

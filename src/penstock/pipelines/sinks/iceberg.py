@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -247,7 +247,7 @@ def _spark_schema(table: Any) -> StructType:
 def _columns(table: Any) -> list[TableColumn]:
     required = {each.name for each in table.schema().fields if each.required}
     return [
-        TableColumn(each.name, each.type, each.name in required)
+        replace(each, required=each.name in required)
         for each in spark_columns(_spark_schema(table))
     ]
 

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.pipelines.folder import Folder
 from penstock.pipelines.sinks.contract import Trigger
-from penstock.pipelines.sinks.evolution import fitted, new_columns, spark_columns
+from penstock.pipelines.sinks.evolution import fitted, new_columns, spark_columns, widened
 from penstock.pipelines.sinks.lake import TARGET_FILE_BYTES, require_checkpoint_at, start_batches
 from penstock.pipelines.sinks.upsert import require_rows, stored
 
@@ -94,15 +94,9 @@ class ParquetTable:
 
     def evolve(self, rows: StructType) -> StructType:
         """The table's columns, with those that are new in the rows."""
-        from pyspark.sql.types import StructType
-
         wanted, have = stored(rows), self._schema()
-        added = {
-            each.name
-            for each in new_columns(self._where, spark_columns(have), spark_columns(wanted))
-        }
-        if added:
-            have = StructType([*have, *(each for each in wanted if each.name in added)])
+        if new_columns(self._where, spark_columns(have), spark_columns(wanted)):
+            have = widened(have, wanted)
             self._folder.write(_SCHEMA, have.json().encode())
         return have
 

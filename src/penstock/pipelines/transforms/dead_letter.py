@@ -1,46 +1,58 @@
-"""The form of a dead letter: the record as it came, and headers that say where and why.
+"""Dead letters as columns: rows that failed, as the records that go to the dead-letter topic.
 
-Everything that writes or reads dead letters takes the names from here.
+The names of headers are those of `penstock.client.dead_letter`, for all who write or read letters.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from penstock.pipelines.retry import POISON
+from penstock.client.dead_letter import (
+    ATTEMPT,
+    CLASS,
+    ERROR,
+    HEADER_PREFIX,
+    HISTORY,
+    MESSAGE,
+    OF_THIS_FAILURE,
+    OFFSET,
+    PARTITION,
+    PIPELINE,
+    POISON,
+    REDRIVEN,
+    RULE,
+    TIMESTAMP,
+    TOPIC,
+    TOPIC_SUFFIX,
+    dead_letter_topic,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-HEADER_PREFIX: Final = "penstock.dlq."
-TOPIC: Final = "penstock.dlq.topic"
-PARTITION: Final = "penstock.dlq.partition"
-OFFSET: Final = "penstock.dlq.offset"
-TIMESTAMP: Final = "penstock.dlq.timestamp"
-"""Of the record, in milliseconds."""
-ERROR: Final = "penstock.dlq.error"
-MESSAGE: Final = "penstock.dlq.message"
-ATTEMPT: Final = "penstock.dlq.attempt"
-"""1-based: how many times this record has failed here, redrives included."""
-PIPELINE: Final = "penstock.dlq.pipeline"
-CLASS: Final = "penstock.dlq.class"
-RULE: Final = "penstock.dlq.rule"
-"""The expectation that it failed; only where it was one."""
-REDRIVEN: Final = "penstock.dlq.redriven"
-"""How many times it was sent back."""
-HISTORY: Final = "penstock.dlq.history"
-"""JSON list of earlier failures: error, message, attempt, time (ms)."""
 
-
-OF_THIS_FAILURE: Final = (
-    TOPIC, PARTITION, OFFSET, TIMESTAMP, ERROR, MESSAGE, ATTEMPT, PIPELINE, CLASS,
-    RULE,
-)  # fmt: skip
-"""What a failure writes, replacing what an earlier one wrote; REDRIVEN and HISTORY stay."""
-
-
-def dead_letter_topic(pipeline: str) -> str:
-    return f"{pipeline}.dead-letters"
+__all__ = [
+    "ATTEMPT",
+    "CLASS",
+    "ERROR",
+    "HEADER_PREFIX",
+    "HISTORY",
+    "MESSAGE",
+    "OFFSET",
+    "OF_THIS_FAILURE",
+    "PARTITION",
+    "PIPELINE",
+    "REDRIVEN",
+    "RULE",
+    "TIMESTAMP",
+    "TOPIC",
+    "TOPIC_SUFFIX",
+    "dead_letter_topic",
+    "dead_letters",
+    "late_topic",
+    "origin_headers",
+    "with_headers",
+]
 
 
 def late_topic(pipeline: str) -> str:
