@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import socket
 import ssl
-import time
-from concurrent.futures import ThreadPoolExecutor
 
 from bench.load.child import Spec, serve
+from bench.load.in_threads import timed
 
 REQUEST = bytes.fromhex("0000001300120000000000070009") + b"connector"
 THREADS = 4
@@ -27,12 +26,7 @@ def connect(spec: Spec) -> Spec:
             if not sock.recv(65536):
                 raise ConnectionError("closed")
 
-    with ThreadPoolExecutor(THREADS) as pool:
-        list(pool.map(one, range(spec["count"] // 10)))
-        began = time.perf_counter()
-        list(pool.map(one, range(spec["count"])))
-        elapsed = time.perf_counter() - began
-    return {"seconds": elapsed, "client_cpu_seconds": time.process_time()}
+    return timed(one, spec["count"], THREADS)
 
 
 if __name__ == "__main__":

@@ -116,7 +116,7 @@ def test_the_client(penstock: Broker, servers: str, capsys: pytest.CaptureFixtur
 
 
 def test_the_readme(penstock: Broker, servers: str) -> None:
-    told = run(blocks("README.md", "python")[1], servers)
+    told = run(blocks("README.md", "python")[2], servers)
     told["test_orders"](penstock)
     text = "".join(blocks("README.md", "sh"))
     assert "git clone" in text

@@ -6,9 +6,14 @@ from base64 import b64decode
 from hashlib import pbkdf2_hmac
 from pathlib import Path
 
+from penstock.controller.scram import DECOY_SECRET
 from penstock.protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     ScramCredentialUpsertion,
+)
+from penstock.protocol.messages.describe_configs import (
+    DescribeConfigsRequest,
+    DescribeConfigsResource,
 )
 from penstock.protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsRequest,
@@ -21,6 +26,7 @@ SALT = b64decode("W22ZaJ0SNY7soEsUEjb6gQ==")
 STORED_KEY = b64decode("WG5d8oPm3OtcPnkdi4Uo7BkeZkBFzpcXkuLmtbsT4qY=")
 SERVER_KEY = b64decode("wfPLwcE6nTWhTAmQ7tl2KeoiWGPlZqQxSrmfPwDl2dU=")
 SHA_256 = 1
+BROKER = 4
 
 
 def test_credentials_are_there_after_a_crash(tmp_path: Path) -> None:
@@ -32,11 +38,19 @@ def test_credentials_are_there_after_a_crash(tmp_path: Path) -> None:
         with Wire(node.address) as wire:
             made = wire.call(AlterUserScramCredentialsRequest(upsertions=[wanted]), 0)
             assert made.results[0].error_code == 0
+            secret = node.node._image.configs.broker(None)[DECOY_SECRET]
+            resource = DescribeConfigsResource(resource_type=BROKER, resource_name="")
+            asked = DescribeConfigsRequest(resources=[resource])
+            shown = {one.name: one.value for one in wire.call(asked, 4).results[0].configs}
+            assert shown[DECOY_SECRET] is None
+            again = wire.call(AlterUserScramCredentialsRequest(upsertions=[wanted]), 0)
+            assert again.results[0].error_code == 0
         node.abandon()
     log = b"".join(path.read_bytes() for path in tmp_path.rglob("*.log"))
     assert salted not in log
     with running(tmp_path / "data") as node, Wire(node.address) as wire:
         (found,) = wire.call(DescribeUserScramCredentialsRequest(users=None), 0).results
         assert [(one.mechanism, one.iterations) for one in found.credential_infos] == [(1, 4096)]
+        assert node.node._image.configs.broker(None)[DECOY_SECRET] == secret
         kept = node.node._image.security.scram_credentials["user", SHA_256]
         assert (kept.salt, kept.stored_key, kept.server_key) == (SALT, STORED_KEY, SERVER_KEY)

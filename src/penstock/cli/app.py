@@ -9,26 +9,39 @@ from typing import Annotated, Any, ClassVar
 import typer
 
 from penstock.cli import (
-    acl_command,
+    app_command,
     audit_command,
+    capacity_command,
+    catalog_command,
     cluster_command,
     completion_command,
     config_command,
     consume_command,
     dlq_command,
     fraud_command,
+    group_command,
+    health_command,
+    lag_command,
     log_dir_command,
+    metrics_command,
+    outbox_command,
     pipeline_command,
     produce_command,
     profile_command,
     quota_command,
+    saga_command,
+    sla_command,
+    sql_command,
     storage_command,
     tenant_command,
     topic_command,
     user_command,
 )
+from penstock.cli.acl import command as acl_command
+from penstock.cli.acl import role_command
 from penstock.cli.argument import PROFILE_IN_USE, quiet_app
 from penstock.cli.completion import Offer, complete_profiles
+from penstock.cli.doctor import command as doctor_command
 from penstock.cli.extra import missing_extra
 from penstock.cli.failure import Failure, UsageFailure, complain
 from penstock.cli.help import PlainCommand, PlainGroup
@@ -47,6 +60,10 @@ _ORDER = (
     "topics",
     "produce",
     "consume",
+    "groups",
+    "lag",
+    "sla",
+    "doctor",
     "configs",
     "users",
     "cluster",
@@ -56,11 +73,20 @@ _ORDER = (
     "quorum",
     "log-dirs",
     "acls",
+    "roles",
     "quotas",
     "tenants",
     "audit",
+    "health",
+    "metrics",
+    "capacity",
+    "catalog",
+    "sql",
     "storage",
     "security",
+    "app",
+    "outbox",
+    "saga",
     "pipeline",
     "dlq",
     "fraud",
@@ -104,6 +130,10 @@ def start() -> None:
 app.add_typer(topic_command.app, name="topics")
 app.command("produce", cls=produce_command.ProduceCommand)(produce_command.produce)
 app.command("consume", cls=consume_command.ConsumeCommand)(consume_command.consume)
+app.add_typer(group_command.app, name="groups")
+app.command("lag")(lag_command.lag)
+app.add_typer(sla_command.app, name="sla")
+app.command("doctor")(doctor_command.doctor)
 app.add_typer(config_command.app, name="configs")
 app.add_typer(user_command.app, name="users")
 app.add_typer(cluster_command.app, name="cluster")
@@ -113,11 +143,20 @@ app.add_typer(leader_command.app, name="leaders")
 app.command("quorum")(quorum_command.quorum)
 app.command("log-dirs")(log_dir_command.log_dirs)
 app.add_typer(acl_command.app, name="acls")
+app.add_typer(role_command.app, name="roles")
 app.add_typer(quota_command.app, name="quotas")
 app.add_typer(tenant_command.app, name="tenants")
 app.command("audit")(audit_command.audit)
+app.command("health")(health_command.health)
+app.add_typer(metrics_command.app, name="metrics")
+app.command("capacity")(capacity_command.capacity)
+app.add_typer(catalog_command.app, name="catalog")
+app.command("sql")(sql_command.sql)
 app.add_typer(storage_command.app, name="storage")
 app.add_typer(security_command.app, name="security")
+app.add_typer(app_command.app, name="app")
+app.add_typer(outbox_command.app, name="outbox")
+app.add_typer(saga_command.app, name="saga")
 app.add_typer(pipeline_command.app, name="pipeline")
 app.add_typer(dlq_command.app, name="dlq")
 app.add_typer(fraud_command.app, name="fraud")

@@ -9,13 +9,16 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from penstock.cli.cluster import Cluster
 from penstock.cli.help import PlainCommand, PlainGroup, check_value, write_options
 from penstock.cli.profile import choose_target, read_profiles
+
+if TYPE_CHECKING:
+    from penstock.cli.operator.link import Link
 
 INT_MAX, SHORT_MAX = (1 << 31) - 1, (1 << 15) - 1
 """As much as the protocol's fields hold."""
@@ -81,6 +84,25 @@ def quiet_app(help_text: str, group: type[PlainGroup] = PlainGroup) -> PlainType
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+# Of commands that work in the foreground until they are stopped.
+ProgressJson = Annotated[
+    bool, typer.Option("--json", help="Print the progress as JSON, a line a second.")
+]
+MetricsPort = Annotated[
+    int | None,
+    typer.Option(
+        metavar="PORT", min=0, max=65535, help="Serve metrics for Prometheus on this port."
+    ),
+]
+MetricsHost = Annotated[
+    str, typer.Option(metavar="HOST", help="Address that metrics are served on.")
+]
+
+
+def names_cluster(ctx: typer.Context) -> bool:
+    """Whether the cluster was named on the command line."""
+    given = {**ctx.find_root().params, **ctx.meta.get(_GIVEN, {})}
+    return any(given.get(each) is not None for each in ("bootstrap_server", "profile"))
 
 
 def cluster_of(ctx: typer.Context) -> Cluster:
@@ -97,3 +119,10 @@ def cluster_of(ctx: typer.Context) -> Cluster:
         timeout_s=given.get("timeout", 10.0),
         client_settings=[*before.get("client_setting", ()), *after.get("client_setting", ())],
     )
+
+
+def link_of(ctx: typer.Context) -> Link:
+    """To the same cluster, for what is asked over our own connections."""
+    from penstock.cli.operator.link import Link
+
+    return Link(cluster_of(ctx))

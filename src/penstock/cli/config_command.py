@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -103,6 +104,8 @@ def set_command(
     from penstock.cli.config import alter_configs
 
     assign = key_values(pairs, "`configs set`")
+    if kind is Kind.broker:
+        _check_names(assign)
     cluster = cluster_of(ctx)
     alter_configs(cluster, kind.value, _resource_name(cluster, kind, name), assign=assign)
     if as_json:
@@ -131,6 +134,15 @@ def unset_command(
         return
     for key in keys:
         print_line(f"{kind.value} {name}: {key} is back to its default")
+
+
+def _check_names(assign: Mapping[str, str]) -> None:
+    """A broker keeps what it does not know, for plug-ins; here it is a typing error."""
+    from penstock.settings.broker import find_broker_key, unknown_name
+
+    for name in assign:
+        if find_broker_key(name) is None:
+            raise UsageFailure(f"unknown setting {unknown_name(name)}")
 
 
 def _resource_name(cluster: Cluster, kind: Kind, name: str) -> str:

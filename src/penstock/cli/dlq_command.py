@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from penstock.cli.cluster import Cluster
     from penstock.pipelines.dlq import Choice, DeadLetter, Tally
 
-app = quiet_app("Dead letters of pipelines: list, show, redrive.")
+app = quiet_app("Dead letters of pipelines and applications: list, show, redrive.")
 
 _PREVIEW_CHARACTERS = 120
 

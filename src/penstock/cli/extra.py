@@ -51,6 +51,18 @@ def need_security() -> None:
         )
 
 
+def need_sql(*modules: str) -> None:
+    """Before work on a database, or with DuckDB."""
+    from importlib.util import find_spec
+
+    for module in modules:
+        if find_spec(module) is None:
+            raise Failure(
+                f"{module} is not installed; the catalog and `penstock sql` need the extra `sql`, "
+                "pip install 'penstock[sql]'"
+            )
+
+
 def _advice(module: str) -> str:
     from penstock.pipelines.version import INSTALL
 

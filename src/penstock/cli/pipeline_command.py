@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli.argument import Json, cluster_of, quiet_app
+from penstock.cli.argument import (
+    Json,
+    MetricsHost,
+    MetricsPort,
+    ProgressJson,
+    cluster_of,
+    quiet_app,
+)
 from penstock.cli.cluster import key_values
 from penstock.cli.extra import missing_extra
 from penstock.cli.failure import Failure, UsageFailure
@@ -167,15 +174,8 @@ def run_command(
             help="Stop when more than this share goes to the dead letters; 1: never.",
         ),
     ] = None,
-    metrics_port: Annotated[
-        int | None,
-        typer.Option(
-            metavar="PORT", min=0, max=65535, help="Serve metrics for Prometheus on this port."
-        ),
-    ] = None,
-    metrics_host: Annotated[
-        str, typer.Option(metavar="HOST", help="Address that metrics are served on.")
-    ] = "127.0.0.1",
+    metrics_port: MetricsPort = None,
+    metrics_host: MetricsHost = "127.0.0.1",
     ui: Annotated[
         int | None,
         typer.Option(
@@ -188,9 +188,7 @@ def run_command(
             "--spark-log", case_sensitive=False, help="Print Spark's log from this level on."
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print the progress as JSON, a line a second.")
-    ] = False,
+    as_json: ProgressJson = False,
 ) -> None:
     """Run pipelines in the foreground, in one Spark session.
 

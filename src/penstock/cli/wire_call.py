@@ -1,4 +1,4 @@
-"""One request to one broker over our own connection, for what confluent-kafka has no call for."""
+"""Requests to one broker over our own connection, for what confluent-kafka has no call for."""
 
 from __future__ import annotations
 
@@ -29,14 +29,51 @@ class Unreachable(Failure):
     """Nothing answered; another broker may."""
 
 
+class BrokerConnection:
+    """For several requests to one broker, one after the other."""
+
+    def __init__(self, connect: Connect, host: str, port: int) -> None:
+        self._where = f"{host}:{port}"
+        try:
+            self._socket = connect(host, port)
+        except OSError as error:
+            raise self._unreachable(error) from error
+        try:
+            self._versions = self._exchange(ApiVersionsRequest(), 0, ApiVersionsResponse)
+        except BaseException:
+            self.close()
+            raise
+
+    def __enter__(self) -> BrokerConnection:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def call(self, request: Entity, answer: type[T], version_max: int | None = None) -> T:
+        """In the newest version both sides know, up to `version_max`."""
+        return self._exchange(request, _version(request, self._versions, version_max), answer)
+
+    def _exchange(self, request: Entity, version: int, answer: type[T]) -> T:
+        try:
+            return _exchange(self._socket, request, version, answer)
+        except (OSError, ProtocolError) as error:
+            raise self._unreachable(error) from error
+        except ValueError as error:
+            said = f"{request.NAME.removesuffix('Request')} {error}"
+            raise Failure(f"the broker at {self._where} is too old for this: {said}") from error
+
+    def _unreachable(self, error: Exception) -> Unreachable:
+        return Unreachable(f"the broker at {self._where} did not answer: {error}")
+
+    def close(self) -> None:
+        self._socket.close()
+
+
 def call(connect: Connect, host: str, port: int, request: Entity, answer: type[T]) -> T:
     """The broker's answer, in the newest version both sides know."""
-    try:
-        with connect(host, port) as connection:
-            versions = _exchange(connection, ApiVersionsRequest(), 0, ApiVersionsResponse)
-            return _exchange(connection, request, _version(request, versions), answer)
-    except (OSError, ProtocolError) as error:
-        raise Unreachable(f"the broker at {host}:{port} did not answer: {error}") from error
+    with BrokerConnection(connect, host, port) as connection:
+        return connection.call(request, answer)
 
 
 def api_versions(connect: Connect, host: str, port: int) -> ApiVersionsResponse:
@@ -61,12 +98,13 @@ def authenticate(connection: socket.socket, token: bytes) -> bytes:
     return bytes(answer.auth_bytes)
 
 
-def _version(request: Entity, versions: ApiVersionsResponse) -> int:
+def _version(request: Entity, versions: ApiVersionsResponse, version_max: int | None) -> int:
     key = request.API_KEY
     assert key is not None
     for each in versions.api_keys:
         if each.api_key == key:
-            return min(each.max_version, API_BY_KEY[key].max_stable_version)
+            ours = API_BY_KEY[key].max_stable_version
+            return min(each.max_version, ours if version_max is None else version_max)
     raise Failure(f"the broker does not offer {API_BY_KEY[key].name}")
 
 
@@ -82,11 +120,13 @@ def _exchange(connection: socket.socket, request: Entity, version: int, answer: 
     return body
 
 
-def _receive(connection: socket.socket, size: int) -> bytes:
-    received = bytearray()
-    while len(received) < size:
-        chunk = connection.recv(min(size - len(received), 1 << 20))
-        if not chunk:
-            raise ProtocolError("it closed the connection")
-        received += chunk
-    return bytes(received)
+def _receive(connection: socket.socket, size: int) -> bytes | bytearray:
+    received = bytearray(size)
+    with memoryview(received) as room:
+        done = 0
+        while done < size:
+            count = connection.recv_into(room[done:])
+            if not count:
+                raise ProtocolError("it closed the connection")
+            done += count
+    return received

@@ -72,10 +72,10 @@ class GroupShard:
         )
         members = ClassicMembers(config, self.consumer, new_uuid)
         self.classic = ClassicRequests(config, self._classic, self.consumer, members)
-        groups = Groups(self.classic_groups, self.consumers)
-        self.offsets = OffsetCoordinator(config, groups, self.store)
-        self.admin = GroupAdmin(groups, self.store)
-        self._sweep = Sweep(config, groups, self.store)
+        self.groups = Groups(self.classic_groups, self.consumers)
+        self.offsets = OffsetCoordinator(config, self.groups, self.store)
+        self.admin = GroupAdmin(self.groups, self.store)
+        self._sweep = Sweep(config, self.groups, self.store)
 
     # --- the log ---
 

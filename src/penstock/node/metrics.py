@@ -1,4 +1,7 @@
-"""All that a node has to tell whoever scrapes it, gathered."""
+"""All that a node has to tell whoever scrapes it, gathered.
+
+Groups are many: they are looked at in steps, while others are served (`lag`).
+"""
 
 from __future__ import annotations
 
@@ -9,24 +12,41 @@ from penstock.network.listener import Listener
 from penstock.node.cluster_gauge import cluster_gauges
 from penstock.node.failures import UpkeepFailures
 from penstock.node.gauge import gauges
+from penstock.node.lag.look import GroupLook
+from penstock.node.lag.remote import Brokers
 from penstock.node.metadata_plane import MetadataPlane
 from penstock.node.partition_keeper import PartitionKeeper
 from penstock.node.quota_gauge import quota_gauges
+from penstock.node.tenant_gauge import tenant_gauges
 from penstock.telemetry.metric import Exporter, Gauge, LabelledGauge
 
 
-def new_exporter(
+class NodeMetrics:
+    def __init__(self, exporter: Exporter, groups: GroupLook) -> None:
+        self._exporter = exporter
+        self._groups = groups
+
+    async def render(self) -> bytes:
+        groups = await self._groups.render()
+        return self._exporter.render() + groups
+
+
+def new_metrics(
     broker: Broker,
+    brokers: Brokers,
     listeners: Sequence[Listener],
     metadata: MetadataPlane,
     keeper: PartitionKeeper,
     failures: UpkeepFailures,
     more: Iterable[Gauge],
     more_labelled: Iterable[LabelledGauge],
-) -> Exporter:
-    """`listeners` of clients."""
+) -> NodeMetrics:
+    """`brokers` are the others, `listeners` those of clients."""
     single, labelled = gauges(listeners, broker.partitions, broker.log_dirs, failures)
     single += cluster_gauges(metadata, broker.partitions, keeper)
     single += more
-    labelled += [*quota_gauges(broker.throttle, listeners), *more_labelled]
-    return Exporter(broker.metrics, single, labelled)
+    labelled += quota_gauges(broker.throttle, listeners)
+    labelled += tenant_gauges(broker.image, lambda: broker.config)
+    labelled += more_labelled
+    exporter = Exporter(broker.metrics, single, labelled)
+    return NodeMetrics(exporter, GroupLook(broker, brokers))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import hmac
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ class MetricsServer:
 
     def __init__(
         self,
-        render: Callable[[], bytes],
+        render: Callable[[], Awaitable[bytes]],
         token: Callable[[], str | None] = lambda: None,
         context: Callable[[], ssl.SSLContext] | None = None,
     ) -> None:
@@ -61,7 +61,7 @@ class MetricsServer:
         try:
             async with asyncio.timeout(REQUEST_TIMEOUT_S):
                 head = await reader.readuntil(b"\r\n\r\n")
-                writer.write(self._answer(head))
+                writer.write(await self._answer(head))
                 await writer.drain()
         except (TimeoutError, OSError, asyncio.IncompleteReadError, asyncio.LimitOverrunError):
             pass
@@ -72,7 +72,7 @@ class MetricsServer:
         token = self._token()
         return token is None or hmac.compare_digest(_bearer(head), token.encode())
 
-    def _answer(self, head: bytes) -> bytes:
+    async def _answer(self, head: bytes) -> bytes:
         words = head.split(b" ", 2)
         if len(words) < 3 or words[0] not in (b"GET", b"HEAD"):
             return _response("405 Method Not Allowed", b"only GET is served\n")
@@ -80,7 +80,7 @@ class MetricsServer:
         if path == b"/metrics":
             if not self._is_allowed(head):
                 return _response("401 Unauthorized", b"Authorization: Bearer TOKEN is missing\n")
-            return _response("200 OK", self._render())
+            return _response("200 OK", await self._render())
         if path == b"/healthz":
             return _response("200 OK", b"ok\n")
         return _response("404 Not Found", b"try /metrics\n")

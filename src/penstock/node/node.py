@@ -36,12 +36,12 @@ from penstock.node.coordinator_hosts import CoordinatorHosts
 from penstock.node.data_directories import new_flusher, new_log_dirs
 from penstock.node.directory_failure import DirectoryFailures
 from penstock.node.identity import Identity
+from penstock.node.joining import Joining
 from penstock.node.listener_security import ListenerSecurity
 from penstock.node.listeners import Listeners
 from penstock.node.log_recovery import recover
 from penstock.node.memory import settle_memory
 from penstock.node.metadata_plane import MetadataPlane
-from penstock.node.metrics import new_exporter
 from penstock.node.metrics_server import MetricsServer
 from penstock.node.no_links import NoLinks, new_links
 from penstock.node.node_settings import NodeSettings, settled
@@ -49,14 +49,12 @@ from penstock.node.options import NodeOptions
 from penstock.node.ownership import read_ownership
 from penstock.node.partition_keeper import PartitionKeeper
 from penstock.node.quorum_setup import quorum_config
-from penstock.node.registration import registration_of
 from penstock.node.replica_link import ReplicaLink
 from penstock.node.stopping import DRAIN_TIMEOUT_S, FLUSH_TIMEOUT_S, STOP_TIMEOUT_S, Stopping
 from penstock.node.system import System
 from penstock.node.throttle import new_throttle, quota_windows
 from penstock.node.upkeep import Upkeep
 from penstock.protocol.entity import Entity
-from penstock.protocol.messages.broker_registration import BrokerRegistrationRequest
 from penstock.protocol.messages.envelope import EnvelopeRequest
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
@@ -152,7 +150,7 @@ class Node:
         await self._metadata.start()
         self._listeners.start(self.options.controller_listeners, self._controller_router.serve)
         if cluster is not None and cluster.is_controller:
-            self._background.spawn(self._register_controller())
+            self._background.spawn(self._joining.register_controller(self._controller_endpoints()))
         if cluster is None or cluster.is_broker:
             await self._start_broker(cluster is None)
         else:
@@ -191,9 +189,9 @@ class Node:
         await recover(self.log_dirs)
         if is_alone:
             was_clean = self.log_dirs.was_clean
-            await self._metadata.let_in(self._registration(), was_clean=was_clean)
+            await self._metadata.let_in(self._joining.registration(), was_clean=was_clean)
         else:
-            self._membership = self._new_membership()
+            self._membership = self._joining.new_membership()
             await self._membership.register()
             self._metadata.go_live()
             self._refresh_config()
@@ -204,40 +202,6 @@ class Node:
             await self._membership.unfence()
         self._broker.load_coordinators()
         self._audit.start()
-
-    def _new_membership(self) -> Membership:
-        from penstock.node.membership import Membership
-
-        assert not isinstance(self._links, NoLinks)
-        return Membership(
-            self._registration(),
-            self._metadata,
-            self._links.heartbeats,
-            self._settings,
-            lambda: self.log_dirs.ids(self.log_dirs.offline),
-        )
-
-    def _registration(self) -> BrokerRegistrationRequest:
-        return registration_of(
-            self.identity,
-            [each.endpoint for each in self._listeners.of_clients],
-            self._settings().rack,
-            self._new_id(),
-            self.log_dirs.ids(self.log_dirs.online),
-            self.log_dirs.last_broker_epoch,
-        )
-
-    async def _register_controller(self) -> None:
-        from penstock.node.membership import ControllerRegistration
-
-        assert not isinstance(self._links, NoLinks)
-        await ControllerRegistration(
-            self.identity,
-            self._controller_endpoints(),
-            self._new_id(),
-            self._metadata,
-            self._links.controller,
-        ).run()
 
     def _controller_endpoints(self) -> list[Endpoint]:
         return [each.endpoint for each in self._listeners.of(self.options.controller_listeners)]
@@ -281,6 +245,15 @@ class Node:
             self._links.ask_controller,
             self._throttle,
         )
+        self._joining = Joining(
+            self.identity,
+            self._listeners,
+            self._settings,
+            self.log_dirs,
+            self._metadata,
+            self._links,
+            self._new_id,
+        )
         self._watch_failures()
         self._upkeep = Upkeep(
             self._settings,
@@ -290,6 +263,7 @@ class Node:
             self._flusher.request,
             self._metadata,
             self._keeper.repairs,
+            self._keeper.moves,
             self._system.run_compaction,
         )
 
@@ -385,13 +359,14 @@ class Node:
             ),
             metrics=self.metrics,
             log_dirs=self.log_dirs,
+            log_dir_moves=self._keeper.moves,
             throttle=self._throttle,
             parked=ParkedProduces(2 * self._settings().request_memory_bytes),
             slow_reading=asyncio.Lock(),
             quorum=self._metadata.quorum,
             controller_listeners=self.options.controller_listeners,
             answer_embedded=lambda *call: self._controller_router.answer_embedded(*call),
-            check_keys=self._security.check,
+            check_security=self._security.check,
             audit=new_trail(self._settings(), self.identity, self._clock.now_ms()),
         )
         self._audit = Audit(self._broker, brokers)
@@ -406,8 +381,11 @@ class Node:
         self._metrics_server: MetricsServer | None = None
         if self.options.metrics is None:
             return
-        exporter = new_exporter(
+        from penstock.node.metrics import new_metrics
+
+        metrics = new_metrics(
             self._broker,
+            self._links.coordinators,
             [each.listener for each in self._listeners.of_clients],
             self._metadata,
             self._keeper,
@@ -415,7 +393,7 @@ class Node:
             [*self._audit.gauges(), *self._listeners.gauges()],
             self._security.gauges(),
         )
-        self._metrics_server = self._security.protected(exporter.render)
+        self._metrics_server = self._security.protected(metrics.render)
         self.metrics_address = Address(*await self._metrics_server.open(*self.options.metrics))
 
     # Run

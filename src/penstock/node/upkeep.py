@@ -18,6 +18,7 @@ from penstock.node.failures import UpkeepFailures
 from penstock.node.metadata_plane import MetadataPlane
 from penstock.node.repairs import Repairs
 from penstock.node.scrubber import Scrubber
+from penstock.replication.log_dir_moves import LogDirMoves
 from penstock.replication.partition import Partition
 from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
@@ -37,6 +38,8 @@ TRASH_CHECK_S = 1.0
 TRASH_STEP_S = 0.5
 SNAPSHOT_CHECK_S = 1.0
 REPAIR_CHECK_S = 0.5
+MOVE_STEP_S = 0.1
+MOVE_CHECK_S = 0.5
 SCRUB_STEP_S = 1.0
 RESTART_S = 1.0
 PARTITIONS_PER_STEP = 16
@@ -53,6 +56,7 @@ class Upkeep:
         flush: Callable[[Log], None],
         metadata: MetadataPlane,
         repairs: Repairs,
+        moves: LogDirMoves,
         run_compaction: Runner | None = None,
     ) -> None:
         """Where `run_compaction` is None, a child process compacts."""
@@ -63,6 +67,7 @@ class Upkeep:
         self._flush = flush
         self._metadata = metadata
         self._repairs = repairs
+        self._moves = moves
         self._scrubber = Scrubber(
             partitions,
             clock,
@@ -91,6 +96,11 @@ class Upkeep:
             ),
             ("metadata", self._metadata.keep_up, lambda: SNAPSHOT_CHECK_S),
             ("repair", self._repairs.work, lambda: REPAIR_CHECK_S),
+            (
+                "directory moves",
+                self._moves.work,
+                lambda: MOVE_STEP_S if self._moves.count else MOVE_CHECK_S,
+            ),
             ("scrub", self._scrubber.step, lambda: SCRUB_STEP_S),
             ("in-sync sets", self._shrink, lambda: self._ms("replica.lag.time.max.ms") / 2),
         ):

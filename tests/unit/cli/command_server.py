@@ -42,6 +42,7 @@ def serve(conversation: socket.socket) -> None:
     import typer
 
     import penstock.cli.app
+    import penstock.cli.catalog.sync
     import penstock.cli.key_sample
     import penstock.cli.log_dir
     import penstock.cli.operator.drain

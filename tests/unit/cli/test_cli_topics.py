@@ -105,6 +105,8 @@ def test_settings_of_a_broker_that_cannot_change(command: Command) -> None:
     said = command.fail("configs", "set", "broker", broker, "num.partitions=7", "node.id=7")
     assert "Cannot update these configs dynamically: [node.id, num.partitions]" in said
     assert "INVALID_REQUEST" in said
+    mistyped = command.fail("configs", "set", "broker", broker, "log.retenton.ms=7", code=2)
+    assert mistyped == "unknown setting log.retenton.ms; did you mean log.retention.ms?"
     assert command.run("configs", "describe", "broker", broker, "--json").json == before
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.authorization.login import wait_until
 from tests.security.sasl_kit import ALICE, SaslBroker, sasl_broker
 from tests.unit.cli.conftest import Command
 
@@ -58,3 +59,20 @@ def test_users_come_change_and_go(alice: Command, tmp_path: Path) -> None:
 def test_an_empty_password_is_none(alice: Command) -> None:
     said = alice.fail(*login(*ALICE), "users", "add", "eve", stdin=b"\n", code=2)
     assert said.startswith("the password is empty")
+
+
+def test_users_of_either_broker(command: Command) -> None:
+    """Kept by any broker, whether somebody could log in there or not."""
+    said = command.run("users", "add", "dora", "--iterations", "4096", stdin=b"hush\n").lines
+    assert said == ["dora logs in by SCRAM-SHA-256 and SCRAM-SHA-512"]
+    dora = {"name": "dora", "iterations": {"SCRAM-SHA-256": 4096, "SCRAM-SHA-512": 4096}}
+
+    def listed() -> list[object]:
+        return [each for each in command.run("users", "list", "--json").json if each == dora]
+
+    wait_until(lambda: listed() == [dora], "the user is known")
+    assert command.run("users", "remove", "dora", "--mechanism", "SCRAM-SHA-256").lines == [
+        "dora no longer logs in by SCRAM-SHA-256"
+    ]
+    command.run("users", "remove", "dora")
+    wait_until(lambda: "dora" not in command.run("users", "list").out.decode(), "the user is gone")

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from penstock.group.offset.tally import CommitTally
 from penstock.group.record import NO_PRODUCER
 from penstock.model.id import ZERO_ID, TopicId, TopicPartition
 from penstock.protocol.messages.records.offset_commit import OffsetCommitKey, OffsetCommitValue
@@ -33,12 +34,14 @@ _as_committed = tuple.__new__
 
 
 class OffsetStore:
-    __slots__ = ("_by_group", "_pending", "_producers_by_group")
+    __slots__ = ("_by_group", "_pending", "_producers_by_group", "tally")
 
     def __init__(self) -> None:
         self._by_group: dict[str, GroupOffsets] = {}
         self._pending: dict[int, dict[str, GroupOffsets]] = {}
         self._producers_by_group: dict[str, set[int]] = {}
+        self.tally: CommitTally | None = None
+        """Told of every change, once somebody wants to know."""
 
     # --- questions ---
 
@@ -76,6 +79,8 @@ class OffsetStore:
         partition = TopicPartition(key.topic, key.partition)
         if producer_id == NO_PRODUCER:
             self._by_group.setdefault(key.group, {})[partition] = committed
+            if self.tally is not None:
+                self.tally.note(key.group, 1)
             return
         groups = self._pending.setdefault(producer_id, {})
         groups.setdefault(key.group, {})[partition] = committed
@@ -85,6 +90,8 @@ class OffsetStore:
         """A tombstone ends pending commits of the partition as well."""
         partition = TopicPartition(key.topic, key.partition)
         _discard(self._by_group, key.group, partition)
+        if self.tally is not None:
+            self.tally.note(key.group, 0)
         for producer_id in tuple(self._producers_by_group.get(key.group, ())):
             groups = self._pending[producer_id]
             _discard(groups, key.group, partition)
@@ -101,6 +108,8 @@ class OffsetStore:
 
     def _merge(self, group_id: str, offsets: GroupOffsets) -> None:
         settled = self._by_group.setdefault(group_id, {})
+        if self.tally is not None:
+            self.tally.note(group_id, len(offsets))
         for partition, one in offsets.items():
             before = settled.get(partition)
             if before is None or one.record_offset > before.record_offset:

@@ -1,0 +1,1 @@
+"""`penstock doctor`: what is out of its limits, why, what to do first and what not to do."""

@@ -1,0 +1,76 @@
+"""One topic of one group that is behind, and the reason that a rule finds for it. Pure values."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from penstock.cli.doctor.facts import Glance
+from penstock.cli.doctor.finding import RESTART_ALL, Advice, Cause
+from penstock.cli.doctor.trend import PartitionTrend, Trend
+from penstock.cli.group.order import RankedLag
+
+BEHIND_S: Final = 60.0
+"""A group without a limit is looked into when it is further behind than this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    row: RankedLag
+    trend: Trend
+    partition_count: int
+    """Of the topic."""
+    glances: tuple[Glance, ...] = ()
+    rebalances: int = 0
+    """Where metrics tell."""
+
+    @property
+    def group(self) -> str:
+        return self.row.lag.group.name
+
+    @property
+    def behind(self) -> list[PartitionTrend]:
+        """The partitions that make it a case: older than the limit, or of unknown age."""
+        bound = BEHIND_S if self.row.limit_s is None else self.row.limit_s
+        now_ms = self.row.lag.now_ms
+        return [
+            each
+            for each in self.trend.partitions
+            if each.lag > 0 and ((age := each.now.lag_s(now_ms)) is None or age >= bound)
+        ]
+
+    @property
+    def stuck(self) -> list[PartitionTrend]:
+        """Somebody has them, and their offsets stand still."""
+        return [each for each in self.behind if each.is_stuck and each.now.owner is not None]
+
+    @property
+    def readers(self) -> int:
+        """Members that have a partition of this topic."""
+        members = self.row.lag.group.members
+        return sum(any(one[0] == self.row.topic for one in each.assigned) for each in members)
+
+
+class Reason(NamedTuple):
+    cause: Cause
+    why: str
+    evidence: tuple[str, ...] = ()
+    first: tuple[Advice, ...] = ()
+    avoid: tuple[Advice, ...] = (RESTART_ALL,)
+
+
+def is_case(row: RankedLag) -> bool:
+    """Over its limit; without one, behind by more than a minute, or nobody knows how long."""
+    if row.limit_s is not None:
+        return bool(row.over_s)
+    if not row.lag.records:
+        return False
+    return row.seconds is None or row.seconds >= BEHIND_S
+
+
+def rates_text(case: Case) -> str:
+    trend = case.trend
+    return (
+        f"{trend.produced_s:,.1f} records/s written, {trend.consumed_s:,.1f} read, over "
+        f"{trend.passed_s:.0f} s"
+    )

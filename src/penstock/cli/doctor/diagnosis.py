@@ -1,0 +1,80 @@
+"""All findings in the order in which to read them: brokers, limits, the rest. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from penstock.cli.doctor.broker_rule import broker_findings
+from penstock.cli.doctor.case import Case, is_case
+from penstock.cli.doctor.facts import Facts
+from penstock.cli.doctor.finding import Cause, Finding, Level
+from penstock.cli.doctor.group_finding import group_finding, shared_finding
+from penstock.cli.doctor.trend import trend_of
+from penstock.cli.group.order import ranked
+from penstock.cli.operator.state import name_some
+from penstock.cli.output import plural
+
+FOLD_ABOVE: Final = 3
+"""Groups without members nor limit: abandoned ones are many, and stand together, after the rest."""
+DISK_SHARE: Final = 0.85
+
+
+def diagnose(facts: Facts, disk_share: float = DISK_SHARE) -> list[Finding]:
+    found = [(group_finding(case), case) for case in _cases(facts)]
+    stuck = {case.group: case for one, case in found if one.cause == Cause.stuck}
+    shared = shared_finding(stuck)
+    findings = [*([] if shared is None else [shared]), *(one for one, _ in found)]
+    # Sorting is stable: within a level the order of `ranked` stays.
+    ordered = sorted(findings, key=lambda each: each.level)
+    return [*broker_findings(facts, disk_share), *_folded(ordered)]
+
+
+def is_wrong(findings: list[Finding]) -> bool:
+    return any(each.level != Level.note for each in findings)
+
+
+def _cases(facts: Facts) -> list[Case]:
+    before = {each.group.name: each for each in facts.before.lags}
+    counts: dict[str, int] = {}
+    for place in facts.after.state.partitions:
+        counts[place.topic] = counts.get(place.topic, 0) + 1
+    cases = []
+    for row in ranked(facts.after.lags, facts.slas):
+        if not is_case(row):
+            continue
+        name = row.lag.group.name
+        earlier = before.get(name)
+        cases.append(
+            Case(
+                row,
+                trend_of(None if earlier is None else earlier.of_topic(row.topic), row.lag),
+                counts.get(row.topic, 0),
+                facts.glances.get(name, ()),
+                facts.rebalances.get(name, 0),
+            )
+        )
+    return cases
+
+
+def _folded(findings: list[Finding]) -> list[Finding]:
+    empty = [each for each in findings if _is_abandoned(each)]
+    names = list(dict.fromkeys(each.group for each in empty))
+    if len(names) <= FOLD_ABOVE:
+        return findings
+    together = replace(
+        empty[0],
+        what=f"{plural(len(names), 'group')} without a member and without a limit are behind: "
+        f"{name_some(names)}",
+        why="nobody reads: they have no member; some may have been abandoned",
+        evidence=(f"the worst: {empty[0].what}",),
+        group=None,
+        topic=None,
+    )
+    kept = [each for each in findings if not _is_abandoned(each)]
+    urgent = [each for each in kept if each.level <= Level.behind]
+    return [*urgent, together, *kept[len(urgent) :]]
+
+
+def _is_abandoned(found: Finding) -> bool:
+    return found.cause == Cause.no_members and found.level == Level.behind

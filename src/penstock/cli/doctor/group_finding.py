@@ -1,0 +1,83 @@
+"""What is said of a group that is behind, and of several that stand still at once. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from penstock.cli.doctor.case import Case
+from penstock.cli.doctor.finding import RESTART_ALL, Advice, Cause, Finding, Level
+from penstock.cli.doctor.group_rule import find_reason
+from penstock.cli.group.order import RankedLag
+from penstock.cli.group.words import duration
+from penstock.cli.operator.state import name_some
+from penstock.cli.output import plural
+
+HARMLESS: Final = (Cause.catching_up, Cause.unassigned)
+"""Worth a note only, unless a limit is overstepped."""
+
+
+def group_finding(case: Case) -> Finding:
+    reason = find_reason(case)
+    row = case.row
+    over = bool(row.over_s)
+    level = Level.limit if over else Level.behind
+    if reason.cause in HARMLESS and not over:
+        level = Level.note
+    return Finding(
+        level,
+        reason.cause,
+        _what(row),
+        reason.why,
+        reason.evidence,
+        reason.first,
+        reason.avoid,
+        _since_ms(row),
+        case.group,
+        row.topic,
+    )
+
+
+def _what(row: RankedLag) -> str:
+    worst = row.worst
+    where = "" if worst is None else f" (worst: partition {worst.place[1]})"
+    age = f"{duration(row.seconds)} behind" if row.seconds is not None else "behind"
+    limit = f", {duration(row.limit_s)} allowed" if row.limit_s is not None else ""
+    return (
+        f"{row.lag.group.name} is {age} on {row.topic}{limit}: "
+        f"{plural(row.lag.records, 'record')} wait{'s' if row.lag.records == 1 else ''}{where}"
+    )
+
+
+def _since_ms(row: RankedLag) -> int | None:
+    """When the oldest record that waits was written; over a limit, when it was overstepped."""
+    if row.seconds is None:
+        return None
+    return round(row.lag.now_ms - (row.over_s or row.seconds) * 1000)
+
+
+def shared_finding(cases: Mapping[str, Case]) -> Finding | None:
+    """Several groups that stand still at once, not at the same record: what they call is down."""
+    spots = {(each.place, each.now.committed) for case in cases.values() for each in case.stuck}
+    if len(cases) < 2 or len(spots) < 2:
+        return None
+    names = sorted(cases)
+    over = any(case.row.over_s for case in cases.values())
+    return Finding(
+        Level.limit if over else Level.behind,
+        Cause.shared_downstream,
+        f"{plural(len(names), 'group')} stand still at once: {name_some(names)}",
+        "groups that have nothing to do with each other seldom fail on a record at the same "
+        "moment: most likely something they all call is down or slow",
+        tuple(
+            f"{name}: {plural(len(cases[name].stuck), 'partition')} without progress"
+            for name in names[:5]
+        ),
+        (
+            Advice(
+                "look at what these consumers share",
+                "a database, an API, a host, a deployment; they go on alone once it is back",
+            ),
+        ),
+        (RESTART_ALL, Advice("skip records", "they are most likely good")),
+    )

@@ -1,0 +1,1 @@
+"""Consumer groups as an operator sees them: read, ordered, explained and changed."""

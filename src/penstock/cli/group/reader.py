@@ -1,0 +1,249 @@
+"""One look at the groups of a cluster, over Kafka's protocol alone. Prints and changes nothing.
+
+Each broker is asked for the groups it coordinates, each leader for the ends of its logs; times are
+read from the log where a group is behind. A connection to each broker is kept until the look ends.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final, TypeVar
+
+from penstock.cli.failure import Failure
+from penstock.cli.group.description import classic_group, consumer_group
+from penstock.cli.group.record_time import read_times
+from penstock.cli.group.state import Group, GroupLag, PartitionLag, Place
+from penstock.cli.leader_call import (
+    EARLIEST,
+    LATEST,
+    Leaders,
+    leaders_of,
+    list_offsets,
+    read_metadata,
+)
+from penstock.cli.operator.link import Link, check
+from penstock.cli.wire_call import BrokerConnection, Unreachable
+from penstock.model.error import ErrorCode
+from penstock.protocol.messages.consumer_group_describe import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+)
+from penstock.protocol.messages.describe_groups import (
+    DescribeGroupsRequest,
+    DescribeGroupsResponse,
+)
+from penstock.protocol.messages.find_coordinator import (
+    FindCoordinatorRequest,
+    FindCoordinatorResponse,
+)
+from penstock.protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
+from penstock.protocol.messages.metadata import MetadataResponse
+from penstock.protocol.messages.offset_fetch import (
+    OffsetFetchRequest,
+    OffsetFetchRequestGroup,
+    OffsetFetchResponse,
+)
+
+T = TypeVar("T")
+Offsets = Mapping[Place, int]
+OFFSET_FETCH_VERSION: Final = 9
+"""The last that calls topics by name."""
+GROUPS_AT_ONCE: Final = 200
+KINDS: Final = ("", "consumer")
+"""Protocol types of consumers; groups of Kafka Connect and others have no offsets here. A group
+that only ever had offsets has none."""
+_RETRY_S: Final = 0.2
+_LOADING: Final = (
+    ErrorCode.COORDINATOR_NOT_AVAILABLE,
+    ErrorCode.COORDINATOR_LOAD_IN_PROGRESS,
+    ErrorCode.NOT_COORDINATOR,
+)
+
+
+class ClusterReader:
+    """To be closed. `metadata` is of when it was made."""
+
+    def __init__(self, link: Link) -> None:
+        self.link = link
+        self.metadata: MetadataResponse = read_metadata(link)
+        self.leaders: Leaders = leaders_of(self.metadata)
+        self._connections: dict[int, BrokerConnection] = {}
+        self._addresses = {each.node_id: (each.host, each.port) for each in self.metadata.brokers}
+
+    def __enter__(self) -> ClusterReader:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for each in self._connections.values():
+            each.close()
+
+    def connection(self, broker: int) -> BrokerConnection:
+        kept = self._connections.get(broker)
+        if kept is None:
+            if broker not in self._addresses:
+                raise Unreachable(f"broker {broker} is down")
+            kept = BrokerConnection(self.link.connect, *self._addresses[broker])
+            self._connections[broker] = kept
+        return kept
+
+    @property
+    def topics(self) -> dict[str, int]:
+        """Partitions of each."""
+        return {each.name or "": len(each.partitions) for each in self.metadata.topics}
+
+    # Groups
+
+    def listed(self) -> list[Group]:
+        """All of them, by name, without their members. A broker that does not answer is left
+        out: its groups have another coordinator soon."""
+        found: dict[str, Group] = {}
+        for broker in self._addresses:
+            try:
+                answer = self.connection(broker).call(ListGroupsRequest(), ListGroupsResponse)
+            except Unreachable:
+                self._connections.pop(broker, None)
+                continue
+            if answer.error_code in _LOADING:
+                continue
+            check(answer.error_code, what="groups")
+            for each in answer.groups:
+                if each.protocol_type in KINDS:
+                    protocol = (each.group_type or "classic").lower()
+                    found[each.group_id] = Group(
+                        each.group_id, protocol, each.group_state, broker, is_described=False
+                    )
+        if not self._connections:
+            raise self.link.unreachable()
+        return [found[name] for name in sorted(found)]
+
+    def named(self, name: str) -> Group:
+        """With its members; Failure where there is none of that name."""
+        group = self.find(name)
+        if group is None:
+            raise Failure(f"there is no group {name}; `penstock groups list` shows those there are")
+        return group
+
+    def find(self, name: str) -> Group | None:
+        for group in self.listed():
+            if group.name == name:
+                return next(iter(self.described([group])), None)
+        return None
+
+    def described(self, groups: Iterable[Group]) -> list[Group]:
+        """With their members; those that are gone meanwhile are left out."""
+        found: list[Group] = []
+        by_kind: dict[tuple[int, str], list[Group]] = defaultdict(list)
+        for each in groups:
+            by_kind[each.coordinator, each.protocol].append(each)
+        for (broker, protocol), theirs in by_kind.items():
+            for some in _chunks(theirs):
+                names = [each.name for each in some]
+                if protocol == "consumer":
+                    found += self._describe_consumer(broker, names)
+                elif protocol == "classic":
+                    found += self._describe_classic(broker, names)
+        return sorted(found, key=lambda each: each.name)
+
+    def _describe_classic(self, broker: int, names: list[str]) -> list[Group]:
+        request = DescribeGroupsRequest(groups=names)
+        answer = self.connection(broker).call(request, DescribeGroupsResponse)
+        return [
+            classic_group(each, broker)
+            for each in answer.groups
+            if not each.error_code and each.group_state != "Dead"
+        ]
+
+    def _describe_consumer(self, broker: int, names: list[str]) -> list[Group]:
+        request = ConsumerGroupDescribeRequest(group_ids=names)
+        answer = self.connection(broker).call(request, ConsumerGroupDescribeResponse)
+        return [consumer_group(each, broker) for each in answer.groups if not each.error_code]
+
+    def coordinator_of(self, name: str) -> int:
+        """Also of a group that there is not yet."""
+        deadline = time.monotonic() + self.link.timeout_s
+        while True:
+            request = FindCoordinatorRequest(key_type=0, coordinator_keys=[name])
+            answer = self.link.call(request, FindCoordinatorResponse)
+            (found,) = answer.coordinators
+            if found.error_code not in _LOADING or time.monotonic() > deadline:
+                check(found.error_code, found.error_message, f"group {name}")
+                return found.node_id
+            time.sleep(_RETRY_S)
+
+    # Offsets
+
+    def committed(self, groups: Iterable[Group]) -> dict[str, Offsets]:
+        found: dict[str, Offsets] = {}
+        by_broker: dict[int, list[str]] = defaultdict(list)
+        for each in groups:
+            by_broker[each.coordinator].append(each.name)
+        for broker, names in by_broker.items():
+            for some in _chunks(names):
+                found.update(self._committed_at(broker, some))
+        return found
+
+    def _committed_at(self, broker: int, names: list[str]) -> Iterator[tuple[str, Offsets]]:
+        request = OffsetFetchRequest(
+            groups=[OffsetFetchRequestGroup(group_id=name, topics=None) for name in names]
+        )
+        connection = self.connection(broker)
+        answer = connection.call(request, OffsetFetchResponse, OFFSET_FETCH_VERSION)
+        for group in answer.groups:
+            check(group.error_code, what=f"group {group.group_id}")
+            yield (
+                group.group_id,
+                {
+                    (topic.name, each.partition_index): each.committed_offset
+                    for topic in group.topics
+                    for each in topic.partitions
+                    if not each.error_code and each.committed_offset >= 0
+                },
+            )
+
+    def starts(self, places: Iterable[Place]) -> Offsets:
+        return list_offsets(self.link, self.leaders, places, EARLIEST)
+
+    def ends(self, places: Iterable[Place]) -> Offsets:
+        """High watermarks, as `kafka-consumer-groups` has them."""
+        return list_offsets(self.link, self.leaders, places, LATEST)
+
+    # Lag
+
+    def lags(self, groups: Iterable[Group], *, times: bool = True) -> list[GroupLag]:
+        groups = list(groups)
+        committed = self.committed(groups)
+        places = {group.name: _places(group, committed.get(group.name, {})) for group in groups}
+        everything = {place for some in places.values() for place in some}
+        starts, ends = self.starts(everything), self.ends(everything)
+        behind = [
+            (place, offset)
+            for offsets in committed.values()
+            for place, offset in offsets.items()
+            if offset < ends.get(place, offset)
+        ]
+        at = read_times(self.link, self.leaders, behind) if times else {}
+        now_ms = int(time.time() * 1000)
+
+        def row(group: Group, place: Place) -> PartitionLag:
+            offset = committed.get(group.name, {}).get(place)
+            unread_ms = None if offset is None else at.get((place, offset))
+            owner = group.owner_of(place)
+            return PartitionLag(place, offset, starts.get(place), ends.get(place), unread_ms, owner)
+
+        return [
+            GroupLag(group, tuple(row(group, place) for place in places[group.name]), now_ms)
+            for group in groups
+        ]
+
+
+def _places(group: Group, committed: Offsets) -> list[Place]:
+    """Those that it has committed, and those that its members have."""
+    assigned = {place for member in group.members for place in member.assigned}
+    return sorted(assigned | set(committed))
+
+
+def _chunks(items: list[T]) -> Iterator[list[T]]:
+    for at in range(0, len(items), GROUPS_AT_ONCE):
+        yield items[at : at + GROUPS_AT_ONCE]

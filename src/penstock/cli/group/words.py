@@ -1,0 +1,47 @@
+"""Lag in words and in cells of tables. Pure."""
+
+from __future__ import annotations
+
+from penstock.cli.group.state import Group, GroupLag
+from penstock.cli.output import plural
+
+
+def duration(seconds: float | None) -> str:
+    """In its two largest units: `31s`, `2m05s`, `3h10m`, `4d06h`."""
+    if seconds is None:
+        return "-"
+    if seconds < 10 and seconds != int(seconds):
+        return f"{seconds:.1f}s"
+    whole = int(seconds)
+    for size, unit, smaller, smaller_unit in (
+        (86_400, "d", 3_600, "h"),
+        (3_600, "h", 60, "m"),
+        (60, "m", 1, "s"),
+    ):
+        if whole >= size:
+            rest = whole % size // smaller
+            return f"{whole // size}{unit}{rest:02}{smaller_unit}"
+    return f"{whole}s"
+
+
+def place_name(place: tuple[str, int]) -> str:
+    return f"{place[0]}-{place[1]}"
+
+
+def who(group: Group) -> str:
+    if not group.members:
+        return "no members: nobody reads"
+    return plural(len(group.members), "member")
+
+
+def summary(lag: GroupLag) -> str:
+    """One sentence about a group."""
+    group, worst = lag.group, lag.worst
+    kind = f"{group.protocol}, {group.assignor}" if group.assignor else group.protocol
+    said = f"{group.name} is {group.state} ({kind}), {who(group)}"
+    if not lag.records or worst is None:
+        return f"{said}; nothing is left to read"
+    return (
+        f"{said}; it is {plural(lag.records, 'record')} behind, the oldest of them "
+        f"{duration(lag.seconds)} old (partition {place_name(worst.place)})"
+    )

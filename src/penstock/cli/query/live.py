@@ -1,0 +1,69 @@
+"""The catalog's tables as the cluster is now, asked for when a statement names them.
+
+Prints nothing, keeps nothing. When a group last committed is not told by brokers, and stays null.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from penstock.cli.catalog.declaration import (
+    CONSUMER_GROUP,
+    GROUP_MEMBER,
+    OF_GROUPS,
+    PARTITION_ASSIGNMENT,
+    PARTITION_LAG,
+    CatalogTable,
+    Rows,
+)
+from penstock.cli.catalog.group_change import CLASSIC, CONSUMER, DEFAULT_PROTOCOL
+from penstock.cli.catalog.metadata import MetadataReader
+from penstock.cli.group.reader import ClusterReader
+from penstock.cli.group.state import Group, GroupLag
+from penstock.cli.operator.link import Link
+
+
+def read_live(link: Link, wanted: Collection[CatalogTable]) -> dict[CatalogTable, Rows]:
+    tables: dict[CatalogTable, Rows] = {each: {} for each in wanted}
+    if not set(wanted) <= set(OF_GROUPS):
+        tables |= MetadataReader(link).look().tables
+    if not set(wanted).isdisjoint(OF_GROUPS):
+        with ClusterReader(link) as reader:
+            groups = reader.described(reader.listed())
+            tables |= _group_rows(groups)
+            if PARTITION_ASSIGNMENT in wanted or PARTITION_LAG in wanted:
+                tables |= _partition_rows(reader.lags(groups, times=PARTITION_LAG in wanted))
+    return {each: tables[each] for each in wanted}
+
+
+def _group_rows(groups: Collection[Group]) -> dict[CatalogTable, Rows]:
+    return {
+        CONSUMER_GROUP: {
+            (each.name,): (each.name, each.assignor or DEFAULT_PROTOCOL) for each in groups
+        },
+        GROUP_MEMBER: {
+            (each.name, member.member_id): (
+                each.name,
+                member.member_id,
+                member.client_id,
+                member.host,
+                CLASSIC if each.protocol == CLASSIC else CONSUMER,
+            )
+            for each in groups
+            for member in each.members
+        },
+    }
+
+
+def _partition_rows(lags: Collection[GroupLag]) -> dict[CatalogTable, Rows]:
+    places: Rows = {}
+    behind: Rows = {}
+    for group in lags:
+        for each in group.partitions:
+            key = (group.group.name, *each.place)
+            owner = None if each.owner is None else each.owner.member_id
+            places[key] = (*key, owner, each.committed or 0)
+            if each.committed is not None:
+                lag = None if each.lag is None else max(each.lag, 0)
+                behind[key] = (*key, None, each.end, lag, each.lag_s(group.now_ms))
+    return {PARTITION_ASSIGNMENT: places, PARTITION_LAG: behind}

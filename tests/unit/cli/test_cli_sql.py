@@ -1,0 +1,170 @@
+"""`penstock sql`: records of topics, and tables of the live cluster."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+
+from penstock.cli.cluster import Cluster
+from penstock.cli.profile import Target
+from penstock.cli.query import scan
+from penstock.cli.query.bound import TIME, Bounds, ScanFilter
+from penstock.cli.query.engine import SqlEngine
+from tests.unit.cli.conftest import Command
+
+START_MS = 1_700_000_000_000
+PENSTOCK_ALONE = pytest.mark.parametrize("command", ["penstock"], indirect=True)
+
+
+def fill(command: Command, topic: str, count: int, **settings: str) -> None:
+    """A record a second, odd ones from CH, all in partition 0."""
+    producer = Producer({"bootstrap.servers": command.servers} | settings)
+    if "transactional.id" in settings:
+        producer.init_transactions(30)
+        producer.begin_transaction()
+    for index in range(count):
+        value = json.dumps({"id": index, "country": "CH" if index % 2 else "DE", "deep": {"x": 1}})
+        time_ms = START_MS + index * 1000
+        producer.produce(topic, value, f"k{index}", partition=0, timestamp=time_ms)
+    if "transactional.id" in settings:
+        producer.flush()
+        producer.abort_transaction(30)
+    assert producer.flush(30) == 0
+
+
+def test_records_by_key_time_and_field(command: Command, topic: str) -> None:
+    name = f"{topic}.v1"
+    command.run("topics", "create", name, "-p", "2")
+    fill(command, name, 50, **{"compression.type": "lz4"})
+    fill(command, name, 50, **{"transactional.id": topic})
+    command.run("produce", name, "-p", "1", "-k", "ff", "--key-format", "hex", "-v", "no json")
+
+    def ask(select: str) -> list[dict[str, object]]:
+        lines = command.run("sql", "--json", select.replace("TOPIC", f'"{name}"')).lines
+        return [json.loads(line) for line in lines]
+
+    assert ask("SELECT count(*) AS n, count(key) AS keys, max(partition) AS p FROM TOPIC") == [
+        {"n": 51, "keys": 50, "p": 1}
+    ]
+    found = ask(
+        "SELECT \"offset\", key, timestamp, value->>'$.deep.x' AS x FROM TOPIC "
+        "WHERE timestamp BETWEEN '2023-11-14 22:13:30Z' AND '2023-11-14 22:13:40Z' "
+        "AND value->>'$.country' = 'CH' ORDER BY \"offset\" LIMIT 2"
+    )
+    assert found == [
+        {"offset": 11, "key": "k11", "timestamp": "2023-11-14T22:13:31.000Z", "x": "1"},
+        {"offset": 13, "key": "k13", "timestamp": "2023-11-14T22:13:33.000Z", "x": "1"},
+    ]
+    assert ask("SELECT \"offset\" FROM TOPIC WHERE key = 'k7'") == [{"offset": 7}]
+    assert ask("SELECT hex(key_bytes) AS k, value FROM TOPIC WHERE key IS NULL") == [
+        {"k": "FF", "value": "no json"}
+    ]
+    command.run("topics", "delete", name)
+
+
+def test_tables_of_the_live_cluster(command: Command, topic: str, tmp_path: Path) -> None:
+    """The same as a catalog that is kept."""
+    command.run("topics", "create", topic, "-p", "2", "-s", "retention.ms=60000")
+    fill(command, topic, 3)
+    own = {"bootstrap.servers": command.servers, "group.id": topic}
+    consumer = Consumer(own)
+    consumer.commit(offsets=[TopicPartition(topic, 0, 1)], asynchronous=False)
+    consumer.close()
+    lags = (
+        "SELECT partition, end_offset, lag, lag_seconds > 0 AS late FROM PartitionLag "
+        f"WHERE topic = '{topic}'"
+    )
+    assert command.run("sql", "--format", "csv", lags).lines == [
+        "partition,end_offset,lag,late",
+        "0,3,2,True",
+    ]
+    places = f"SELECT * FROM PartitionAssignment WHERE topic = '{topic}'"
+    assert json.loads(command.run("sql", "--json", places).out) == {
+        "group_id": topic,
+        "topic": topic,
+        "partition": 0,
+        "consumer_id": None,
+        "offset": 1,
+    }
+    command.run("sla", "set", topic, "30s", "--group")
+    limits = f"SELECT kind, lag_seconds_max FROM Sla WHERE name = '{topic}'"
+    assert command.run("sql", limits).lines[1].split() == ["group", "30.0"]
+    joined = (
+        "SELECT t.partition_count, t.retention_ms, count(*) AS replicas FROM Topic t "
+        f"JOIN replica r ON r.topic = t.name WHERE t.name = '{topic}' GROUP BY ALL"
+    )
+    assert command.run("sql", joined).lines[1].split() == ["2", "60000", "2"]
+
+
+@PENSTOCK_ALONE
+def test_what_is_not_asked_for_is_not_read(
+    command: Command, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    command.run("topics", "create", topic, "-p", "1")
+    for _ in range(40):
+        fill(command, topic, 100)
+    cluster = Cluster(Target(command.servers))
+
+    def read(statement: str) -> tuple[int, int]:
+        """How many rows came, and how many records were read for them."""
+        with SqlEngine(cluster, late_ms=0) as engine:
+            rows = sum(len(part) for part in engine.ask(statement).rows)
+            return rows, engine.topics[topic].records_read
+
+    table = f'SELECT partition FROM "{topic}"'
+    assert read(table) == (4000, 4000)
+    assert read(f'{table} WHERE "offset" >= 1000 AND "offset" < 1010') == (10, 10)
+    assert read(f"{table} WHERE partition = 1") == (0, 0)
+    assert read(f"{table} WHERE timestamp < '2001-01-01 00:00:00Z'") == (0, 0)
+    # One fetch holds a batch or two, and the queue a few of them.
+    monkeypatch.setattr(scan, "_FIRST_BYTES", 1000)
+    monkeypatch.setattr(scan, "_BYTES_MAX", 1000)
+    rows, records = read(f"{table} LIMIT 5")
+    assert rows == 5
+    assert records < 4000
+
+
+def test_bounds_of_filters() -> None:
+    offset, partition = pc.field("offset"), pc.field("partition")
+    asked = ScanFilter((offset >= 10) & (offset < 20) & (partition == pa.scalar(1, pa.int32())))
+    assert asked.offsets(1, 0, 100) == (10, 20)
+    assert asked.offsets(1, 15, 17) == (15, 17)
+    assert asked.offsets(1, 50, 100) == (50, 50)
+    assert asked.has_partition(1)
+    assert not asked.has_partition(0)
+    assert ScanFilter((offset == 7) | (offset == 9)).offsets(0, 0, 100) == (7, 10)
+    assert ScanFilter(None).offsets(0, 3, 5) == (3, 5)
+    time = pc.field("timestamp")
+    asked = ScanFilter((time > pa.scalar(1000, TIME)) & (time <= pa.scalar(2000, TIME)))
+    assert asked.times_us() == Bounds(1000, 2001)
+    assert ScanFilter(pc.field("key") == "x").times_us() == Bounds(None, None)
+    here = (time >= pa.scalar(1500, TIME)) & (time <= pa.scalar(1600, TIME))
+    assert asked.always_holds(here)
+    assert not asked.always_holds(time >= pa.scalar(1500, TIME))
+
+
+@PENSTOCK_ALONE
+def test_faults_of_statements(command: Command, topic: str) -> None:
+    command.run("topics", "create", topic, "-p", "1")
+    command.run("produce", topic, "-v", "no number")
+    table = f'FROM "{topic}"'
+    for statement, said, code in (
+        (f"SELEC 1 {table}", 'SQL: syntax error at or near "SELEC"', 2),
+        (f"SELECT x {table}", 'SQL: Binder Error: Referenced column "x" not found', 2),
+        (f"SELECT value::int {table}", "SQL: Conversion Error: Could not convert string 'no n", 1),
+        ("SELECT 1 FROM topik", "SQL: there is no table or topic topik; did you mean Topic?", 2),
+        ("SELECT 1 FROM a.b", 'SQL: a name with a dot goes in double quotes: "a.b"', 2),
+        ("DROP TABLE x", "SQL: only SELECT is answered", 2),
+        ("SELECT 1; SELECT 2", "SQL: one statement at a time", 2),
+        ("SELECT * FROM read_csv('/etc/passwd')", "SQL: Permission Error: Cannot access file", 1),
+    ):
+        assert command.fail("sql", statement, code=code).startswith(said)
+
+
+def test_no_cluster_to_ask(nowhere: Command) -> None:
+    assert nowhere.fail("sql", "SELECT * FROM Topic").startswith("no broker answers at 127.0.0.1:1")
