@@ -1,10 +1,15 @@
-"""What the client raises.
+"""What the client raises, and what handlers of an application raise.
 
 ClientError
-├── DeliveryError  a record was not acknowledged
-├── ConsumeError   the topics could not be read
-│   └── DecodeError  one record's value is not JSON; the next call goes on behind it
-└── CommitError    an offset was not committed
+├── DeliveryError     a record was not acknowledged
+├── ConsumeError      the topics could not be read
+│   └── DecodeError   one record's value is not what it should be; the message says which record
+├── CommitError       an offset was not committed
+├── DeclarationError  an application is declared in a way that cannot run
+├── PoisonError       this record will never work: to the dead letters with it
+└── TransientError    it may work later: try again
+
+The last two are raised by a user's own functions.
 """
 
 from __future__ import annotations
@@ -23,8 +28,10 @@ class ConsumeError(ClientError):
 
 
 class DecodeError(ConsumeError):
-    def __init__(self, topic: str, partition: int, offset: int, value: bytes) -> None:
-        super().__init__(f"the record at {topic}-{partition} offset {offset} is not JSON")
+    def __init__(
+        self, topic: str, partition: int, offset: int, value: bytes, reason: str = "is not JSON"
+    ) -> None:
+        super().__init__(f"the record at {topic}-{partition} offset {offset} {reason}")
         self.topic = topic
         self.partition = partition
         self.offset = offset
@@ -32,4 +39,16 @@ class DecodeError(ConsumeError):
 
 
 class CommitError(ClientError):
+    pass
+
+
+class DeclarationError(ClientError):
+    pass
+
+
+class PoisonError(ClientError):
+    pass
+
+
+class TransientError(ClientError):
     pass

@@ -34,6 +34,19 @@ class Message:
     """Decoded from JSON; None for a record without a value (a tombstone)."""
     timestamp: int
     headers: list[tuple[str, bytes | None]] = field(default_factory=list)
+    attempt: int = 1
+    """1 at first; in an application, one more for each time that the record has failed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """A record to send, where a value alone does not say enough."""
+
+    value: Any
+    key: str | bytes | None = None
+    headers: Headers | None = None
+    topic: str | None = None
+    """Another than the output of the consumer."""
 
 
 def encode_key(key: str | bytes | None) -> bytes | None:

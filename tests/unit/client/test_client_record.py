@@ -15,7 +15,7 @@ from penstock.client.record import (
     encode_key,
     encode_value,
 )
-from penstock.client.session import bootstrap_of
+from penstock.client.session import bootstrap_of, close
 
 json_values = st.recursive(
     st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
@@ -73,3 +73,5 @@ def test_servers_from_argument_variable_or_default(monkeypatch: pytest.MonkeyPat
 def test_a_record_nobody_takes_raises() -> None:
     with pytest.raises(DeliveryError, match="not acknowledged in time"):
         produce("orders", "k", 1, bootstrap_servers="127.0.0.1:1", timeout_s=0.2)
+    # It would go on looking for the broker, and saying so, during the tests that follow.
+    close()

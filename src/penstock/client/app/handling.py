@@ -1,0 +1,208 @@
+"""A record in a worker's hands: decoded, given to the user's function, its failure dealt with.
+
+It says what becomes of the record: done, dropped, or again later. It knows nothing of partitions
+and commits, but for a record that is suspected of ending the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from time import perf_counter
+from typing import Any, NamedTuple
+
+from penstock.client import dead_letter as name
+from penstock.client.app.clock import Clock
+from penstock.client.app.codec import encode
+from penstock.client.app.declaration import Declaration
+from penstock.client.app.failure import CrashError, letter_of, message_of
+from penstock.client.app.log import LOG
+from penstock.client.app.metric import Counts
+from penstock.client.app.output import Output
+from penstock.client.app.part import Part, Work
+from penstock.client.app.retry import Again, Dead, Later
+from penstock.client.app.slot import Slot
+from penstock.client.app.transaction import Sent
+from penstock.client.dead_letter import POISON, AnyHeaders
+from penstock.client.error import DecodeError, DeliveryError
+from penstock.client.record import Outgoing, encode_headers, encode_key
+
+TTL_HEADER = "penstock.ttl"
+"""For how long after its time stamp a record is worth handling, in milliseconds."""
+_RESEND_MS = 1000
+
+
+class Outcome(NamedTuple):
+    """Of a record that is not done: None, and nobody here does it, or when to try again."""
+
+    again_ms: int | None
+
+
+class Handling:
+    def __init__(self, declared: Declaration, output: Output, clock: Clock) -> None:
+        self.counts = Counts()
+        self.commit_now: Callable[[Part], Awaitable[None]]
+        self._declared = declared
+        self._handler = handler = declared.handler
+        self._call: Callable[..., Awaitable[Any]] = handler.call
+        self._decode = handler.decode
+        self._takes_value = handler.is_async and not handler.wants_message
+        """As most do: nothing else is to be made for the call."""
+        self._output = output
+        self._clock = clock
+        self._warned = False
+        self._has_ttl = declared.ttl_ms is not None
+        self._is_transactional = declared.delivery == "exactly-once"
+        self.now_ms = clock.now_ms
+
+    def is_plain(self, work: Work) -> bool:
+        """Whether there is nothing to ask before the handler is called: so with nearly all."""
+        part = work.part
+        return not (
+            part.gone or part.suspicion is not None or self._has_ttl or work.message.headers()
+        )
+
+    async def handle(self, work: Work, slot: Slot) -> Outcome | None:
+        """A record that may not be for the handler. None: it is done."""
+        slot.is_handling = False
+        part, headers = work.part, work.message.headers() or []
+        if part.gone:
+            return Outcome(None)
+        if part.suspicion is not None and work.tries == 0 and not await self._in_hand(work):
+            return None
+        if self._passes_by(work, headers):
+            return None
+        slot.is_handling = True
+        slot.since = perf_counter()
+        result = await self.call(work, slot)
+        if result is not None:
+            await self.send_result(work, result)
+        self.counts.took(perf_counter() - slot.since)
+        self.counts.handled += 1
+        return None
+
+    def call(self, work: Work, slot: Slot) -> Awaitable[Any]:
+        """The user's function, with the record decoded; no coroutine of ours around its own."""
+        handler = self._handler
+        value = work.message.value()
+        if value is not None:
+            try:
+                value = self._decode(value)
+            except ValueError as error:
+                reason = " ".join(str(error).split())
+                raise self._undecoded(work, value, f"cannot be decoded: {reason}") from error
+        elif not handler.takes_none:
+            raise self._undecoded(work, b"", "has no value")
+        if self._takes_value:
+            return self._call(value)
+        arguments = (value, message_of(work, value)) if handler.wants_message else (value,)
+        if handler.is_async:
+            return self._call(*arguments)
+        return slot.call_in_thread(self._call, *arguments)
+
+    def _undecoded(self, work: Work, value: bytes, reason: str) -> DecodeError:
+        return DecodeError(work.part.topic, work.part.partition, work.offset, value, reason)
+
+    def _passes_by(self, work: Work, headers: AnyHeaders) -> bool:
+        """Whether it is past its time, or a letter that was sent back for another group."""
+        ttl_ms = name.number_of(headers, TTL_HEADER) or self._declared.ttl_ms
+        if ttl_ms is not None and work.message.timestamp()[1] + ttl_ms < self._clock.now_ms():
+            self.counts.expired += 1
+            return True
+        if name.text_of(headers, name.REDRIVEN) is None:
+            return False
+        whose = name.text_of(headers, name.PIPELINE)
+        if whose in (None, self._declared.group):
+            return False
+        self.counts.skipped += 1
+        return True
+
+    async def _in_hand(self, work: Work) -> bool:
+        """Whether to handle a record that may be what ends the process."""
+        part = work.part
+        assert part.suspicion is not None
+        part.in_hand = part.suspicion.take(work.offset)
+        if part.in_hand is not None:
+            await self.commit_now(part)
+            return True
+        work.tries += 1
+        error = CrashError(f"{work}: the process ended each time that it was handled")
+        self._log(work, error, "to the dead letters")
+        while True:
+            try:
+                await self._letter(work, error, Dead(POISON))
+                return False
+            except DeliveryError as refused:
+                LOG.error("%s: %s: %s", self._declared.group, work, refused)
+                await asyncio.sleep(_RESEND_MS / 1000)
+
+    async def failed(self, work: Work, error: BaseException) -> Outcome | None:
+        work.tries += 1
+        # What it had sent before it failed is not sent.
+        work.outputs = None
+        self.counts.failed += 1
+        declared = self._declared
+        if declared.delivery == "at-most-once":
+            step: Again | Later | Dead = Dead(declared.retry.classify(error))
+        else:
+            stage = work.part.delay
+            step = declared.retry.next_step(error, work.tries, stage, random.random())
+        if isinstance(step, Again):
+            self._log(work, error, f"again in {step.wait_ms} ms")
+            return Outcome(self._clock.now_ms() + step.wait_ms)
+        what = f"again in {step.delay}" if isinstance(step, Later) else "to the dead letters"
+        self._log(work, error, what)
+        try:
+            await self._letter(work, error, step)
+        except DeliveryError as refused:
+            # It stays with us, and is handled again: nothing may be lost.
+            work.tries -= 1
+            LOG.error("%s: %s: %s", declared.group, work, refused)
+            return Outcome(self._clock.now_ms() + _RESEND_MS)
+        return None
+
+    async def _letter(self, work: Work, error: BaseException, step: Later | Dead) -> None:
+        letter = letter_of(work, error, step, self._declared, self._clock.now_ms())
+        await self._send(work, Sent(*letter))
+        if isinstance(step, Dead):
+            self.counts.dead_letters += 1
+        else:
+            self.counts.retried += 1
+
+    def _log(self, work: Work, error: BaseException, what: str) -> None:
+        kind = type(error).__name__
+        LOG.warning("%s: %s: %s: %s; %s", self._declared.group, work, kind, error, what)
+
+    async def send_result(self, work: Work, result: Any) -> None:
+        topic = self._declared.output
+        for each in outgoing(result):
+            target = each.topic or topic
+            if target is None:
+                self._warn_unwanted(work, result)
+                return
+            key = encode_key(each.key) if each.key is not None else work.message.key()
+            headers: AnyHeaders = list(encode_headers(each.headers))
+            await self._send(work, Sent(target, key, encode(each.value), headers))
+
+    async def _send(self, work: Work, record: Sent) -> None:
+        """Returns when it is acknowledged, or is to be part of the next transaction."""
+        if self._is_transactional:
+            work.outputs = [*(work.outputs or ()), record]
+            return
+        await self._output.send(record.topic, record.key, record.value, record.headers)
+        self.counts.sent += 1
+
+    def _warn_unwanted(self, work: Work, result: Any) -> None:
+        if not self._warned:
+            self._warned = True
+            LOG.warning(
+                "%s: %s: %s returned %s, and has no output; say output= where it is to go",
+                self._declared.group, work, self._handler.name, type(result).__name__,
+            )  # fmt: skip
+
+
+def outgoing(result: Any) -> Sequence[Outgoing]:
+    """A value is a record, a list several."""
+    several = result if isinstance(result, list | tuple) else [result]
+    return [each if isinstance(each, Outgoing) else Outgoing(each) for each in several]

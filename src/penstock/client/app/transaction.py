@@ -1,0 +1,130 @@
+"""Outputs and offsets in one transaction. Blocks: it runs in a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from confluent_kafka import KafkaError, KafkaException, Producer, TopicPartition
+
+from penstock.client.app.part import Part
+from penstock.client.dead_letter import AnyHeaders
+from penstock.client.error import ClientError
+from penstock.client.session import LOG as LIBRDKAFKA_LOG
+
+_TIMEOUT_S = 30.0
+_TRANSACTION_TIMEOUT_MS = 15_000
+_FENCED = (
+    KafkaError._FENCED,
+    KafkaError.INVALID_PRODUCER_EPOCH,
+    KafkaError.PRODUCER_FENCED,
+)
+
+
+class FencedError(ClientError):
+    """Another process uses the same transactional id."""
+
+
+class TransactionError(ClientError):
+    """Nothing of it was written."""
+
+
+class Sent(NamedTuple):
+    """A record that a handler sends, or that is sent because one failed."""
+
+    topic: str
+    key: bytes | None
+    value: bytes | None
+    headers: AnyHeaders
+
+
+@dataclass(slots=True)
+class Transaction:
+    outputs: list[Sent]
+    offsets: list[TopicPartition]
+    group: Any
+    taken: list[tuple[Part, list[tuple[int, list[Sent]]]]]
+
+    @classmethod
+    def of(cls, parts: Sequence[Part], group: Any) -> Transaction:
+        """What is done of these partitions, as far as the commits' metadata have room for it."""
+        made = cls([], [], group, [])
+        for part in parts:
+            commit = part.progress.commit(in_hand=part.in_hand)
+            made.offsets.append(
+                TopicPartition(part.topic, part.partition, commit.offset, commit.metadata)
+            )
+            told = [
+                one for one in part.outputs if one[0] < commit.offset or one[0] in commit.covered
+            ]
+            part.outputs = [one for one in part.outputs if one not in told]
+            part.progress.is_dirty = bool(part.outputs)
+            made.taken.append((part, told))
+            made.outputs += [record for _, records in told for record in records]
+        return made
+
+    def put_back(self) -> None:
+        for part, told in self.taken:
+            part.outputs = told + part.outputs
+            part.progress.is_dirty = True
+
+
+class Transactions:
+    def __init__(self, settings: dict[str, Any], transactional_id: str) -> None:
+        own = {
+            "transactional.id": transactional_id,
+            "transaction.timeout.ms": _TRANSACTION_TIMEOUT_MS,
+            "linger.ms": 5,
+            "compression.type": "lz4",
+            # librdkafka forgets its only broker after a restart and then waits for ever.
+            "metadata.recovery.strategy": "none",
+        }
+        self._producer = Producer(own | settings, logger=LIBRDKAFKA_LOG)
+        self._is_ready = False
+
+    def run(self, made: Transaction) -> None:
+        """Written as a whole when it returns; not at all when it raises."""
+        try:
+            if not self._is_ready:
+                self._producer.init_transactions(_TIMEOUT_S)
+                self._is_ready = True
+            self._producer.begin_transaction()
+            for each in made.outputs:
+                self._produce(each)
+            self._producer.send_offsets_to_transaction(made.offsets, made.group, _TIMEOUT_S)
+            self._commit()
+        except KafkaException as error:
+            self._explain(error)
+
+    def _produce(self, record: Sent) -> None:
+        while True:
+            try:
+                self._producer.produce(
+                    record.topic, key=record.key, value=record.value, headers=record.headers
+                )
+                self._producer.poll(0)
+                return
+            except BufferError:
+                self._producer.poll(0.1)
+
+    def _commit(self) -> None:
+        """One that times out is asked for again: its outcome is not known until it is answered."""
+        while True:
+            try:
+                self._producer.commit_transaction(_TIMEOUT_S)
+                return
+            except KafkaException as error:
+                if not error.args[0].retriable():
+                    raise
+
+    def _explain(self, error: KafkaException) -> None:
+        cause = error.args[0]
+        if cause.code() in _FENCED or cause.fatal():
+            raise FencedError(f"transactions ended: {cause.str()}") from error
+        if self._is_ready:
+            self._producer.abort_transaction(_TIMEOUT_S)
+        raise TransactionError(f"a transaction was refused: {cause.str()}") from error
+
+    def close(self) -> None:
+        self._producer.flush(_TIMEOUT_S)

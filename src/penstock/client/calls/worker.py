@@ -1,0 +1,152 @@
+"""Making the calls that were asked for: each until it has succeeded, or was tried often enough.
+
+A call is reserved before it is made, so that others leave it alone meanwhile, and its outcome is
+noted in one transaction with whatever follows from it (`Kind.done`, `Kind.gave_up`).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any
+
+from penstock.client.calls.request import Call
+from penstock.client.database import OwnDatabase, Statements, open_database
+
+_LOG = logging.getLogger("penstock.calls")
+_SKIP = {"postgresql": " for update skip locked", "sqlite": ""}
+
+
+def _nothing(sql: Statements, call: Call, outcome: Any) -> None:
+    """Nothing follows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What is done for calls of one name."""
+
+    make: Callable[[Call], Any]
+    """The call itself; what it returns is kept as JSON, what it raises is tried again."""
+    done: Callable[[Statements, Call, Any], None] = _nothing
+    """What follows from the response, in the transaction that notes it: an outbox event, say."""
+    gave_up: Callable[[Statements, Call, str], None] = _nothing
+    """What follows when the last attempt has failed."""
+    attempts_max: int = 10
+    backoff_s: float = 1.0
+    """Before the second attempt; twice as long before each one after it."""
+    reserve_s: float = 60.0
+    """Longer than a call can take: one that was begun is left alone for so long."""
+
+
+class Worker:
+    """Runs in threads of its own from `start` to `stop`; several processes may have one."""
+
+    def __init__(
+        self, database: str, kinds: Mapping[str, Kind], *, threads: int = 1, poll_s: float = 0.1
+    ) -> None:
+        self._url, self._kinds, self._poll_s = database, dict(kinds), poll_s
+        self._stopping = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._run, name=f"calls-{number}", daemon=True)
+            for number in range(threads)
+        ]
+
+    def start(self) -> None:
+        for thread in self._threads:
+            thread.start()
+
+    def stop(self) -> None:
+        """Calls under way are finished."""
+        self._stopping.set()
+        for thread in self._threads:
+            thread.join()
+
+    def __enter__(self) -> Worker:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.stop()
+
+    def _run(self) -> None:
+        while not self._stopping.is_set():
+            try:
+                with closing(open_database(self._url)) as database:
+                    self._serve(database)
+            except Exception as error:
+                _LOG.warning("calls: %s: %s", type(error).__name__, str(error).strip())
+                self._stopping.wait(1.0)
+
+    def _serve(self, database: OwnDatabase) -> None:
+        while not self._stopping.is_set():
+            made = [make_one(database, name, kind) for name, kind in self._kinds.items()]
+            if not any(made):
+                self._stopping.wait(self._poll_s)
+
+
+def make_one(database: OwnDatabase, name: str, kind: Kind) -> bool:
+    """Make a call that is due; False if there is none."""
+    call = _reserve(database, name, kind)
+    if call is None:
+        return False
+    try:
+        response = kind.make(call)
+        kept = json.dumps(response)
+    except Exception as error:
+        _LOG.warning("call %s of %s, attempt %d: %r", call.key, name, call.attempt, error)
+        _note_failure(database, kind, call, f"{type(error).__name__}: {error}")
+        return True
+    with database.transaction() as sql:
+        if _note(sql, call, "done", response=kept):
+            kind.done(sql, call, response)
+    return True
+
+
+def _reserve(database: OwnDatabase, name: str, kind: Kind) -> Call | None:
+    with database.transaction() as sql:
+        rows = sql.execute(
+            "update penstock_call set attempts = attempts + 1, due_ms = ? where key = ("
+            "select key from penstock_call where name = ? and state = 'pending' and due_ms <= ?"
+            f" order by due_ms limit 1{_SKIP[database.dialect]})"
+            " returning key, name, request, attempts",
+            *(_now_ms() + int(kind.reserve_s * 1000), name, _now_ms()),
+        ).rows
+    return Call(rows[0][0], rows[0][1], json.loads(rows[0][2]), rows[0][3]) if rows else None
+
+
+def _note_failure(database: OwnDatabase, kind: Kind, call: Call, error: str) -> None:
+    with database.transaction() as sql:
+        if call.attempt < kind.attempts_max:
+            wait_ms = int(kind.backoff_s * 1000) * 2 ** (call.attempt - 1)
+            _note(sql, call, "pending", error=error, due_ms=_now_ms() + wait_ms)
+        elif _note(sql, call, "failed", error=error):
+            kind.gave_up(sql, call, error)
+
+
+def _note(
+    sql: Statements,
+    call: Call,
+    state: str,
+    *,
+    response: str | None = None,
+    error: str | None = None,
+    due_ms: int = 0,
+) -> bool:
+    """False: somebody else, who thought us dead, has made the call meanwhile."""
+    return (
+        sql.execute(
+            "update penstock_call set state = ?, response = ?, error = ?, due_ms = ?"
+            " where key = ? and state = 'pending' and attempts = ?",
+            *(state, response, error, due_ms, call.key, call.attempt),
+        ).count
+        == 1
+    )
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000

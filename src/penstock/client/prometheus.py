@@ -1,0 +1,27 @@
+"""A collector of figures for Prometheus: the registry it is in, and a port that serves it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from prometheus_client import CollectorRegistry
+    from prometheus_client.registry import Collector
+
+
+def registry_of(collector: Collector) -> CollectorRegistry:
+    """With the figures of the process beside its own."""
+    from prometheus_client import CollectorRegistry, ProcessCollector
+
+    registry = CollectorRegistry()
+    registry.register(collector)
+    ProcessCollector(registry=registry)
+    return registry
+
+
+def serve_metrics(collector: Collector, port: int, host: str) -> Any:
+    """Over HTTP, until the process ends; returns what `shutdown()` ends early."""
+    from prometheus_client import start_http_server
+
+    server, _ = start_http_server(port, addr=host, registry=registry_of(collector))
+    return server

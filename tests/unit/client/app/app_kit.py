@@ -1,0 +1,34 @@
+"""What tests of applications share: names, a broker of either kind, calls of it."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from collections.abc import Callable
+
+from penstock.testing.client_calls import ClientCalls
+from tests.unit.cluster_target import bootstrap_servers
+
+PATIENCE_S = 60.0
+
+
+class Target(ClientCalls):
+    """The broker that all tests of a run share."""
+
+    def __init__(self, kind: str) -> None:
+        self._servers = bootstrap_servers("kafka" if kind == "kafka" else "penstock")
+
+    @property
+    def bootstrap_servers(self) -> str:
+        return self._servers
+
+
+def new_name() -> str:
+    return f"app-{uuid.uuid4().hex[:8]}"
+
+
+def wait_until(condition: Callable[[], object], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        assert time.monotonic() < deadline, f"never: {what}"
+        time.sleep(0.01)

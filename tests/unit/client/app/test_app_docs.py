@@ -1,0 +1,97 @@
+"""What docs/applications.md and the README show of applications is true: it runs."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from penstock.cli.main import main
+from penstock.client import App
+from penstock.testing.port import free_port
+from tests.unit.client.app.app_kit import Target, wait_until
+
+ROOT = Path(__file__).resolve().parents[4]
+
+
+def blocks(page: str, kind: str) -> list[str]:
+    return re.findall(rf"```{kind}\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+
+
+def test_the_test_of_the_page() -> None:
+    told: dict[str, Any] = {"__name__": "page"}
+    module = type(sys)("page")
+    module.__dict__.update(told)
+    sys.modules["page"] = module
+    try:
+        for code in blocks("docs/applications.md", "python"):
+            exec(code, module.__dict__)
+        module.__dict__["test_the_bank_is_away"]()
+    finally:
+        del sys.modules["page"]
+
+
+def test_the_first_ten_minutes(
+    target: Target, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    """The page's own file and commands: run, charged, a dead letter, SIGTERM."""
+    (tmp_path / "billing.py").write_text(blocks("docs/applications.md", "python")[0])
+    monkeypatch.setenv("PENSTOCK_BOOTSTRAP_SERVERS", target.bootstrap_servers)
+    monkeypatch.setenv("PYTHONPATH", ":".join(sys.path))
+    main(["topics", "create", "orders", "--partitions", "3", "--if-not-exists"])
+    metrics = f"127.0.0.1:{free_port()}"
+    command = [sys.executable, "-um", "penstock", "app", "run", "billing.py:app"]
+    with open(tmp_path / "out", "w") as out:
+        process = subprocess.Popen(
+            [*command, "--metrics", metrics], cwd=tmp_path, stdout=out, stderr=out
+        )
+    try:
+        for value in ('{"id": 1, "total": 9.5}', '{"id": 2, "total": -1}'):
+            target.produce("orders", [value])
+        text = tmp_path / "out"
+        wait_until(lambda: "charged 9.5 for order 1" in text.read_text(), "an order is charged")
+        wait_until(lambda: "to the dead letters" in text.read_text(), "an order is refused")
+
+        def counted() -> bool:
+            page = urllib.request.urlopen(f"http://{metrics}/metrics", timeout=30).read().decode()
+            return 'penstock_app_dead_letters_total{app="billing",group="billing"' in page
+
+        wait_until(counted, "the letter is counted")
+        health = urllib.request.urlopen(f"http://{metrics}/healthz", timeout=30)
+        assert health.status == 200
+    finally:
+        process.send_signal(signal.SIGTERM)
+        code = process.wait(60)
+    assert code == 0, (tmp_path / "out").read_text()
+    capsys.readouterr()
+    assert main(["dlq", "show", "billing.dead-letters"]) == 0
+    assert "ValueError: a negative total" in capsys.readouterr().out
+
+
+def test_the_readme() -> None:
+    (code,) = [each for each in blocks("README.md", "python") if "@app.consumer" in each]
+    told: dict[str, Any] = {}
+    exec(code, told)
+    app = told["app"]
+    assert isinstance(app, App)
+    with app.test() as test:
+        test.send("orders", {"total": 9.5})
+        test.settle()
+        assert test.read("billing.dead-letters") == []
+
+
+def test_an_application_that_is_not_there(tmp_path: Path, capsys: Any) -> None:
+    (tmp_path / "nothing_declared.py").write_text("x = 1\n")
+    for name, said in (
+        (f"{tmp_path}/nothing_declared.py", "it declares none"),
+        (f"{tmp_path}/missing.py:app", "there is no file"),
+        ("no_such_module_here:app", "there is no module"),
+    ):
+        assert main(["app", "run", name]) == 2
+        assert said in capsys.readouterr().err

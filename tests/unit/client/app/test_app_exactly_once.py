@@ -1,0 +1,87 @@
+"""Output and offsets in one transaction: killed at any moment, each record has one output."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+from penstock.client import App, Retry
+from tests.unit.client.app.app_kit import Target, wait_until
+
+COMMITTED = {"isolation.level": "read_committed"}
+COPYING = """
+import asyncio
+from penstock.client import App
+
+app = App({name!r})
+
+@app.consumer(
+    {name!r}, output={name!r} + ".out", delivery="exactly-once", concurrency=8, commit_every=20,
+    commit_interval="50ms",
+)
+async def copy(value: int) -> int:
+    await asyncio.sleep(0.001 * (value % 7))
+    return value
+"""
+
+
+def test_failures_are_part_of_it(target: Target, name: str) -> None:
+    app = App(name)
+
+    @app.consumer(
+        name,
+        output=f"{name}.out",
+        delivery="exactly-once",
+        retry=Retry("1m", attempts=1),
+        commit_interval="50ms",
+    )
+    async def double(value: int) -> int:
+        await asyncio.sleep(0.001 * (value % 3))
+        if value == 3:
+            raise OSError("away")
+        return value * 2
+
+    with app.test(target) as test:
+        target.produce(name, [str(n) for n in range(10)], partition=0)
+        test.settle()
+        out = f"{name}.out"
+        wait_until(lambda: len(target.read(out, settings=COMMITTED)) == 9, "nine are written")
+        dead = f"{name}.dead-letters"
+        retry = f"{name}.{name}.retry-1m"
+        wait_until(lambda: target.read(retry, settings=COMMITTED), "one is tried again later")
+        test.advance("2m")
+        wait_until(lambda: target.read(dead, settings=COMMITTED), "it is dead")
+    assert sorted(int(each.value or b"") for each in target.read(out)) == [
+        n * 2 for n in range(10) if n != 3
+    ]
+
+
+def test_a_process_that_is_killed_writes_nothing_twice(
+    target: Target, name: str, tmp_path: Path
+) -> None:
+    (tmp_path / "copying.py").write_text(COPYING.format(name=name))
+    target.create_topic(name, partitions=2)
+    target.create_topic(f"{name}.out")
+    target.produce(name, [(f"k{n % 50}", str(n)) for n in range(2000)])
+    environment = os.environ | {
+        "PENSTOCK_BOOTSTRAP_SERVERS": target.bootstrap_servers,
+        "PYTHONPATH": os.pathsep.join(sys.path),
+    }
+
+    def written() -> list[int]:
+        found = target.read(f"{name}.out", settings=COMMITTED)
+        return [int(each.value or b"") for each in found]
+
+    command = [sys.executable, "-m", "penstock", "app", "run", "copying.py:app"]
+    for enough in (300, 900, 2000):
+        process = subprocess.Popen(command, cwd=tmp_path, env=environment)
+        try:
+            wait_until(lambda at=enough: len(written()) >= at, f"{enough} are written")
+        finally:
+            process.send_signal(signal.SIGTERM if enough == 2000 else signal.SIGKILL)
+            process.wait(60)
+    assert sorted(written()) == list(range(2000))
