@@ -1,9 +1,9 @@
-"""`make demo`: a broker, three nodes and a fraud detector, told as a short story while it happens.
+"""`make demo`: a broker, three nodes, a fraud detector and an order saga, told while they happen.
 
 The broker is started, filled, shared by a group, killed and restarted. Of three nodes the one that
 leads is killed under a producer. Then payments flow, Spark judges them, and the table shows it
-live. Numbers are measured while you watch, on your machine. Ctrl-C ends everything that was
-started, and removes what was written.
+live. Last, five services handle orders and are killed meanwhile. Numbers are measured while you
+watch, on your machine. Ctrl-C ends everything that was started, and removes what was written.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from tools.demonstration.process import Broker
 from tools.demonstration.telling import ClaimError, chapter, say, style
 
 CACHE = Path(__file__).resolve().parent.parent / ".cache"
+PARTS = BROKER, CLUSTER, FRAUD, SAGA = "broker", "cluster", "fraud", "saga"
 
 
 def main() -> int:
@@ -45,18 +46,37 @@ def main() -> int:
 def _tell(home: Path, options: argparse.Namespace) -> None:
     broker = Broker(home / "data")
     try:
-        tell_of_the_broker(broker)
-        tell_of_the_cluster(home)
-        chapter("6  A fraud detector on Spark")
-        missing = _missing()
-        if missing is not None:
-            say(f"not shown here: {missing}")
-            return
-        from tools.demonstration.fraud_story import Show
-
-        Show(broker, home, options.seconds, options.rate).run()
+        if BROKER in options.only:
+            tell_of_the_broker(broker)
+        if CLUSTER in options.only:
+            tell_of_the_cluster(home)
+        if FRAUD in options.only:
+            _tell_of_fraud(broker, home, options)
+        if SAGA in options.only:
+            _tell_of_saga(broker, home)
     finally:
         broker.stop()
+
+
+def _tell_of_fraud(broker: Broker, home: Path, options: argparse.Namespace) -> None:
+    chapter("6  A fraud detector on Spark")
+    missing = _missing()
+    if missing is not None:
+        say(f"not shown here: {missing}")
+        return
+    from tools.demonstration.fraud_story import Show
+
+    if BROKER not in options.only:
+        broker.start()
+    Show(broker, home, options.seconds, options.rate).run()
+
+
+def _tell_of_saga(broker: Broker, home: Path) -> None:
+    from tools.demonstration.saga_story import tell_of_the_saga
+
+    if not broker.is_running:
+        broker.start()
+    tell_of_the_saga(broker, home)
 
 
 def _missing() -> str | None:
@@ -78,6 +98,7 @@ def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="demo", description=__doc__.partition("\n")[0])
     parser.add_argument("--seconds", type=float, default=50.0, help="how long payments are watched")
     parser.add_argument("--rate", type=int, default=2_000, help="payments a second")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=PARTS, help="parts of it")
     return parser.parse_args()
 
 
@@ -91,6 +112,7 @@ def _farewell() -> None:
         "penstock consume fraud.reviews --follow",
         "penstock fraud rules list",
         "penstock dlq list",
+        "penstock saga demo --kill",
     ):
         say(f".venv/bin/{command}")
     say("Any Kafka client works: point its bootstrap.servers at 127.0.0.1:9092.")

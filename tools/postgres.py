@@ -43,7 +43,9 @@ def missing_prerequisite() -> str | None:
 
 
 class Postgres:
-    def __init__(self) -> None:
+    def __init__(self, *, durable: bool = False) -> None:
+        """`durable`: commits reach the disk, as they should outside of tests."""
+        self._fsync = "on" if durable else "off"
         found = programs()
         if found is None:
             raise RuntimeError(missing_prerequisite())
@@ -76,10 +78,17 @@ class Postgres:
         subprocess.run(
             [*initdb, "--no-sync", "-E", "UTF8"], check=True, capture_output=True, **user
         )
+        self.resume()
+
+    def resume(self) -> None:
+        """Run the server, on the data that it has."""
+        data = self._folder / "data"
         server = [str(self._programs / "postgres"), "-D", str(data), "-k", str(self._folder)]
-        listen = ["-h", "127.0.0.1", "-p", str(self._port), "-c", "fsync=off"]
-        with open(self._folder / "log", "wb") as log:
-            self._process = subprocess.Popen([*server, *listen], stdout=log, stderr=log, **user)
+        listen = ["-h", "127.0.0.1", "-p", str(self._port), "-c", f"fsync={self._fsync}"]
+        with open(self._folder / "log", "ab") as log:
+            self._process = subprocess.Popen(
+                [*server, *listen], stdout=log, stderr=log, **_other_user()
+            )
         self._wait_ready()
 
     def _wait_ready(self) -> None:
@@ -97,6 +106,11 @@ class Postgres:
                 time.sleep(0.05)
 
     def stop(self) -> None:
+        self.halt()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+    def halt(self) -> None:
+        """End the server, and leave its data for `resume`."""
         process, self._process = self._process, None
         if process is not None and process.poll() is None:
             # Fast shutdown: connections are cut, nothing is waited for.
@@ -106,7 +120,6 @@ class Postgres:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def _other_user() -> dict[str, Any]:

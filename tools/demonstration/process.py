@@ -36,6 +36,10 @@ class Broker:
         self._process: subprocess.Popen[bytes] | None = None
 
     @property
+    def is_running(self) -> bool:
+        return self._process is not None
+
+    @property
     def pid(self) -> int:
         assert self._process is not None
         return self._process.pid
