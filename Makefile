@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 # What setup.py compiles: an old copy would win over the source.
-COMPILED := src/penstock/records/walk.py src/penstock/records/walk.pxd
+COMPILED := $(foreach name,column walk,src/penstock/records/$(name).py src/penstock/records/$(name).pxd)
 TARGET ?= penstock
 SEEDS ?= 1-200
 # Tests wait more than they compute: more processes than cores. PYTEST_ARGS="-n 0" runs them in one.
@@ -26,10 +26,10 @@ $(READY): pyproject.toml constraints.txt setup.py $(COMPILED)
 	@"$(PYTHON)" -c 'import venv, ensurepip' 2>/dev/null || { echo "penstock: Python's venv module is missing: install python3-venv" >&2; exit 1; }
 	@echo "creating $(VENV) with $$("$(PYTHON)" --version); packages take a minute or two, once"
 	@"$(PYTHON)" -m venv $(VENV)
-	@PYTHONPATH=src $(BIN)/python -m tools.install $(VENV) -c constraints.txt -e '.[dev,spark]'
+	@PYTHONPATH=src $(BIN)/python -m tools.install $(VENV) -c constraints.txt -e '.[dev,spark,sql]'
 	@touch $(READY)
 
-demo: $(READY) ## a broker, three nodes and a leader killed, a fraud detector on Spark (two minutes; Ctrl-C ends it)
+demo: $(READY) ## a broker, three nodes and a leader killed, a fraud detector on Spark, an order saga (two minutes and a half; Ctrl-C ends it)
 	@$(BIN)/python -m tools.demo $(DEMO_ARGS)
 
 test: $(READY) ## run all tests (those that need Java or Maven say so when they are missing)
@@ -48,6 +48,7 @@ format: $(READY) ## format the source
 generate: $(READY) ## write the generated code and pages anew
 	@$(BIN)/python -m tools.generate_protocol
 	@$(BIN)/python tools/generate_config_docs.py
+	@$(BIN)/python -m tools.generate_monitoring
 
 conformance: $(READY) ## real clients and Kafka's tools; TARGET=cluster: on three nodes, TARGET=kafka: on Apache Kafka
 	@$(BIN)/python -m pytest -n $(WORKERS) tests/conformance tests/pipelines --target $(TARGET) --conformance-report .cache/conformance/$(TARGET).json $(PYTEST_ARGS)
@@ -65,6 +66,10 @@ hostile: $(READY) ## hostile input beside a well-behaved client, also on Apache 
 
 bench: $(READY) ## measure beside Apache Kafka 4.3; writes docs/benchmarks.md (long)
 	@$(BIN)/python -m bench $(BENCH_ARGS)
+	$(if $(BENCH_ARGS),,@$(BIN)/python -m bench.security)
+
+bench-security: $(READY) ## measure TLS, logins, access control, audit and quotas; writes docs/benchmarks.md (ten minutes)
+	@$(BIN)/python -m bench.security $(BENCH_ARGS)
 
 bench-pipelines: $(READY) ## measure pipelines on Penstock and on Apache Kafka; writes docs/benchmarks.md (half an hour)
 	@$(BIN)/python -m bench.pipelines $(BENCH_ARGS)
@@ -72,11 +77,18 @@ bench-pipelines: $(READY) ## measure pipelines on Penstock and on Apache Kafka; 
 bench-cluster: $(READY) ## measure three nodes beside three of Apache Kafka 4.3; writes docs/benchmarks-cluster.md (25 minutes)
 	@$(BIN)/python -m bench.cluster $(BENCH_ARGS)
 
+bench-client: $(READY) ## measure consumers as functions beside FastStream; writes docs/applications.md (five minutes)
+	@$(BIN)/python -m pip install -q -c constraints.txt -e '.[bench]'
+	@$(BIN)/python -m bench.client --write $(BENCH_ARGS)
+
 bench-large: $(READY) ## measure the metadata of 200 brokers and 500,000 partitions; writes docs/scale.md (two minutes)
 	@$(BIN)/python -m bench.large --write $(BENCH_ARGS)
 
+bench-sql: $(READY) ## measure `penstock sql` over 10 GB beside kafka-console-consumer and jq, and Spark; writes docs/catalog.md (half an hour)
+	@$(BIN)/python -m bench.sql --write $(BENCH_ARGS)
+
 clusters: $(READY) ## long tests of clusters: chaos by dice, planted faults, Apache Kafka's nodes among ours, a Spark cluster that loses its parts (a quarter of an hour)
-	@PENSTOCK_CLUSTERS=1 $(BIN)/python -m pytest -n 2 tests/cluster tests/chaos tests/mixed tests/pipelines/test_pipeline_cluster_faults.py $(PYTEST_ARGS)
+	@PENSTOCK_CLUSTERS=1 $(BIN)/python -m pytest -n 2 tests/cluster tests/chaos tests/mixed tests/pipelines/test_pipeline_cluster_faults.py tests/pipelines/test_pipeline_object_store.py tests/pipelines/test_pipeline_search.py $(PYTEST_ARGS)
 	@PENSTOCK_CLUSTERS=1 $(BIN)/python -m pytest -n 1 --target kafka tests/pipelines/test_pipeline_cluster_faults.py $(PYTEST_ARGS)
 
 simulate: $(READY) ## whole nodes in virtual time, with crashes and cuts from seeds; SEEDS=1-1000, or one to see it again
@@ -100,9 +112,17 @@ sink-kill: $(READY) ## kill Spark under the exactly-once sink and compare what w
 fraud-kill: $(READY) ## kill detector and broker under load, prove one verdict each (half an hour)
 	@$(BIN)/python -m tools.fraud_kill $(FRAUD_ARGS)
 
+saga-kill: $(READY) ## kill services, broker and database connections of the order saga, then check all books; also with planted faults (a quarter of an hour)
+	@$(BIN)/python -m tools.saga_kill --seconds 300 $(SAGA_ARGS)
+	@$(BIN)/python -m tools.saga_kill --seconds 300 --postgres $(SAGA_ARGS)
+	@for fault in no-outbox no-idempotence no-compensation; do $(BIN)/python -m tools.saga_kill --seconds 60 --fault $$fault $(SAGA_ARGS) || exit 1; done
+
+bench-outbox: $(READY) ## measure the outbox relay on PostgreSQL (a minute)
+	@$(BIN)/python -m bench.outbox $(BENCH_ARGS)
+
 clean: ## remove what the other targets made
 	rm -rf $(VENV) .cache build dist src/*.egg-info penstock-data
 	find src -name '*.so' -delete
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-.PHONY: help setup demo test check format generate conformance conformance-table hostile bench bench-pipelines bench-cluster bench-large clusters simulate crash eos chaos silence sink-kill fraud-kill clean
+.PHONY: $(shell awk -F: '/^[a-z-]+:.*\#\# / {print $$1}' $(firstword $(MAKEFILE_LIST)))

@@ -98,10 +98,4 @@ METRICS: Final = (
     Metric("transaction.commit.p99", "commit of a transaction, p99", "ms", _HALF),
     Metric("transaction.end.p50", "the broker's part of it (EndTxn), p50", "ms"),
     Metric("transaction.end.p99", "the broker's part of it (EndTxn), p99", "ms"),
-    Metric("quota.p99.before", "ack, p99, alone", "ms"),
-    Metric("quota.p99.during", "ack, p99, beside one at five times its quota", "ms"),
-    Metric("quota.p99.after", "ack, p99, after that", "ms"),
-    Metric("quota.p99.ratio", "the second over the first", "×", _limit(1.5)),
-    Metric("quota.wait", "the wait that one is told, median", "ms"),
-    Metric("quota.rate", "what it gets of its quota", "×"),
 )

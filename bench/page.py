@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 BROKER = "broker"
+SECURITY = "security"
 PIPELINES = "pipelines"
 
-_BEGIN = "<!-- pipelines: written by make bench-pipelines -->\n"
+_MARKS: Final = {
+    SECURITY: "<!-- security: written by make bench-security -->\n",
+    PIPELINES: "<!-- pipelines: written by make bench-pipelines -->\n",
+}
+"""In the order of the page; the broker's part comes before them all."""
 
 
 def write_part(path: Path, part: str, text: str) -> None:
@@ -15,10 +21,16 @@ def write_part(path: Path, part: str, text: str) -> None:
 
 
 def with_part(page: str, part: str, text: str) -> str:
-    """The page with one part new. The broker's comes first, the pipelines' after the mark."""
-    broker, mark, pipelines = page.partition(_BEGIN)
-    if part == BROKER:
-        broker = text
-    else:
-        mark, pipelines = _BEGIN, text
-    return broker.rstrip("\n") + "\n" + (f"\n{mark}{pipelines}" if mark else "")
+    """The page with one part new."""
+    parts = {}
+    for name, mark in reversed(_MARKS.items()):
+        page, found, parts[name] = page.partition(mark)
+        if not found:
+            del parts[name]
+    parts[BROKER] = page
+    parts[part] = text
+    said = [parts[BROKER].rstrip("\n") + "\n"]
+    said += [
+        mark + parts[name].rstrip("\n") + "\n" for name, mark in _MARKS.items() if name in parts
+    ]
+    return "\n".join(said)

@@ -22,7 +22,6 @@ from bench.case import (
     latency,
     partition,
     produce,
-    quota,
     start,
     transaction,
 )
@@ -80,7 +79,6 @@ CASES: Final = (
     Case("coordinator", "coordinator start", group_load.coordinator_start, BOTH),
     Case("heartbeat", "heartbeating groups", group_heartbeat.heartbeat, BOTH),
     Case("transaction", "transactional copy", transaction.transaction),
-    Case("quota", "a throttled neighbour", quota.neighbour, BOTH),
 )
 GROUPS: Final = tuple(dict.fromkeys(case.group for case in CASES))
 

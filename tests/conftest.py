@@ -18,6 +18,11 @@ os.environ.setdefault(
     "PENSTOCK_JAR_CACHE", str(Path(__file__).resolve().parent.parent / ".cache" / "jars")
 )
 
+# The Java processes of Spark live for seconds here: what they would compile well, or record for
+# later ones, is not worth it.
+BRIEF_SPARK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
+os.environ.setdefault("SPARK_SUBMIT_OPTS", BRIEF_SPARK)
+
 # A shell's background job ignores Ctrl-C, and so would all that tests start to interrupt it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -37,8 +42,11 @@ if not os.environ.get("PENSTOCK_CLUSTERS"):
         "mixed/test_migrate.py",
         "mixed/test_kafka_voters_under_ours.py",
         "mixed/test_mixed_voters.py",
+        "mixed/test_secured.py",
         "mixed/test_voter_beside_kafka.py",
         "pipelines/test_pipeline_cluster_faults.py",
+        "pipelines/test_pipeline_object_store.py",
+        "pipelines/test_pipeline_search.py",
     ]
 
 _scratch: list[str] = []

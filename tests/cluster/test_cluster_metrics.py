@@ -7,6 +7,7 @@ from collections.abc import Callable
 from urllib.request import urlopen
 
 import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
 from prometheus_client.parser import text_string_to_metric_families
 
 from penstock.testing.cluster import Cluster
@@ -90,3 +91,40 @@ def test_too_few_replicas(penstock_cluster: Cluster) -> None:
     assert total(cluster, "offline_partitions") == 0
     for node in cluster.running:
         assert 0 <= scrape(cluster, node)["penstock_loop_idle_ratio"] <= 1
+
+
+def group_rows(cluster: Cluster, name: str) -> dict[int, list[float]]:
+    """By partition of the topic: what the nodes tell, all of them together."""
+    found: dict[int, list[float]] = {}
+    for node in cluster.running:
+        with urlopen(f"http://{cluster.nodes[node].metrics}/metrics", timeout=10) as answer:
+            text = answer.read().decode()
+        for family in text_string_to_metric_families(text):
+            for sample in family.samples:
+                if sample.name == f"penstock_group_{name}":
+                    found.setdefault(int(sample.labels["partition"]), []).append(sample.value)
+    return found
+
+
+@pytest.mark.penstock(nodes=3, metrics=True)
+def test_lag_of_partitions_that_the_coordinator_has_no_replica_of(
+    penstock_cluster: Cluster,
+) -> None:
+    cluster = penstock_cluster
+    cluster.create_topic("apart", partitions=3, replication_factor=1)
+    hour_ms = 3_600_000
+    now_ms = int(time.time() * 1000)
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers})
+    for partition in range(3):
+        for hours in (3, 2, 1):
+            at = now_ms - hours * hour_ms
+            producer.produce("apart", b"record", partition=partition, timestamp=at)
+    assert producer.flush(WAIT_S) == 0
+    consumer = Consumer({"bootstrap.servers": cluster.bootstrap_servers, "group.id": "g"})
+    offsets = [TopicPartition("apart", partition, partition + 1) for partition in range(3)]
+    consumer.commit(offsets=offsets, asynchronous=False)
+    consumer.close()
+    assert group_rows(cluster, "lag") == {0: [2], 1: [1], 2: [0]}
+    ages = group_rows(cluster, "lag_seconds")
+    assert 7200 <= ages[0][0] < 9000 and 3600 <= ages[1][0] < 5400
+    assert ages[2] == [0]

@@ -23,7 +23,7 @@ from penstock.protocol.messages.incremental_alter_configs import (
 from penstock.settings.broker import BROKER_KEYS
 from penstock.settings.key import AT_START, PROMISE, READ_ONLY
 from tests.conformance.clients.raw import Connection
-from tests.conformance.conftest import Cluster
+from tests.conformance.conftest import Cluster, wait_until
 
 pytestmark = pytest.mark.client("raw requests")
 
@@ -49,16 +49,22 @@ def wire(cluster: Cluster) -> Iterator[Connection]:
         yield connection
 
 
-def ask(wire: Connection, kind: int, name: str, *changes: Change) -> tuple[int, str]:
-    """What a change would be answered with; it is not made."""
+def ask(
+    wire: Connection, kind: int, name: str, *changes: Change, validate_only: bool = True
+) -> tuple[int, str]:
+    """What a change is answered with; it is not made unless asked for."""
     configs = [
         AlterableConfig(name=key, config_operation=OPERATIONS[how], value=value)
         for how, key, value in changes
     ]
     resource = AlterConfigsResource(resource_type=kind, resource_name=name, configs=configs)
-    request = IncrementalAlterConfigsRequest(resources=[resource], validate_only=True)
+    request = IncrementalAlterConfigsRequest(resources=[resource], validate_only=validate_only)
     (answer,) = wire.call(request, 1).responses
     return answer.error_code, answer.error_message or ""
+
+
+def change(wire: Connection, name: str, *changes: Change) -> None:
+    assert ask(wire, BROKER, name, *changes, validate_only=False) == (NONE, "")
 
 
 def ask_older(wire: Connection, kind: int, name: str, *changes: Change) -> tuple[int, str]:
@@ -275,6 +281,22 @@ def described(wire: Connection, name: str) -> dict[str, Any]:
     (result,) = wire.call(DescribeConfigsRequest(resources=[resource]), 4).results
     assert result.error_code == 0
     return {entry.name: entry for entry in result.configs}
+
+
+@pytest.mark.feature("A setting of a broker that nobody declared is kept, and not shown")
+@pytest.mark.parametrize("name", ["own", ""])
+def test_undeclared_setting(cluster: Cluster, wire: Connection, name: str) -> None:
+    where, key = (str(cluster.broker_id) if name else ""), "custom.plugin.key"
+    if name:
+        # Of all brokers it would take back what they must have.
+        assert ask_older(wire, BROKER, where, ("SET", key, "x")) == (NONE, "")
+    change(wire, where, ("SET", key, "x"))
+    wait_until(lambda: key in described(wire, where))
+    entry = described(wire, where)[key]
+    assert (entry.value, entry.is_sensitive, entry.config_type) == (None, True, 0)
+    assert (entry.config_source, entry.read_only) == (2 if name else 3, True)
+    change(wire, where, ("DELETE", key, None))
+    wait_until(lambda: key not in described(wire, where))
 
 
 @pytest.mark.feature("Every setting of a broker is described as read-only where it is")

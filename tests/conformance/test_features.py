@@ -77,6 +77,16 @@ def test_refused(connection: Connection, feature: str, level: int, kind: int, me
     assert re.search(message, told), told
 
 
+@pytest.mark.feature("Every level that is said to be supported can be chosen")
+@pytest.mark.client("raw requests")
+def test_supported_levels(connection: Connection) -> None:
+    request = ApiVersionsRequest(client_software_name="test", client_software_version="1")
+    supported = {one.name: one for one in connection.call(request, 4).supported_features}
+    assert {TRANSACTION, "share.version", "streams.version"} <= supported.keys()
+    for name, range_ in supported.items():
+        assert update(connection, name, range_.max_version, dry_run=True) == (0, ""), name
+
+
 @pytest.mark.java
 @pytest.mark.usefixtures("restored")
 @pytest.mark.feature("describe, upgrade, downgrade, disable")

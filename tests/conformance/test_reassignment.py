@@ -108,6 +108,10 @@ def test_log_directory(connection: Connection, cluster: Cluster, topic: str) -> 
     assert move(here, topic, 9) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     assert move(here, MISSING) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     assert move("/no/such/directory", topic) == ErrorCode.LOG_DIR_NOT_FOUND
+    assert move(f"{here}/", topic) == ErrorCode.LOG_DIR_NOT_FOUND
+    # With a copy in mind, whose directory has a longer name.
+    assert move("/no/such/directory", "x" * 214) == ErrorCode.INVALID_TOPIC_EXCEPTION
+    assert move(here, "x" * 213) == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 @pytest.mark.java

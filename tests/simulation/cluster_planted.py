@@ -7,7 +7,7 @@ from contextlib import ExitStack, contextmanager
 from types import ModuleType
 from typing import NamedTuple
 
-from penstock.replication import fetcher, partition
+from penstock.replication import context, fetcher
 from penstock.replication.isr_change import IsrChange
 from penstock.replication.leader import Leader
 from tests.simulation.cluster_checker import replaced
@@ -38,7 +38,7 @@ class Plant(NamedTuple):
 
 PLANTED = {
     "min ISR ignored": Plant(
-        [(partition, "Leader", LeaderWithoutMinIsr)], ("cut off", "split", "kill")
+        [(context, "Leader", LeaderWithoutMinIsr)], ("cut off", "split", "kill")
     ),
     "truncation by high watermark": Plant(
         [(fetcher, "Follower", FollowerCutAtWatermark)], ("kill", "pause")
@@ -50,7 +50,7 @@ PLANTED = {
         ],
         ("slow disk", "crash seen"),
     ),
-    "an unfenced old leader": Plant([(partition, "Leader", LeaderByItself)], ("cut off", "split")),
+    "an unfenced old leader": Plant([(context, "Leader", LeaderByItself)], ("cut off", "split")),
 }
 
 

@@ -19,6 +19,7 @@ from penstock.protocol.messages.alter_client_quotas import (
 )
 from penstock.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from penstock.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from penstock.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from penstock.testing.simulation.cluster import SimulatedCluster
 from tests.node.wire_kit import batch, fetch, fetched, part, produce, produced
 from tests.simulation.client_kit import create_topic
@@ -186,6 +187,32 @@ def test_partitions_are_made_and_deleted_within_the_quota() -> None:
             again = await ask(DeleteTopicsRequest(topics=[DeleteTopicState(name="b")]), 6)
             assert again.responses[0].error_code == ErrorCode.THROTTLING_QUOTA_EXCEEDED
             assert again.throttle_time_ms > 18_000
+
+        cluster.run(work())
+
+
+def test_topics_that_are_made_by_using_them_count_as_well() -> None:
+    with one_node(controller_quota_window_num=10, num_partitions=20) as cluster:
+
+        async def work() -> None:
+            await set_quota(cluster, "controller_mutation_rate", 1.0)
+
+            async def use(name: str, client_id: str = GREEDY) -> int:
+                """Twice: the second time it is there, if it was made."""
+                request = MetadataRequest(
+                    topics=[MetadataRequestTopic(name=name)], allow_auto_topic_creation=True
+                )
+                await cluster.peer("one", client_id).call(request, version=12, timeout_s=WAIT_S)
+                again: Any = await cluster.peer("one", client_id).call(
+                    request, version=12, timeout_s=WAIT_S
+                )
+                return int(again.topics[0].error_code)
+
+            assert await use("a") == 0
+            assert await use("b") == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            assert await use("c", MODEST) == 0
+            await asyncio.sleep(30)
+            assert await use("b") == 0
 
         cluster.run(work())
 

@@ -13,13 +13,13 @@ from typing import Any
 import pytest
 
 from bench.load.child import LoadFailedError
-from bench.page import BROKER, PIPELINES, with_part
+from bench.page import BROKER, PIPELINES, SECURITY, with_part
 from bench.peer import KAFKA, PENSTOCK
 from bench.pipelines.case import steady
 from bench.pipelines.case.outcome import Outcome, Profile
 from bench.pipelines.child import Child
 from bench.pipelines.scale import QUICK
-from bench.pipelines.section import Results, as_json, as_section, rows
+from bench.pipelines.section import Origin, Results, as_json, as_section, from_json, rows
 from bench.pipelines.usage import DRIVER, JVM, WORKER, cores, look, spark_role, tree
 from bench.pipelines.window import (
     Stretch,
@@ -208,6 +208,9 @@ def test_each_part_of_the_page_survives_the_other() -> None:
     assert "one" not in again
     assert again.count("## Pipelines") == 1
     assert with_part(again, BROKER, "# Benchmarks\n") == again
+    three = with_part(again, SECURITY, "## Security\n")
+    assert three.index("# Benchmarks") < three.index("## Security") < three.index("## Pipelines")
+    assert with_part(three, PIPELINES, "## Pipelines\n\ntwo\n") == three
 
 
 @pytest.fixture
@@ -233,6 +236,17 @@ def results() -> Results:
 def test_figures_are_medians_beside_kafka(results: Results) -> None:
     (row,) = rows(results, QUICK, PENSTOCK)
     assert (row.value, row.kafka, row.is_met) == (130.0, 150.0, True)
+
+
+def test_a_part_measured_anew_stands_beside_the_rest(results: Results) -> None:
+    how = {"rounds": 1, "quick": False, "only": "stateless"}
+    results.origins["stateless"] = Origin(QUICK, "1, commit a")
+    kept = from_json(json.loads(json.dumps(as_json(results, QUICK, {}, how))))
+    assert (kept.outcomes, kept.origins) == (results.outcomes, results.origins)
+    now = replace(QUICK, stateless_rate=7, measured_seconds=9.0)
+    text = as_section(kept, now, {"Penstock": "1, commit b"}, how)
+    assert "- stateless is of a run of its own: Penstock 1, commit a, 6 s measured\n" in text
+    assert "| stateless verdicts, 5,000/s, p99 |" in text
 
 
 def test_the_section_shows_bars_profiles_and_failures(results: Results) -> None:

@@ -144,6 +144,7 @@ class KitNode:
             fetch_sessions=FetchSessions(10),
             metrics=metrics,
             log_dirs=LogDirs([self.log_dir]),
+            log_dir_moves=None,  # type: ignore[arg-type]
             quorum=None,  # type: ignore[arg-type]
             controller_listeners=frozenset(),
             answer_embedded=None,  # type: ignore[arg-type]
