@@ -8,11 +8,13 @@ Opening a sender takes the transactional id over: a relay thought dead commits n
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 
 from penstock.client.error import DeliveryError
+from penstock.client.fatal import fatal_errors_told
 from penstock.client.outbox.event import Event
 from penstock.client.outbox.shard import Batch
 from penstock.client.session import LOG
@@ -109,7 +111,8 @@ class ShardSender:
                 )
                 return
             except BufferError:
-                self._producer.poll(0.1)
+                with fatal_errors_told():
+                    self._producer.poll(0.1)
             except KafkaException as error:
                 if error.args[0].code() in _DEFECTS:
                     self._failed.append((event, error.args[0]))
@@ -122,7 +125,8 @@ class ShardSender:
 
     def _settle(self, batch: Batch, only: Event | None) -> None:
         """Wait for the reports of what was produced, and raise what they say."""
-        left = self._producer.flush(_TIMEOUT_S)
+        with fatal_errors_told():
+            left = self._producer.flush(_TIMEOUT_S)
         if not self._failed:
             if left:
                 raise DeliveryError(f"{batch.events[0].topic}: not acknowledged in time")
@@ -141,8 +145,10 @@ class ShardSender:
         self._group_reader.close()
 
     def _drop(self) -> None:
-        self._producer.purge()
-        self._producer.flush(0)
+        # One that was taken over raises here, and has nothing more to say.
+        with suppress(KafkaException), fatal_errors_told():
+            self._producer.purge()
+            self._producer.flush(0)
 
 
 def _producer_settings(kafka: Mapping[str, Any], transactional_id: str) -> dict[str, Any]:

@@ -19,6 +19,7 @@ from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Producer
 
+from penstock.client.fatal import fatal_errors_told
 from penstock.pipelines.patience import SILENT
 from penstock.pipelines.sinks.fence import FenceReader, Target
 
@@ -72,8 +73,8 @@ class TaskProducer:
         except KafkaException as failure:
             # None open, or fenced, or the broker is away: whoever opens the producer aborts it.
             ours = not says_fenced(failure)
-        with suppress(KafkaException, SystemError):
-            # The client's way of saying that it was fenced, here.
+        with suppress(KafkaException), fatal_errors_told():
+            # It raises if it was fenced.
             self.producer.close()
         return ours
 
