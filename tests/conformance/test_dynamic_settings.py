@@ -90,6 +90,7 @@ REFUSED: list[tuple[int, str, list[Change], int, str]] = [
         INVALID_REQUEST,
         "Cannot update these configs dynamically: [num.partitions]",
     ),
+    (BROKER, "1", [("SET", "sasl.kerberos.min.time.before.relogin", "58000")], NONE, ""),
     (BROKER, "1", [("DELETE", "num.partitions", None)], NONE, ""),
     (
         BROKER,

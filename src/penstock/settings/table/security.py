@@ -24,6 +24,7 @@ from penstock.settings.key import (
     SHORT,
     STRING,
     UNKNOWN,
+    UNREAD,
     Row,
 )
 
@@ -63,12 +64,13 @@ ROWS: Final[tuple[Row, ...]] = (
     ("sasl.client.callback.handler.class", CLASS, None, None, MEDIUM, READ_ONLY, PROMISE),
     ("sasl.enabled.mechanisms", LIST, "GSSAPI", None, MEDIUM, PER_BROKER, READ),
     ("sasl.jaas.config", PASSWORD, None, None, MEDIUM, PER_BROKER, PROMISE),
-    ("sasl.kerberos.kinit.cmd", STRING, "/usr/bin/kinit", None, MEDIUM, PER_BROKER, PROMISE),
-    ("sasl.kerberos.min.time.before.relogin", LONG, "60000", None, MEDIUM, PER_BROKER, PROMISE),
+    # How logins by Kerberos would go. Whether they are asked for, sasl.enabled.mechanisms says.
+    ("sasl.kerberos.kinit.cmd", STRING, "/usr/bin/kinit", None, MEDIUM, PER_BROKER, UNREAD),
+    ("sasl.kerberos.min.time.before.relogin", LONG, "60000", None, MEDIUM, PER_BROKER, UNREAD),
     ("sasl.kerberos.principal.to.local.rules", LIST, "DEFAULT", None, MEDIUM, PER_BROKER, PROMISE),
     ("sasl.kerberos.service.name", STRING, None, None, MEDIUM, PER_BROKER, PROMISE),
-    ("sasl.kerberos.ticket.renew.jitter", DOUBLE, "0.05", None, MEDIUM, PER_BROKER, PROMISE),
-    ("sasl.kerberos.ticket.renew.window.factor", DOUBLE, "0.8", None, MEDIUM, PER_BROKER, PROMISE),
+    ("sasl.kerberos.ticket.renew.jitter", DOUBLE, "0.05", None, MEDIUM, PER_BROKER, UNREAD),
+    ("sasl.kerberos.ticket.renew.window.factor", DOUBLE, "0.8", None, MEDIUM, PER_BROKER, UNREAD),
     ("sasl.login.callback.handler.class", CLASS, None, None, MEDIUM, READ_ONLY, PROMISE),
     ("sasl.login.class", CLASS, None, None, MEDIUM, READ_ONLY, PROMISE),
     ("sasl.login.connect.timeout.ms", INT, None, None, LOW, READ_ONLY, PROMISE),
