@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,10 +12,21 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from penstock.cli.cluster import Cluster
+from penstock.cli.failure import Failure
+from penstock.cli.leader_call import fetch, leaders_of
+from penstock.cli.operator.link import Link
 from penstock.cli.profile import Target
 from penstock.cli.query import scan
 from penstock.cli.query.bound import TIME, Bounds, ScanFilter
 from penstock.cli.query.engine import SqlEngine
+from penstock.cli.query.topic import plan_ranges
+from penstock.cli.wire_call import BrokerConnection
+from penstock.protocol.messages.fetch import FetchableTopicResponse, FetchResponse, PartitionData
+from penstock.protocol.messages.metadata import (
+    MetadataResponse,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
 from tests.unit.cli.conftest import Command
 
 START_MS = 1_700_000_000_000
@@ -127,6 +139,35 @@ def test_what_is_not_asked_for_is_not_read(
     rows, records = read(f"{table} LIMIT 5")
     assert rows == 5
     assert records < 4000
+
+
+def test_a_client_over_its_quota_asks_again_when_it_may() -> None:
+    here = PartitionData(partition_index=0, high_watermark=5)
+    answered = FetchableTopicResponse(topic="orders", partitions=[here])
+    answers = [FetchResponse(throttle_time_ms=1500), FetchResponse(responses=[answered])]
+    waits: list[float] = []
+
+    class Connection:
+        def call(self, *_: object) -> FetchResponse:
+            return answers.pop(0)
+
+    connection = cast("BrokerConnection", Connection())
+    asked = {("orders", 0): 0}
+    found = fetch(connection, asked, bytes_max=1, partition_bytes_max=1, pause=waits.append)
+    assert (found, waits) == ({("orders", 0): here}, [1.5])
+    answers.append(FetchResponse(throttle_time_ms=1500))
+    assert not fetch(connection, asked, bytes_max=1, partition_bytes_max=1, pause=lambda _: True)
+
+
+def test_a_partition_that_cannot_be_read_is_not_left_out() -> None:
+    partitions = [MetadataResponsePartition(partition_index=3, leader_id=-1)]
+    described = MetadataResponseTopic(name="orders", partitions=partitions)
+    leaders = leaders_of(MetadataResponse(topics=[described]))
+    link = Link(Cluster(Target("127.0.0.1:1")))
+    with pytest.raises(Failure, match="orders-3 has no leader"):
+        plan_ranges(link, leaders, "orders", ScanFilter(None), 0, frozenset())
+    other = ScanFilter(pc.field("partition") == pa.scalar(1, pa.int32()))
+    assert plan_ranges(link, leaders, "orders", other, 0, frozenset()) == []
 
 
 def test_bounds_of_filters() -> None:
