@@ -197,6 +197,7 @@ def test_faults_of_statements(command: Command, topic: str) -> None:
     for statement, said, code in (
         (f"SELEC 1 {table}", 'SQL: syntax error at or near "SELEC"', 2),
         (f"SELECT x {table}", 'SQL: Binder Error: Referenced column "x" not found', 2),
+        (f"SELECT value->>'$.x' {table}", "SQL: Invalid Input Error: Malformed JSON at byte 0", 2),
         (f"SELECT value::int {table}", "SQL: Conversion Error: Could not convert string 'no n", 1),
         ("SELECT 1 FROM topik", "SQL: there is no table or topic topik; did you mean Topic?", 2),
         ("SELECT 1 FROM a.b", 'SQL: a name with a dot goes in double quotes: "a.b"', 2),
@@ -205,6 +206,30 @@ def test_faults_of_statements(command: Command, topic: str) -> None:
         ("SELECT * FROM read_csv('/etc/passwd')", "SQL: Permission Error: Cannot access file", 1),
     ):
         assert command.fail("sql", statement, code=code).startswith(said)
+
+
+@PENSTOCK_ALONE
+def test_forms_of_rows(command: Command, topic: str) -> None:
+    command.run("topics", "create", topic, "-p", "1")
+    assert topic in command.run("sql", "SHOW TABLES").lines
+    assert "PartitionLag" in command.run("sql", "SHOW TABLES").lines
+    (row,) = command.run(
+        "sql",
+        "--json",
+        "SELECT 1 AS a, 2 AS a, 'nan'::double AS n, [1.5, 'inf'::double] AS l, 'ü' AS t, "
+        "MAP {DATE '2026-01-02': 'x'::BLOB} AS m, {'at': TIMESTAMPTZ '2026-01-02 03:04:05Z'} AS s",
+    ).lines
+    assert json.loads(row, parse_constant=pytest.fail) == {
+        "a": 1,
+        "a_1": 2,
+        "n": None,
+        "l": [1.5, None],
+        "t": "ü",
+        "m": {"2026-01-02": "78"},
+        "s": {"at": "2026-01-02T03:04:05.000Z"},
+    }
+    (_, row) = command.run("sql", "SELECT chr(27) || 'a' || chr(10) || 'bü' AS t").lines
+    assert row == "\\x1ba\\nbü"
 
 
 def test_no_cluster_to_ask(nowhere: Command) -> None:
