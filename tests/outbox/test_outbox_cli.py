@@ -7,6 +7,9 @@ import signal
 import subprocess
 import sys
 import urllib.request
+from pathlib import Path
+
+import pytest
 
 from penstock.testing.broker import Broker
 from penstock.testing.port import free_port
@@ -36,15 +39,21 @@ def test_tables_are_made_or_printed(sqlite_url: str) -> None:
     assert (status["waiting"], status["set_aside"], status["refused"]) == (3, 0, [])
 
 
-def test_what_is_missing_is_said_in_one_line(sqlite_url: str) -> None:
+@pytest.mark.parametrize("command", ["relay", "status"])
+def test_what_is_missing_is_said_in_one_line(command: str, sqlite_url: str, tmp_path: Path) -> None:
+    mistyped = tmp_path / "mistyped.db"
+    with begun(sqlite_url) as connection:
+        connection.execute("create table other (id integer)")
     for url, said in (
         (sqlite_url, "penstock: no outbox in this database"),
+        (f"sqlite:///{mistyped}", "penstock: there is no database"),
         ("mysql://x", "penstock: no such database: mysql"),
         ("postgresql://127.0.0.1:1/x", "penstock: connection failed"),
     ):
-        answer = run("outbox", "relay", "-d", url)
+        answer = run("outbox", command, "-d", url)
         assert (answer.returncode, answer.stderr[: len(said)]) == (1, said)
         assert answer.stderr.count("\n") == 1
+    assert not mistyped.exists()
 
 
 def test_a_relay_sends_what_there_is_and_ends(penstock: Broker, url: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
 from contextlib import closing
@@ -60,3 +61,23 @@ def test_nothing_is_wrong_after_kills(postgres: bool) -> None:
 @pytest.mark.parametrize("fault", ["no-outbox", "no-idempotence", "no-compensation"])
 def test_planted_faults_are_found_after_kills(fault: str) -> None:
     assert run_and_kill(40, 30, 7, (fault,), postgres=False) != []  # type: ignore[arg-type]
+
+
+def test_a_demo_without_a_broker_or_without_patience_ends(penstock: Broker, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "penstock", "saga"]
+    folder = ["--dir", str(tmp_path / "saga")]
+    nowhere = ["-b", "127.0.0.1:1"]
+    answer = subprocess.run(
+        [*command, "demo", *folder, *nowhere], capture_output=True, text=True, timeout=120
+    )
+    assert (answer.returncode, answer.stderr.count("\n")) == (1, 1)
+    assert answer.stderr.startswith("penstock: no broker answers at 127.0.0.1:1")
+    here = ["-b", penstock.bootstrap_servers]
+    demo = subprocess.Popen(
+        [*command, "demo", *folder, *here, "-n", "100000"], stderr=subprocess.PIPE, text=True
+    )
+    assert demo.stderr is not None
+    assert demo.stderr.readline().startswith("orders: ")
+    demo.send_signal(signal.SIGINT)
+    _, said = demo.communicate(timeout=120)
+    assert (demo.returncode, "Traceback" in said) == (130, False)

@@ -6,8 +6,9 @@ out of an answer; whoever needs it looks up the leaders again.
 
 from __future__ import annotations
 
+import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, NamedTuple, TypeVar
 
 from penstock.cli.operator.link import Link
@@ -48,23 +49,25 @@ class Address(NamedTuple):
 
 
 class Leaders:
-    def __init__(self, by_place: Mapping[Place, Address]) -> None:
+    def __init__(self, by_place: Mapping[Place, Address], without: Iterable[Place] = ()) -> None:
         self.by_place = by_place
+        self.without = frozenset(without)
+        """Partitions that nobody leads."""
 
     def places(self, topic: str) -> list[Place]:
         return sorted(each for each in self.by_place if each[0] == topic)
 
 
 def leaders_of(metadata: MetadataResponse) -> Leaders:
-    """Partitions without a leader are left out."""
     nodes = {each.node_id: Address(each.host, each.port) for each in metadata.brokers}
+    led = {
+        (topic.name or "", each.partition_index): nodes.get(each.leader_id)
+        for topic in metadata.topics
+        for each in topic.partitions
+    }
     return Leaders(
-        {
-            (topic.name or "", each.partition_index): nodes[each.leader_id]
-            for topic in metadata.topics
-            for each in topic.partitions
-            if each.leader_id in nodes
-        }
+        {place: address for place, address in led.items() if address is not None},
+        without=(place for place, address in led.items() if address is None),
     )
 
 
@@ -119,8 +122,13 @@ def fetch(
     partition_bytes_max: int,
     isolation: int = READ_COMMITTED,
     wait_ms: int = 0,
+    pause: Callable[[float], object] = time.sleep,
 ) -> dict[Place, PartitionData]:
-    """From these offsets on, as much as there is at once; of the first at least one batch."""
+    """From these offsets on, as much as there is at once; of the first at least one batch.
+
+    A client over its quota is given nothing for a while: `pause` waits so many seconds, and
+    returns something true if nobody wants the answer any more.
+    """
     by_topic: dict[str, list[FetchPartition]] = defaultdict(list)
     for (topic, partition), offset in offsets.items():
         by_topic[topic].append(
@@ -136,6 +144,10 @@ def fetch(
         topics=[FetchTopic(topic=name, partitions=parts) for name, parts in by_topic.items()],
     )
     answer = connection.call(request, FetchResponse, FETCH_VERSION)
+    while not answer.responses and answer.throttle_time_ms:
+        if pause(answer.throttle_time_ms / 1000):
+            break
+        answer = connection.call(request, FetchResponse, FETCH_VERSION)
     return {
         (topic.topic, each.partition_index): each
         for topic in answer.responses

@@ -141,9 +141,10 @@ def _watch(relay: Relay, stopping: threading.Event, *, once: bool, as_json: bool
 @app.command("status", cls=PlainCommand)
 def status_command(database: Database, as_json: Json = False) -> None:
     """Show what waits in an outbox, and what can never be sent."""
-    from penstock.client.outbox.shard import read_backlog, read_set_aside
+    from penstock.client.outbox.shard import count_shards, read_backlog, read_set_aside
 
-    with _opened(database) as own:
+    with _opened(database, make=False) as own:
+        count_shards(own)
         backlog, aside = read_backlog(own), read_set_aside(own)
     if as_json:
         print_json(asdict(backlog) | {"refused": [asdict(each) for each in aside]})
@@ -156,10 +157,10 @@ def status_command(database: Database, as_json: Json = False) -> None:
 
 
 @contextmanager
-def _opened(url: str) -> Iterator[OwnDatabase]:
+def _opened(url: str, *, make: bool = True) -> Iterator[OwnDatabase]:
     from penstock.client.database import open_database
 
-    with _explaining(), closing(open_database(url)) as own:
+    with _explaining(), closing(open_database(url, make=make)) as own:
         try:
             yield own
         except own.errors as error:

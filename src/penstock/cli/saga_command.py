@@ -16,6 +16,7 @@ from penstock.cli.output import note, plural, print_json, print_line
 from penstock.cli.termination import stop_signal
 
 if TYPE_CHECKING:
+    from penstock.cli.cluster import Cluster
     from penstock.saga.stage import Stage
 
 app = quiet_app("An order saga of five services: demo, service, check.")
@@ -49,8 +50,11 @@ def demo_command(
     from penstock.saga.customer import stock_for
     from penstock.saga.stage import Stage
 
+    # One that nobody answers would be waited for by every service.
+    cluster_of(ctx).metadata()
     stage = Stage(directory, _kafka(ctx))
-    stage.prepare(stock_for(orders))
+    with cluster_of(ctx).explaining():
+        stage.prepare(stock_for(orders))
     began = time.monotonic()
     dice = random.Random(seed)
     with stop_signal() as stopping:
@@ -58,7 +62,13 @@ def demo_command(
             stage.start()
             _place(stage, orders, rate / 60, dice.randrange(1 << 20), kill, stopping)
             view = _View(stage)
-            faults = stage.settle(view.show)
+
+            def look() -> None:
+                if stopping.is_set():
+                    raise KeyboardInterrupt
+                view.show()
+
+            faults = stage.settle(look)
         finally:
             stage.stop()
     view.show(last=True)
@@ -151,6 +161,7 @@ def check_command(
 
     if not (directory / "orders.db").exists():
         raise Failure(f"no saga ran in {directory}; `penstock saga demo` runs one")
+    _need_topics(cluster_of(ctx))
     books = read_books(Stage(directory, {}).urls, _kafka(ctx))
     faults = check(books)
     if as_json:
@@ -160,6 +171,18 @@ def check_command(
         return
     print_line(f"{plural(len(books.states['orders']), 'order')} in the books")
     _say(faults)
+
+
+def _need_topics(cluster: Cluster) -> None:
+    from penstock.saga.tables import TOPICS
+
+    there = cluster.metadata().topics
+    missing = [each for each in TOPICS if each not in there]
+    if missing:
+        raise Failure(
+            f"no saga ran at {cluster.bootstrap_servers}: there is no topic {missing[0]}; "
+            "name the cluster of the demo with -b"
+        )
 
 
 def _say(faults: list[str]) -> None:

@@ -46,7 +46,7 @@ def sql(
     """
     if not 0 <= late < 1e9:
         raise UsageFailure("--late takes seconds, 0 or more")
-    need_sql("duckdb", "pyarrow")
+    need_sql("duckdb", "pyarrow", "pytz")
     from penstock.cli.query.engine import SqlEngine
 
     with SqlEngine(cluster_of(ctx), int(late * 1000)) as engine:

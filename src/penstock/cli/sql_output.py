@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import sys
 from collections.abc import Iterator, Sequence
 from datetime import date, datetime
@@ -50,10 +51,11 @@ def _padded(cell: Any, width: int) -> str:
 
 
 def _print_json(columns: Sequence[str], parts: Iterator[list[Row]]) -> None:
+    names = _told_apart(columns)
     for part in parts:
         for row in part:
-            said = dict(zip(columns, row, strict=True))
-            print_line(json.dumps(said, ensure_ascii=False, default=_plain))
+            said = {name: _jsonable(value) for name, value in zip(names, row, strict=True)}
+            print_line(json.dumps(said, ensure_ascii=False))
         sys.stdout.flush()
 
 
@@ -66,8 +68,39 @@ def _print_csv(columns: Sequence[str], parts: Iterator[list[Row]]) -> None:
         writer.writerows([_plain(each) if each is not None else "" for each in row] for row in part)
 
 
+def _told_apart(columns: Sequence[str]) -> list[str]:
+    """A join may have two columns of one name: the second is name_1, as in a table made of it."""
+    names: list[str] = []
+    for each in columns:
+        name, number = each, 0
+        while name in names:
+            number += 1
+            name = f"{each}_{number}"
+        names.append(name)
+    return names
+
+
+def _jsonable(value: Any) -> Any:
+    """JSON has no numbers that are none, and only texts as names."""
+    if isinstance(value, dict):
+        return {str(_plain(name)): _jsonable(each) for name, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_jsonable(each) for each in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return None if value is None else _plain(value)
+
+
 def _cell(value: Any) -> Any:
-    return value if value is None or isinstance(value, NUMERIC) else str(_plain(value))
+    """A row is a line: what would begin another, or move the cursor, is escaped."""
+    if value is None or isinstance(value, NUMERIC):
+        return value
+    text = str(_plain(value))
+    return text if text.isprintable() else "".join(map(_printable, text))
+
+
+def _printable(character: str) -> str:
+    return character if character.isprintable() else repr(character)[1:-1]
 
 
 def _plain(value: Any) -> Any:

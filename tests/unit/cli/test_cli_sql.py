@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import cast
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -11,10 +12,21 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from penstock.cli.cluster import Cluster
+from penstock.cli.failure import Failure
+from penstock.cli.leader_call import fetch, leaders_of
+from penstock.cli.operator.link import Link
 from penstock.cli.profile import Target
 from penstock.cli.query import scan
 from penstock.cli.query.bound import TIME, Bounds, ScanFilter
 from penstock.cli.query.engine import SqlEngine
+from penstock.cli.query.topic import plan_ranges
+from penstock.cli.wire_call import BrokerConnection
+from penstock.protocol.messages.fetch import FetchableTopicResponse, FetchResponse, PartitionData
+from penstock.protocol.messages.metadata import (
+    MetadataResponse,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
 from tests.unit.cli.conftest import Command
 
 START_MS = 1_700_000_000_000
@@ -129,6 +141,35 @@ def test_what_is_not_asked_for_is_not_read(
     assert records < 4000
 
 
+def test_a_client_over_its_quota_asks_again_when_it_may() -> None:
+    here = PartitionData(partition_index=0, high_watermark=5)
+    answered = FetchableTopicResponse(topic="orders", partitions=[here])
+    answers = [FetchResponse(throttle_time_ms=1500), FetchResponse(responses=[answered])]
+    waits: list[float] = []
+
+    class Connection:
+        def call(self, *_: object) -> FetchResponse:
+            return answers.pop(0)
+
+    connection = cast("BrokerConnection", Connection())
+    asked = {("orders", 0): 0}
+    found = fetch(connection, asked, bytes_max=1, partition_bytes_max=1, pause=waits.append)
+    assert (found, waits) == ({("orders", 0): here}, [1.5])
+    answers.append(FetchResponse(throttle_time_ms=1500))
+    assert not fetch(connection, asked, bytes_max=1, partition_bytes_max=1, pause=lambda _: True)
+
+
+def test_a_partition_that_cannot_be_read_is_not_left_out() -> None:
+    partitions = [MetadataResponsePartition(partition_index=3, leader_id=-1)]
+    described = MetadataResponseTopic(name="orders", partitions=partitions)
+    leaders = leaders_of(MetadataResponse(topics=[described]))
+    link = Link(Cluster(Target("127.0.0.1:1")))
+    with pytest.raises(Failure, match="orders-3 has no leader"):
+        plan_ranges(link, leaders, "orders", ScanFilter(None), 0, frozenset())
+    other = ScanFilter(pc.field("partition") == pa.scalar(1, pa.int32()))
+    assert plan_ranges(link, leaders, "orders", other, 0, frozenset()) == []
+
+
 def test_bounds_of_filters() -> None:
     offset, partition = pc.field("offset"), pc.field("partition")
     asked = ScanFilter((offset >= 10) & (offset < 20) & (partition == pa.scalar(1, pa.int32())))
@@ -156,6 +197,7 @@ def test_faults_of_statements(command: Command, topic: str) -> None:
     for statement, said, code in (
         (f"SELEC 1 {table}", 'SQL: syntax error at or near "SELEC"', 2),
         (f"SELECT x {table}", 'SQL: Binder Error: Referenced column "x" not found', 2),
+        (f"SELECT value->>'$.x' {table}", "SQL: Invalid Input Error: Malformed JSON at byte 0", 2),
         (f"SELECT value::int {table}", "SQL: Conversion Error: Could not convert string 'no n", 1),
         ("SELECT 1 FROM topik", "SQL: there is no table or topic topik; did you mean Topic?", 2),
         ("SELECT 1 FROM a.b", 'SQL: a name with a dot goes in double quotes: "a.b"', 2),
@@ -164,6 +206,30 @@ def test_faults_of_statements(command: Command, topic: str) -> None:
         ("SELECT * FROM read_csv('/etc/passwd')", "SQL: Permission Error: Cannot access file", 1),
     ):
         assert command.fail("sql", statement, code=code).startswith(said)
+
+
+@PENSTOCK_ALONE
+def test_forms_of_rows(command: Command, topic: str) -> None:
+    command.run("topics", "create", topic, "-p", "1")
+    assert topic in command.run("sql", "SHOW TABLES").lines
+    assert "PartitionLag" in command.run("sql", "SHOW TABLES").lines
+    (row,) = command.run(
+        "sql",
+        "--json",
+        "SELECT 1 AS a, 2 AS a, 'nan'::double AS n, [1.5, 'inf'::double] AS l, 'ü' AS t, "
+        "MAP {DATE '2026-01-02': 'x'::BLOB} AS m, {'at': TIMESTAMPTZ '2026-01-02 03:04:05Z'} AS s",
+    ).lines
+    assert json.loads(row, parse_constant=pytest.fail) == {
+        "a": 1,
+        "a_1": 2,
+        "n": None,
+        "l": [1.5, None],
+        "t": "ü",
+        "m": {"2026-01-02": "78"},
+        "s": {"at": "2026-01-02T03:04:05.000Z"},
+    }
+    (_, row) = command.run("sql", "SELECT chr(27) || 'a' || chr(10) || 'bü' AS t").lines
+    assert row == "\\x1ba\\nbü"
 
 
 def test_no_cluster_to_ask(nowhere: Command) -> None:

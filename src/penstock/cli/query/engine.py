@@ -19,7 +19,7 @@ from penstock.cli.failure import Failure, UsageFailure
 from penstock.cli.interrupt import check_interrupt
 from penstock.cli.leader_call import read_metadata
 from penstock.cli.operator.link import Link
-from penstock.cli.query.statement import table_names
+from penstock.cli.query.statement import parse
 from penstock.cli.query.topic import TopicTable
 
 _ROWS: Final = 1000
@@ -36,6 +36,7 @@ _TYPES: Final = {
     "boolean": "BOOLEAN",
     "text": "VARCHAR",
 }
+_NO_JSON: Final = "Malformed JSON"
 CATALOG: Final = {each.name.lower(): each for each in TABLES}
 
 
@@ -63,7 +64,11 @@ class SqlEngine:
         self._connection.close()
 
     def ask(self, statement: str) -> Answer:
-        self._make(table_names(self._connection, statement))
+        parsed = parse(self._connection, statement)
+        if parsed.lists_tables:
+            names = [*(each.name for each in TABLES), *sorted(self._there())]
+            return Answer(["name"], iter([[(name,) for name in names]]))
+        self._make(parsed.names)
         try:
             result = self._connection.execute(statement)
         except duckdb.Error as error:
@@ -97,12 +102,15 @@ class SqlEngine:
             self._connection.register(name, self.topics[name])
 
     def _check(self, topics: list[str]) -> None:
-        there = [each.name or "" for each in read_metadata(self._link).topics]
+        there = self._there()
         for name in topics:
             if name not in there:
                 near = get_close_matches(name, [*there, *(each.name for each in TABLES)], n=1)
                 hint = f"did you mean {near[0]}?" if near else "see `penstock topics list`"
                 raise UsageFailure(f"SQL: there is no table or topic {name}; {hint}")
+
+    def _there(self) -> list[str]:
+        return [each.name or "" for each in read_metadata(self._link).topics]
 
     def _load(self, table: CatalogTable, rows: Rows) -> None:
         columns = [(each.name, _TYPES[each.type]) for each in table.columns]
@@ -135,5 +143,7 @@ class SqlEngine:
         with suppress(ValueError):
             check_interrupt()
         said = str(error).split("\n\n")[0].split("\nLINE")[0]
+        if _NO_JSON in said:
+            said += "; add WHERE json_valid(value), or write try(value->>'$.field')"
         kind = UsageFailure if isinstance(error, duckdb.ProgrammingError) else Failure
         return kind(f"SQL: {said}")

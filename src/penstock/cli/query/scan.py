@@ -149,10 +149,11 @@ class RangeScan:
                         {place: offset},
                         bytes_max=size,
                         partition_bytes_max=size,
-                    )[place]
-                    if answer.error_code not in _PASSING:
+                        pause=self._ended.wait,
+                    ).get(place)
+                    if answer is not None and answer.error_code not in _PASSING:
                         return _checked(answer, wanted)
-                    problem = error_name(answer.error_code)
+                    problem = "no answer" if answer is None else error_name(answer.error_code)
             except Unreachable as error:
                 problem = str(error)
                 if address in connections:

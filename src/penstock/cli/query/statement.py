@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from penstock.cli.failure import UsageFailure
 
@@ -12,10 +12,17 @@ if TYPE_CHECKING:
     import duckdb
 
 _NOT_SELECT: Final = "Only SELECT statements"
+_SHOW_TABLES: Final = "SHOW_SPECIAL"
 
 
-def table_names(connection: duckdb.DuckDBPyConnection, statement: str) -> list[str]:
+class Parsed(NamedTuple):
+    names: list[str]
     """Of the tables that it reads, in their order; those that it makes for itself left out."""
+    lists_tables: bool
+    """SHOW TABLES."""
+
+
+def parse(connection: duckdb.DuckDBPyConnection, statement: str) -> Parsed:
     (row,) = connection.execute("SELECT json_serialize_sql(?)", [statement]).fetchall()
     parsed = json.loads(row[0])
     if parsed.get("error"):
@@ -24,7 +31,8 @@ def table_names(connection: duckdb.DuckDBPyConnection, statement: str) -> list[s
     if len(parsed["statements"]) != 1:
         raise UsageFailure("SQL: one statement at a time")
     own = set(_own_names(parsed))
-    return [name for name in dict.fromkeys(_names(parsed)) if name not in own]
+    names = [name for name in dict.fromkeys(_names(parsed)) if name not in own]
+    return Parsed(names, any(each.get("show_type") == _SHOW_TABLES for each in _nodes(parsed)))
 
 
 def _nodes(parsed: Any) -> Iterator[dict[str, Any]]:

@@ -18,6 +18,7 @@ from penstock.cli.leader_call import (
     EARLIEST,
     LATEST,
     READ_COMMITTED,
+    READ_UNCOMMITTED,
     Leaders,
     Place,
     leaders_of,
@@ -122,17 +123,29 @@ def plan_ranges(
 ) -> list[Wanted]:
     """Ranges that together hold whatever can pass, as many as keep the threads busy."""
     places = [each for each in leaders.places(topic) if asked.has_partition(each[1])]
-    starts = list_offsets(link, leaders, places, EARLIEST)
-    ends = list_offsets(link, leaders, places, LATEST, READ_COMMITTED)
-    missing = [each for each in places if each not in starts or each not in ends]
-    if missing:
-        raise Failure(f"{topic}-{missing[0][1]} does not answer; try again")
+    for place in sorted(leaders.without):
+        if asked.has_partition(place[1]):
+            raise Failure(
+                f"{topic}-{place[1]} has no leader, so its records cannot be read now; "
+                "`penstock doctor` says why"
+            )
+
+    def offsets(timestamp: int, isolation: int = READ_UNCOMMITTED) -> dict[Place, int]:
+        """Of all: what one leader does not say is missing in no answer."""
+        found = list_offsets(link, leaders, places, timestamp, isolation)
+        for place in places:
+            if place not in found:
+                raise Failure(f"{topic}-{place[1]} does not answer; try again")
+        return found
+
+    starts = offsets(EARLIEST)
+    ends = offsets(LATEST, READ_COMMITTED)
     low_us, high_us = asked.times_us()
     if low_us is not None:
-        starts = _moved(starts, list_offsets(link, leaders, places, low_us // _US), ends)
+        starts = _moved(starts, offsets(low_us // _US), ends)
     if high_us is not None:
-        late = list_offsets(link, leaders, places, -(-high_us // _US) + late_ms)
-        ends = {each: late[each] if late.get(each, -1) >= 0 else ends[each] for each in places}
+        late = offsets(-(-high_us // _US) + late_ms)
+        ends = {each: late[each] if late[each] >= 0 else ends[each] for each in places}
     spans = {
         each: asked.offsets(each[1], starts[each], max(ends[each], starts[each])) for each in places
     }
@@ -147,7 +160,7 @@ def _moved(
 ) -> dict[Place, int]:
     """-1 is said where every record is older."""
     return {
-        place: max(start, found[place]) if found.get(place, -1) >= 0 else ends[place]
+        place: max(start, found[place]) if found[place] >= 0 else ends[place]
         for place, start in starts.items()
     }
 

@@ -36,12 +36,18 @@ class OwnDatabase(Protocol):
     def close(self) -> None: ...
 
 
-def open_database(url: str) -> OwnDatabase:
-    """sqlite:///path or postgresql://user@host/name; SQLAlchemy's +driver is passed over."""
+def open_database(url: str, *, make: bool = True) -> OwnDatabase:
+    """sqlite:///path or postgresql://user@host/name; SQLAlchemy's +driver is passed over.
+
+    Without `make` a file has to be there: a name that was mistyped is no empty database.
+    """
     scheme, _, rest = url.partition("://")
     name = scheme.partition("+")[0]
     if name == "sqlite":
-        return SqliteDatabase(Path(rest.removeprefix("/")))
+        path = Path(rest.removeprefix("/"))
+        if not make and not path.exists():
+            raise DatabaseUseError(f"there is no database {path}; sqlite:///path names a file")
+        return SqliteDatabase(path)
     if name in ("postgres", "postgresql"):
         return PostgresDatabase(f"postgresql://{rest}")
     raise DatabaseUseError(

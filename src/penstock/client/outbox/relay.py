@@ -60,7 +60,7 @@ class Relay:
 
     def start(self) -> None:
         """Raises what the database says if there is no outbox in it."""
-        with closing(open_database(self._url)) as database:
+        with closing(open_database(self._url, make=False)) as database:
             shards = count_shards(database)
         for number in range(shards):
             thread = threading.Thread(target=self._run, name=f"outbox-{number}", daemon=True)
