@@ -1,4 +1,4 @@
-"""For applications: `produce`, `consume`, `commit_offset`, and consumers as functions (`App`).
+"""For applications: `produce`, `consume`, `commit_offset`, `Sender`, and consumers as functions.
 
 Values are JSON. All of it speaks to any Kafka-compatible cluster, named by the argument
 `bootstrap_servers`, by the variable PENSTOCK_BOOTSTRAP_SERVERS, or 127.0.0.1:9092.
@@ -26,11 +26,14 @@ if TYPE_CHECKING:
         TransientError,
     )
     from penstock.client.producer import produce
-    from penstock.client.record import Delivery, Message, Outgoing
+    from penstock.client.record import Delivery, Message, Outgoing, Spooled
+    from penstock.client.sender.policy import Block, Fail, Spool
+    from penstock.client.sender.sender import Sender
     from penstock.client.session import close
 
 __all__ = [
     "App",
+    "Block",
     "ClientError",
     "CommitError",
     "ConsumeError",
@@ -39,10 +42,14 @@ __all__ = [
     "DecodeError",
     "Delivery",
     "DeliveryError",
+    "Fail",
     "Message",
     "Outgoing",
     "PoisonError",
     "Retry",
+    "Sender",
+    "Spool",
+    "Spooled",
     "TransientError",
     "close",
     "commit_offset",
@@ -57,6 +64,11 @@ _HOMES = {
     "Delivery": "record",
     "Message": "record",
     "Outgoing": "record",
+    "Spooled": "record",
+    "Block": "sender.policy",
+    "Fail": "sender.policy",
+    "Spool": "sender.policy",
+    "Sender": "sender.sender",
     "close": "session",
     "commit_offset": "consumer",
     "consume": "consumer",

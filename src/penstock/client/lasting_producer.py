@@ -22,10 +22,14 @@ Report = Callable[[Any, Any], None]
 
 
 class LastingProducer:
-    """For any thread. `produce` raises what confluent-kafka's does, but for fatal errors."""
+    """For any thread. `produce` raises what confluent-kafka's does, but for fatal errors; those
+    too where `succeeds` is False, and `abandon` is what makes a new one then."""
 
-    def __init__(self, settings: dict[str, Any], thread_name: str) -> None:
+    def __init__(
+        self, settings: dict[str, Any], thread_name: str, *, succeeds: bool = True
+    ) -> None:
         self._settings = settings
+        self._succeeds = succeeds
         self._thread_name = thread_name
         self._lock = threading.Lock()
         self._current = _Polled(settings, thread_name)
@@ -43,7 +47,7 @@ class LastingProducer:
                 current.producer.produce(topic, on_delivery=_undisturbed(on_delivery), **record)
                 return
             except KafkaException as error:
-                if not is_fatal(error):
+                if not self._succeeds or not is_fatal(error):
                     raise
                 self._replace(current)
 
@@ -52,9 +56,28 @@ class LastingProducer:
             if self._current is not ended:
                 return
             LOG.warning("a producer failed for good; a new one takes its place")
-            ended.retire(None)
-            self._current = _Polled(self._settings, self._thread_name)
+            self._succeed()
             self.replaced += 1
+
+    def _succeed(self) -> None:
+        self._current.retire(None)
+        self._current = _Polled(self._settings, self._thread_name)
+
+    def abandon(self, timeout_s: float) -> None:
+        """Give up what is under way: reported as failed, some of it perhaps written. The next
+        record goes to a new producer. Blocks until all is reported, or for so long."""
+        with self._lock:
+            ended = self._current
+            ended.producer.purge()
+            self._succeed()
+        ended.wait_ended(timeout_s)
+
+    def partitions(self, topic: str, timeout_s: float) -> int:
+        """How many the topic has; raises KafkaException where nobody says."""
+        found = self._current.producer.list_topics(topic, timeout_s).topics[topic]
+        if found.error is not None:
+            raise KafkaException(found.error)
+        return len(found.partitions)
 
     def close(self, timeout_s: float) -> None:
         """Blocks until all reports were handed out, or for so long."""
@@ -73,8 +96,8 @@ class _Polled:
         """End when all reports are handed out, or after so long."""
         self._ends_at = float("inf") if timeout_s is None else time.monotonic() + timeout_s
 
-    def wait_ended(self) -> None:
-        self._thread.join()
+    def wait_ended(self, timeout_s: float | None = None) -> None:
+        self._thread.join(timeout_s)
 
     def _poll(self) -> None:
         while not self._is_over():

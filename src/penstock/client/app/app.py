@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from penstock.client.app.clock import Clock
 from penstock.client.app.declaration import DeadLetters, Declaration, Delivery, Order
-from penstock.client.app.duration import milliseconds
 from penstock.client.app.handler import look_at
 from penstock.client.app.retry import Retry
 from penstock.client.dead_letter import dead_letter_topic
+from penstock.client.duration import milliseconds
 from penstock.client.error import DeclarationError
 from penstock.client.session import bootstrap_of
 

@@ -9,9 +9,9 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from penstock.client.app.declaration import Declaration
-from penstock.client.app.duration import milliseconds
 from penstock.client.app.log import LOG
 from penstock.client.app.membership import reason_of
+from penstock.client.duration import milliseconds
 from penstock.client.error import ConsumeError
 from penstock.client.session import LOG as LIBRDKAFKA_LOG
 

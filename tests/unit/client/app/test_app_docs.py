@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import subprocess
 import sys
@@ -15,13 +14,7 @@ import pytest
 from penstock.cli.main import main
 from penstock.client import App
 from penstock.testing.port import free_port
-from tests.unit.client.app.app_kit import Target, wait_until
-
-ROOT = Path(__file__).resolve().parents[4]
-
-
-def blocks(page: str, kind: str) -> list[str]:
-    return re.findall(rf"```{kind}\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+from tests.unit.client.app.app_kit import Target, blocks, wait_until
 
 
 def test_the_test_of_the_page() -> None:
