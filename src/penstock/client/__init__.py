@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from penstock.client.app.app import App
     from penstock.client.app.declaration import DeadLetters
     from penstock.client.app.retry import Retry
+    from penstock.client.claim.check import ClaimCheck
     from penstock.client.consumer import commit_offset, consume
     from penstock.client.error import (
         ClientError,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "App",
     "Block",
+    "ClaimCheck",
     "ClientError",
     "CommitError",
     "ConsumeError",
@@ -61,6 +63,7 @@ _HOMES = {
     "App": "app.app",
     "DeadLetters": "app.declaration",
     "Retry": "app.retry",
+    "ClaimCheck": "claim.check",
     "Delivery": "record",
     "Message": "record",
     "Outgoing": "record",

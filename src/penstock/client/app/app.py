@@ -19,6 +19,7 @@ from penstock.client.session import bootstrap_of
 
 if TYPE_CHECKING:
     from penstock.client.app.running import RunningApp
+    from penstock.client.claim.check import ClaimCheck
     from penstock.testing.app import AppTest
     from penstock.testing.client_calls import ClientCalls
 
@@ -34,8 +35,10 @@ class App:
         name: str,
         bootstrap_servers: str | None = None,
         *,
+        claim_check: ClaimCheck | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
+        self.claim_check = claim_check
         self.name = name
         self.bootstrap_servers = bootstrap_servers
         self.settings = dict(settings or {})

@@ -24,6 +24,8 @@ from penstock.client.app.part import Part, Work
 from penstock.client.app.retry import Again, Dead, Later
 from penstock.client.app.slot import Slot
 from penstock.client.app.transaction import Sent
+from penstock.client.claim.check import ClaimCheck
+from penstock.client.claim.reference import CLAIM_HEADER
 from penstock.client.dead_letter import POISON, AnyHeaders
 from penstock.client.error import DecodeError, DeliveryError
 from penstock.client.record import Outgoing, encode_headers, encode_key
@@ -40,7 +42,13 @@ class Outcome(NamedTuple):
 
 
 class Handling:
-    def __init__(self, declared: Declaration, output: Output, clock: Clock) -> None:
+    def __init__(
+        self,
+        declared: Declaration,
+        output: Output,
+        clock: Clock,
+        claim_check: ClaimCheck | None = None,
+    ) -> None:
         self.counts = Counts()
         self.commit_now: Callable[[Part], Awaitable[None]]
         self._declared = declared
@@ -50,6 +58,7 @@ class Handling:
         self._takes_value = handler.is_async and not handler.wants_message
         """As most do: nothing else is to be made for the call."""
         self._output = output
+        self._claim_check = claim_check
         self._clock = clock
         self._warned = False
         self._has_ttl = declared.ttl_ms is not None
@@ -75,17 +84,26 @@ class Handling:
             return None
         slot.is_handling = True
         slot.since = perf_counter()
-        result = await self.call(work, slot)
+        value = work.message.value()
+        if name.text_of(headers, CLAIM_HEADER) is not None:
+            value = await self._claimed(work, value)
+        result = await self.call(work, value, slot)
         if result is not None:
             await self.send_result(work, result)
         self.counts.took(perf_counter() - slot.since)
         self.counts.handled += 1
         return None
 
-    def call(self, work: Work, slot: Slot) -> Awaitable[Any]:
-        """The user's function, with the record decoded; no coroutine of ours around its own."""
+    async def _claimed(self, work: Work, value: bytes | None) -> bytes:
+        """The value that the record refers to."""
+        if self._claim_check is None:
+            reason = "refers to a value in a store; say App(..., claim_check=) where that is"
+            raise self._undecoded(work, value or b"", reason)
+        return await asyncio.to_thread(self._claim_check.check_out, value)
+
+    def call(self, work: Work, value: bytes | None, slot: Slot) -> Awaitable[Any]:
+        """The user's function, with the value decoded; no coroutine of ours around its own."""
         handler = self._handler
-        value = work.message.value()
         if value is not None:
             try:
                 value = self._decode(value)
@@ -183,7 +201,12 @@ class Handling:
                 return
             key = encode_key(each.key) if each.key is not None else work.message.key()
             headers: AnyHeaders = list(encode_headers(each.headers))
-            await self._send(work, Sent(target, key, encode(each.value), headers))
+            value = encode(each.value)
+            if self._claim_check is not None and self._claim_check.wants(value):
+                check_in = self._claim_check.check_in
+                value, marks = await asyncio.to_thread(check_in, target, value)
+                headers += marks
+            await self._send(work, Sent(target, key, value, headers))
 
     async def _send(self, work: Work, record: Sent) -> None:
         """Returns when it is acknowledged, or is to be part of the next transaction."""

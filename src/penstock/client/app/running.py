@@ -90,7 +90,7 @@ class RunningApp:
             runner = Runner(
                 declared,
                 consumer_settings(settings, declared, name) | self._more,
-                Handling(declared, output, app.clock),
+                Handling(declared, output, app.clock, app.claim_check),
                 app.clock,
                 self.fail,
                 transactions,

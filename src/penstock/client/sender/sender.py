@@ -9,6 +9,8 @@ from concurrent.futures import Future
 from typing import Any, Protocol
 
 from penstock.client.app.codec import encode
+from penstock.client.claim.check import ClaimCheck
+from penstock.client.error import DeliveryError, TransientError
 from penstock.client.outbox.event import EVENT_ID
 from penstock.client.prometheus import serve_metrics
 from penstock.client.record import Delivery, Headers, Spooled, encode_headers, encode_key
@@ -16,7 +18,7 @@ from penstock.client.sender.link import Link
 from penstock.client.sender.metric import Counts, SenderMetrics
 from penstock.client.sender.partitioner import Partitioner
 from penstock.client.sender.policy import Block, Fail, Policy, Spool
-from penstock.client.sender.record import Record
+from penstock.client.sender.record import Record, WireHeaders
 from penstock.client.sender.spooling import Spooling
 from penstock.client.sender.trying import Blocking, Failing
 from penstock.client.session import bootstrap_of
@@ -40,10 +42,12 @@ class Sender:
         *,
         when_refused: Policy | None = None,
         partitioner: Partitioner = "crc32",
+        claim_check: ClaimCheck | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
         """`settings` are librdkafka's."""
         self._counts = Counts()
+        self._claim_check = claim_check
         policy = when_refused or Block()
         own = {"bootstrap.servers": bootstrap_of(bootstrap_servers), "client.id": "penstock-sender"}
         timeout_ms = 0 if isinstance(policy, Spool) else policy.timeout_ms
@@ -71,8 +75,18 @@ class Sender:
             named.append((EVENT_ID, str(uuid.uuid4()).encode()))
         where = -1 if partition is None else partition
         now_ms = time.time_ns() // 1_000_000
-        record = Record(topic, encode_key(key), encode(value), named, where, now_ms)
+        content, marks = self._checked_in(topic, encode(value))
+        record = Record(topic, encode_key(key), content, named + marks, where, now_ms)
         return self._way.send(record)
+
+    def _checked_in(self, topic: str, value: bytes | None) -> tuple[bytes | None, WireHeaders]:
+        check = self._claim_check
+        if check is None or not check.wants(value):
+            return value, []
+        try:
+            return check.check_in(topic, value)
+        except TransientError as error:
+            raise DeliveryError(f"{topic}: {error}") from error
 
     @property
     def is_refused(self) -> bool:

@@ -311,7 +311,7 @@ def test_the_page(
     monkeypatch.setenv("PENSTOCK_BOOTSTRAP_SERVERS", broker.bootstrap_servers)
     monkeypatch.chdir(tmp_path)
     broker.create_topic("orders", partitions=3)
-    first, second = blocks("docs/sending.md", "python")
+    first, second, third = blocks("docs/sending.md", "python")
     exec(first, {})
     assert "Delivery(topic='orders'" in capsys.readouterr().out
     told: dict[str, Any] = {}
@@ -320,3 +320,13 @@ def test_the_page(
         placed = {sender.send("orders", "celebrity", n).result(30).partition for n in range(40)}
         assert placed == {0, 1, 2}
         assert sender.send("orders", "\0\0\0\4", 1).result(30).partition == 1
+    broker.create_topic("scans")
+    page = type(sys)("page")
+    monkeypatch.setitem(sys.modules, "page", page)
+    page.__dict__["__name__"] = "page"
+    exec(third.replace("/tmp/penstock-claims", f"{tmp_path}/claims"), page.__dict__)
+    page.__dict__["scanned"](7, "x" * 600_000)
+    with page.__dict__["app"].test(broker) as test:
+        test.settle()
+    assert "page 7 has 600000 characters" in capsys.readouterr().out
+    assert len(broker.read("scans")[0].value or b"") < 300
