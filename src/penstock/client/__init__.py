@@ -24,6 +24,8 @@ if TYPE_CHECKING:
         DecodeError,
         DeliveryError,
         PoisonError,
+        RequestError,
+        RequestTimeoutError,
         TransientError,
     )
     from penstock.client.producer import produce
@@ -48,6 +50,8 @@ __all__ = [
     "Message",
     "Outgoing",
     "PoisonError",
+    "RequestError",
+    "RequestTimeoutError",
     "Retry",
     "Sender",
     "Spool",

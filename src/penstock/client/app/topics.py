@@ -41,6 +41,13 @@ def make_topics(settings: dict[str, Any], declared: Declaration, timeout_s: floa
         _partitions(admin, topic, timeout_s)
 
 
+def make_topic(settings: dict[str, Any], new: NewTopic, timeout_s: float) -> None:
+    """One, and wait until it is there."""
+    admin = AdminClient(settings, logger=LIBRDKAFKA_LOG)
+    _make(admin, new, timeout_s)
+    _partitions(admin, new.topic, timeout_s)
+
+
 def _make(admin: AdminClient, new: NewTopic, timeout_s: float) -> None:
     try:
         admin.create_topics([new], request_timeout=timeout_s)[new.topic].result(timeout_s)
