@@ -5,6 +5,8 @@ ClientError
 ├── ConsumeError      the topics could not be read
 │   └── DecodeError   one record's value is not what it should be; the message says which record
 ├── CommitError       an offset was not committed
+├── RequestError      a request over topics was not answered: the message says why
+│   └── RequestTimeoutError  in time
 ├── DeclarationError  an application is declared in a way that cannot run
 ├── PoisonError       this record will never work: to the dead letters with it
 └── TransientError    it may work later: try again
@@ -40,6 +42,14 @@ class DecodeError(ConsumeError):
 
 class CommitError(ClientError):
     pass
+
+
+class RequestError(ClientError):
+    pass
+
+
+class RequestTimeoutError(RequestError, TimeoutError):
+    """Also a TimeoutError: a handler that it ends is tried again."""
 
 
 class DeclarationError(ClientError):

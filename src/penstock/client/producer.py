@@ -5,11 +5,12 @@ from __future__ import annotations
 import threading
 from typing import Any, Literal
 
-from confluent_kafka import KafkaError, KafkaException, Producer
+from confluent_kafka import KafkaError, KafkaException
 
 from penstock.client.error import DeliveryError
+from penstock.client.lasting_producer import LastingProducer
 from penstock.client.record import Delivery, Headers, encode_headers, encode_key, encode_value
-from penstock.client.session import LOG, bootstrap_of, reuse
+from penstock.client.session import bootstrap_of, reuse
 
 Acks = Literal["all", -1, 0, 1, "0", "1", "-1"]
 
@@ -18,29 +19,21 @@ _REPORT_GRACE_S = 5.0
 
 
 class SharedProducer:
-    """One librdkafka producer for all threads; a thread of its own hands out the reports."""
+    """One producer for all threads."""
 
     def __init__(self, bootstrap_servers: str, acks: str, timeout_s: float) -> None:
         self.bootstrap_servers = bootstrap_servers
-        self._producer = Producer(_settings(bootstrap_servers, acks, timeout_s), logger=LOG)
-        self._closing = threading.Event()
-        self._poller = threading.Thread(target=self._poll, name="penstock-producer", daemon=True)
-        self._poller.start()
-
-    def _poll(self) -> None:
-        while not self._closing.is_set():
-            self._producer.poll(0.1)
+        settings = _settings(bootstrap_servers, acks, timeout_s)
+        self._producer = LastingProducer(settings, "penstock-producer")
 
     def send(self, report: _Report, topic: str, **record: Any) -> None:
         try:
-            self._producer.produce(topic, on_delivery=report, **record)
+            self._producer.produce(topic, report, **record)
         except (BufferError, KafkaException) as error:
             raise DeliveryError(f"{topic}: {_reason(error)}") from error
 
     def close(self) -> None:
-        self._closing.set()
-        self._poller.join()
-        self._producer.flush(_REPORT_GRACE_S)
+        self._producer.close(_REPORT_GRACE_S)
 
 
 class _Report:

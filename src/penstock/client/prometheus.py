@@ -19,6 +19,15 @@ def registry_of(collector: Collector) -> CollectorRegistry:
     return registry
 
 
+def text_of(collector: Collector) -> str:
+    """Its figures alone, in Prometheus's text format."""
+    from prometheus_client import CollectorRegistry, generate_latest
+
+    registry = CollectorRegistry()
+    registry.register(collector)
+    return generate_latest(registry).decode()
+
+
 def serve_metrics(collector: Collector, port: int, host: str) -> Any:
     """Over HTTP, until the process ends; returns what `shutdown()` ends early."""
     from prometheus_client import start_http_server

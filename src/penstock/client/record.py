@@ -24,6 +24,13 @@ class Delivery:
 
 
 @dataclass(frozen=True, slots=True)
+class Spooled:
+    """The record is on this machine's disk, and is sent as soon as writes are taken again."""
+
+    topic: str
+
+
+@dataclass(frozen=True, slots=True)
 class Message:
     topic: str
     partition: int

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from penstock.client.app.clock import Clock
 from penstock.client.app.codec import encode
-from penstock.client.app.duration import milliseconds
 from penstock.client.app.running import RunningApp
+from penstock.client.duration import milliseconds
 from penstock.client.session import LOG as LIBRDKAFKA_LOG
 from penstock.testing.client_calls import ClientCalls
 

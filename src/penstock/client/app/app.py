@@ -9,16 +9,19 @@ from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from penstock.client.app.clock import Clock
+from penstock.client.app.codec import decoder
 from penstock.client.app.declaration import DeadLetters, Declaration, Delivery, Order
-from penstock.client.app.duration import milliseconds
 from penstock.client.app.handler import look_at
 from penstock.client.app.retry import Retry
 from penstock.client.dead_letter import dead_letter_topic
+from penstock.client.duration import milliseconds
 from penstock.client.error import DeclarationError
+from penstock.client.record import Headers
 from penstock.client.session import bootstrap_of
 
 if TYPE_CHECKING:
-    from penstock.client.app.running import RunningApp
+    from penstock.client.app.request.requests import Requests
+    from penstock.client.claim.check import ClaimCheck
     from penstock.testing.app import AppTest
     from penstock.testing.client_calls import ClientCalls
 
@@ -34,14 +37,16 @@ class App:
         name: str,
         bootstrap_servers: str | None = None,
         *,
+        claim_check: ClaimCheck | None = None,
         settings: Mapping[str, Any] | None = None,
     ) -> None:
+        self.claim_check = claim_check
         self.name = name
         self.bootstrap_servers = bootstrap_servers
         self.settings = dict(settings or {})
         self.consumers: list[Declaration] = []
         self.clock = Clock()
-        self._running: RunningApp | None = None
+        self._requests: Requests | None = None
 
     def consumer(
         self,
@@ -96,6 +101,34 @@ class App:
             return function
 
         return declare
+
+    async def request(
+        self,
+        topic: str,
+        value: Any,
+        *,
+        key: str | bytes | None = None,
+        headers: Headers | None = None,
+        timeout: str = "10s",
+        reply: Any = Any,
+    ) -> Any:
+        """Send `value` to a topic, and wait for what its consumer returns, decoded to `reply`.
+
+        Raises RequestTimeoutError, or RequestError where the consumer gave up. Outside of
+        handlers, end with `await app.close()`.
+        """
+        from penstock.client.app.request.requests import Requests
+
+        if self._requests is None:
+            self._requests = Requests(self.name, self.client_settings(), self.claim_check)
+        asked = (topic, value, key, headers, milliseconds(timeout), decoder(reply))
+        return await self._requests.request(*asked)
+
+    async def close(self) -> None:
+        """What requests have opened; a running application does it by itself."""
+        requests, self._requests = self._requests, None
+        if requests is not None:
+            await requests.close()
 
     def client_settings(self) -> dict[str, Any]:
         own = {

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from penstock.client.app.duration import milliseconds
 from penstock.client.app.handler import Handler
 from penstock.client.app.retry import Retry, retry_topic
+from penstock.client.duration import milliseconds
 from penstock.client.error import DeclarationError
 
 Order = Literal["key", "partition", "none"]

@@ -16,14 +16,17 @@ from penstock.client import dead_letter as name
 from penstock.client.app.clock import Clock
 from penstock.client.app.codec import encode
 from penstock.client.app.declaration import Declaration
-from penstock.client.app.failure import CrashError, letter_of, message_of
+from penstock.client.app.failure import CrashError, letter_of, message_of, origin_of
 from penstock.client.app.log import LOG
 from penstock.client.app.metric import Counts
 from penstock.client.app.output import Output
 from penstock.client.app.part import Part, Work
+from penstock.client.app.request.header import ReplyTo, reply_to
 from penstock.client.app.retry import Again, Dead, Later
 from penstock.client.app.slot import Slot
 from penstock.client.app.transaction import Sent
+from penstock.client.claim.check import ClaimCheck
+from penstock.client.claim.reference import CLAIM_HEADER
 from penstock.client.dead_letter import POISON, AnyHeaders
 from penstock.client.error import DecodeError, DeliveryError
 from penstock.client.record import Outgoing, encode_headers, encode_key
@@ -40,7 +43,13 @@ class Outcome(NamedTuple):
 
 
 class Handling:
-    def __init__(self, declared: Declaration, output: Output, clock: Clock) -> None:
+    def __init__(
+        self,
+        declared: Declaration,
+        output: Output,
+        clock: Clock,
+        claim_check: ClaimCheck | None = None,
+    ) -> None:
         self.counts = Counts()
         self.commit_now: Callable[[Part], Awaitable[None]]
         self._declared = declared
@@ -50,6 +59,7 @@ class Handling:
         self._takes_value = handler.is_async and not handler.wants_message
         """As most do: nothing else is to be made for the call."""
         self._output = output
+        self._claim_check = claim_check
         self._clock = clock
         self._warned = False
         self._has_ttl = declared.ttl_ms is not None
@@ -75,17 +85,29 @@ class Handling:
             return None
         slot.is_handling = True
         slot.since = perf_counter()
-        result = await self.call(work, slot)
-        if result is not None:
+        value = work.message.value()
+        if name.text_of(headers, CLAIM_HEADER) is not None:
+            value = await self._claimed(work, value)
+        result = await self.call(work, value, slot)
+        asked = reply_to(headers)
+        if asked is not None:
+            await self._reply(work, asked, result)
+        elif result is not None:
             await self.send_result(work, result)
         self.counts.took(perf_counter() - slot.since)
         self.counts.handled += 1
         return None
 
-    def call(self, work: Work, slot: Slot) -> Awaitable[Any]:
-        """The user's function, with the record decoded; no coroutine of ours around its own."""
+    async def _claimed(self, work: Work, value: bytes | None) -> bytes:
+        """The value that the record refers to."""
+        if self._claim_check is None:
+            reason = "refers to a value in a store; say App(..., claim_check=) where that is"
+            raise self._undecoded(work, value or b"", reason)
+        return await asyncio.to_thread(self._claim_check.check_out, value)
+
+    def call(self, work: Work, value: bytes | None, slot: Slot) -> Awaitable[Any]:
+        """The user's function, with the value decoded; no coroutine of ours around its own."""
         handler = self._handler
-        value = work.message.value()
         if value is not None:
             try:
                 value = self._decode(value)
@@ -107,9 +129,12 @@ class Handling:
     def _passes_by(self, work: Work, headers: AnyHeaders) -> bool:
         """Whether it is past its time, or a letter that was sent back for another group."""
         ttl_ms = name.number_of(headers, TTL_HEADER) or self._declared.ttl_ms
-        if ttl_ms is not None and work.message.timestamp()[1] + ttl_ms < self._clock.now_ms():
-            self.counts.expired += 1
-            return True
+        if ttl_ms is not None:
+            # Of the record as it was sent: a retry is not younger for having waited.
+            sent_ms = origin_of(work, headers).timestamp_ms
+            if sent_ms + ttl_ms < self._clock.now_ms():
+                self.counts.expired += 1
+                return True
         if name.text_of(headers, name.REDRIVEN) is None:
             return False
         whose = name.text_of(headers, name.PIPELINE)
@@ -167,6 +192,10 @@ class Handling:
         await self._send(work, Sent(*letter))
         if isinstance(step, Dead):
             self.counts.dead_letters += 1
+            asked = reply_to(letter.headers)
+            if asked is not None:
+                key = work.message.key()
+                await self._send(work, Sent(asked.topic, key, None, asked.headers(error)))
         else:
             self.counts.retried += 1
 
@@ -181,9 +210,22 @@ class Handling:
             if target is None:
                 self._warn_unwanted(work, result)
                 return
-            key = encode_key(each.key) if each.key is not None else work.message.key()
-            headers: AnyHeaders = list(encode_headers(each.headers))
-            await self._send(work, Sent(target, key, encode(each.value), headers))
+            await self._send_one(work, target, each, [])
+
+    async def _reply(self, work: Work, asked: ReplyTo, result: Any) -> None:
+        """Whatever is returned is the answer, None and lists included."""
+        answer = result if isinstance(result, Outgoing) else Outgoing(result)
+        await self._send_one(work, asked.topic, answer, asked.headers())
+
+    async def _send_one(self, work: Work, topic: str, each: Outgoing, headers: AnyHeaders) -> None:
+        key = encode_key(each.key) if each.key is not None else work.message.key()
+        headers += encode_headers(each.headers)
+        value = encode(each.value)
+        if self._claim_check is not None and self._claim_check.wants(value):
+            check_in = self._claim_check.check_in
+            value, marks = await asyncio.to_thread(check_in, topic, value)
+            headers += marks
+        await self._send(work, Sent(topic, key, value, headers))
 
     async def _send(self, work: Work, record: Sent) -> None:
         """Returns when it is acknowledged, or is to be part of the next transaction."""

@@ -1,21 +1,20 @@
 """Sending records and learning when they are acknowledged, for the event loop.
 
-One idempotent producer; a thread hands its reports to the loop, many at a time.
+One idempotent producer; its thread hands the reports to the loop, many at a time.
 """
 
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections import deque
 from typing import Any
 
-from confluent_kafka import KafkaException, Producer
+from confluent_kafka import KafkaException
 
 from penstock.client.dead_letter import AnyHeaders
 from penstock.client.error import DeliveryError
+from penstock.client.lasting_producer import LastingProducer
 from penstock.client.record import Delivery
-from penstock.client.session import LOG as LIBRDKAFKA_LOG
 
 _FLUSH_S = 10.0
 _FULL_WAIT_S = 0.01
@@ -24,13 +23,10 @@ _FULL_WAIT_S = 0.01
 class Output:
     def __init__(self, settings: dict[str, Any], loop: asyncio.AbstractEventLoop) -> None:
         own = {"enable.idempotence": True, "linger.ms": 5, "compression.type": "lz4"}
-        self._producer = Producer(own | settings, logger=LIBRDKAFKA_LOG)
+        self._producer = LastingProducer(own | settings, "penstock-output")
         self._loop = loop
         self._reports: deque[tuple[asyncio.Future[Delivery], Any, Any]] = deque()
         self._is_told = False
-        self._closing = False
-        self._thread = threading.Thread(target=self._poll, name="penstock-output", daemon=True)
-        self._thread.start()
 
     async def send(
         self,
@@ -52,12 +48,7 @@ class Output:
         while True:
             try:
                 self._producer.produce(
-                    topic,
-                    key=key,
-                    value=value,
-                    headers=headers,
-                    partition=partition,
-                    on_delivery=report,
+                    topic, report, key=key, value=value, headers=headers, partition=partition
                 )
                 break
             except BufferError:
@@ -79,12 +70,6 @@ class Output:
                 place = (message.topic(), message.partition(), message.offset())
                 answer.set_result(Delivery(*place, stamp))
 
-    def _poll(self) -> None:
-        while not self._closing:
-            self._producer.poll(0.1)
-
     def close(self) -> None:
         """Blocks until what was sent is settled."""
-        self._producer.flush(_FLUSH_S)
-        self._closing = True
-        self._thread.join()
+        self._producer.close(_FLUSH_S)

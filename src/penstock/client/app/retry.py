@@ -8,8 +8,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from penstock.client.app.duration import milliseconds
 from penstock.client.dead_letter import POISON, TRANSIENT
+from penstock.client.duration import milliseconds
 from penstock.client.error import DecodeError, PoisonError, TransientError
 
 MISTAKES: tuple[type[BaseException], ...] = (

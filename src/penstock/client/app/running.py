@@ -90,7 +90,7 @@ class RunningApp:
             runner = Runner(
                 declared,
                 consumer_settings(settings, declared, name) | self._more,
-                Handling(declared, output, app.clock),
+                Handling(declared, output, app.clock, app.claim_check),
                 app.clock,
                 self.fail,
                 transactions,
@@ -103,6 +103,8 @@ class RunningApp:
         await asyncio.gather(*(each.stop() for each in self.runners))
         for output in self._outputs:
             await asyncio.to_thread(output.close)
+        for app in self._apps:
+            await app.close()
         for instance in self._instances:
             instance.close()
         if self._server is not None:

@@ -9,9 +9,9 @@ from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from penstock.client.app.declaration import Declaration
-from penstock.client.app.duration import milliseconds
 from penstock.client.app.log import LOG
 from penstock.client.app.membership import reason_of
+from penstock.client.duration import milliseconds
 from penstock.client.error import ConsumeError
 from penstock.client.session import LOG as LIBRDKAFKA_LOG
 
@@ -39,6 +39,13 @@ def make_topics(settings: dict[str, Any], declared: Declaration, timeout_s: floa
         _make(admin, new, timeout_s)
     for topic in wanted:
         _partitions(admin, topic, timeout_s)
+
+
+def make_topic(settings: dict[str, Any], new: NewTopic, timeout_s: float) -> None:
+    """One, and wait until it is there."""
+    admin = AdminClient(settings, logger=LIBRDKAFKA_LOG)
+    _make(admin, new, timeout_s)
+    _partitions(admin, new.topic, timeout_s)
 
 
 def _make(admin: AdminClient, new: NewTopic, timeout_s: float) -> None:

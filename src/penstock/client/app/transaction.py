@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -11,6 +12,8 @@ from confluent_kafka import KafkaError, KafkaException, Producer, TopicPartition
 from penstock.client.app.part import Part
 from penstock.client.dead_letter import AnyHeaders
 from penstock.client.error import ClientError
+from penstock.client.fatal import fatal_errors_told
+from penstock.client.lasting_producer import is_fatal
 from penstock.client.session import LOG as LIBRDKAFKA_LOG
 
 _TIMEOUT_S = 30.0
@@ -86,16 +89,20 @@ class Transactions:
     def run(self, made: Transaction) -> None:
         """Written as a whole when it returns; not at all when it raises."""
         try:
-            if not self._is_ready:
-                self._producer.init_transactions(_TIMEOUT_S)
-                self._is_ready = True
-            self._producer.begin_transaction()
-            for each in made.outputs:
-                self._produce(each)
-            self._producer.send_offsets_to_transaction(made.offsets, made.group, _TIMEOUT_S)
-            self._commit()
+            with fatal_errors_told():
+                self._run(made)
         except KafkaException as error:
             self._explain(error)
+
+    def _run(self, made: Transaction) -> None:
+        if not self._is_ready:
+            self._producer.init_transactions(_TIMEOUT_S)
+            self._is_ready = True
+        self._producer.begin_transaction()
+        for each in made.outputs:
+            self._produce(each)
+        self._producer.send_offsets_to_transaction(made.offsets, made.group, _TIMEOUT_S)
+        self._commit()
 
     def _produce(self, record: Sent) -> None:
         while True:
@@ -120,11 +127,22 @@ class Transactions:
 
     def _explain(self, error: KafkaException) -> None:
         cause = error.args[0]
-        if cause.code() in _FENCED or cause.fatal():
-            raise FencedError(f"transactions ended: {cause.str()}") from error
-        if self._is_ready:
-            self._producer.abort_transaction(_TIMEOUT_S)
-        raise TransactionError(f"a transaction was refused: {cause.str()}") from error
+        if cause.code() not in _FENCED and not is_fatal(error):
+            if self._is_ready:
+                self._abort()
+            raise TransactionError(f"a transaction was refused: {cause.str()}") from error
+        raise FencedError(f"transactions ended: {cause.str()}") from error
+
+    def _abort(self) -> None:
+        try:
+            with fatal_errors_told():
+                self._producer.abort_transaction(_TIMEOUT_S)
+        except KafkaException as error:
+            if is_fatal(error):
+                raise FencedError(f"transactions ended: {error.args[0].str()}") from error
+            raise
 
     def close(self) -> None:
-        self._producer.flush(_TIMEOUT_S)
+        # One that was taken over raises here, and has nothing more to say.
+        with suppress(KafkaException), fatal_errors_told():
+            self._producer.flush(_TIMEOUT_S)

@@ -117,7 +117,7 @@ class Workers:
             outcome = None
             try:
                 if handling.is_plain(work):
-                    result = await handling.call(work, slot)
+                    result = await handling.call(work, work.message.value(), slot)
                     if result is not None:
                         await handling.send_result(work, result)
                     now = perf_counter()

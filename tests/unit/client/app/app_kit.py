@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 import time
 import uuid
 from collections.abc import Callable
+from pathlib import Path
 
 from penstock.testing.client_calls import ClientCalls
 from tests.unit.cluster_target import bootstrap_servers
 
 PATIENCE_S = 60.0
+ROOT = Path(__file__).resolve().parents[4]
 
 
 class Target(ClientCalls):
@@ -21,6 +24,11 @@ class Target(ClientCalls):
     @property
     def bootstrap_servers(self) -> str:
         return self._servers
+
+
+def blocks(page: str, kind: str) -> list[str]:
+    """What a page shows in this language."""
+    return re.findall(rf"```{kind}\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
 
 
 def new_name() -> str:

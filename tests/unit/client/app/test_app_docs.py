@@ -2,26 +2,21 @@
 
 from __future__ import annotations
 
-import re
+import asyncio
 import signal
 import subprocess
 import sys
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from penstock.cli.main import main
-from penstock.client import App
+from penstock.client import App, RequestTimeoutError
 from penstock.testing.port import free_port
-from tests.unit.client.app.app_kit import Target, wait_until
-
-ROOT = Path(__file__).resolve().parents[4]
-
-
-def blocks(page: str, kind: str) -> list[str]:
-    return re.findall(rf"```{kind}\n(.*?)```", (ROOT / page).read_text(), re.DOTALL)
+from tests.unit.client.app.app_kit import Target, blocks, wait_until
 
 
 def test_the_test_of_the_page() -> None:
@@ -33,8 +28,23 @@ def test_the_test_of_the_page() -> None:
         for code in blocks("docs/applications.md", "python"):
             exec(code, module.__dict__)
         module.__dict__["test_the_bank_is_away"]()
+        prices, shop = module.__dict__["prices"], module.__dict__["shop"]
+        with prices.test() as test:
+            shop.bootstrap_servers = test.broker.bootstrap_servers
+            assert asyncio.run(_asked(shop, module.__dict__["total"])) == 28.5
     finally:
         del sys.modules["page"]
+
+
+async def _asked(shop: App, total: Any) -> float:
+    try:
+        for _ in range(20):
+            # The two seconds of the page are little for a first request on a busy machine.
+            with suppress(RequestTimeoutError):
+                return float(await total("tea", 3))
+        raise AssertionError("never answered")
+    finally:
+        await shop.close()
 
 
 def test_the_first_ten_minutes(

@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from penstock.client import DeclarationError, DecodeError, PoisonError, Retry, TransientError
-from penstock.client.app.duration import milliseconds
 from penstock.client.app.held import Held
 from penstock.client.app.lanes import Lanes
 from penstock.client.app.progress import Progress, read_note
 from penstock.client.app.retry import Again, Dead, Later
 from penstock.client.app.suspicion import InHand, Suspicion
+from penstock.client.duration import milliseconds
 from penstock.client.offset_ranges import encode_fitting
 
 
