@@ -40,6 +40,7 @@ from penstock.cli import (
 from penstock.cli.acl import command as acl_command
 from penstock.cli.acl import role_command
 from penstock.cli.argument import PROFILE_IN_USE, quiet_app
+from penstock.cli.balance import command as balance_command
 from penstock.cli.completion import Offer, complete_profiles
 from penstock.cli.doctor import command as doctor_command
 from penstock.cli.extra import missing_extra
@@ -70,6 +71,7 @@ _ORDER = (
     "brokers",
     "partitions",
     "leaders",
+    "balance",
     "quorum",
     "log-dirs",
     "acls",
@@ -140,6 +142,7 @@ app.add_typer(cluster_command.app, name="cluster")
 app.add_typer(broker_command.app, name="brokers")
 app.add_typer(partition_command.app, name="partitions")
 app.add_typer(leader_command.app, name="leaders")
+app.add_typer(balance_command.app, name="balance")
 app.command("quorum")(quorum_command.quorum)
 app.command("log-dirs")(log_dir_command.log_dirs)
 app.add_typer(acl_command.app, name="acls")
