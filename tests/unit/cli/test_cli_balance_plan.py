@@ -204,6 +204,15 @@ def test_three_new_brokers_of_a_large_cluster_get_their_parts() -> None:
     assert max(each.leaders for each in plan.after) - min(each.leaders for each in plan.after) <= 1
 
 
+def test_a_disk_is_not_filled() -> None:
+    state = cluster(
+        brokers({1: None, 2: None, 3: None}), *[partition(f"t:{n}", (1,)) for n in range(6)]
+    )
+    state = sized(state, {f"t:{each}": 100 for each in range(6)})
+    plan = plan_balance(state, room={2: 150, 3: 1000})
+    assert [each.bytes for each in plan.after] == [300, 100, 200]
+
+
 def test_an_undo_goes_back_and_leaves_alone_what_others_changed() -> None:
     nodes = brokers({1: None, 2: None, 3: None})
     held = [partition("t:0", (2,)), partition("t:1", (1,)), partition("t:2", (3,))]

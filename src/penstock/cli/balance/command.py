@@ -40,15 +40,14 @@ def _mover(ctx: typer.Context, throttle: str, *, as_json: bool) -> Mover:
 @app.command("plan")
 def plan_command(ctx: typer.Context, within: Within = 10.0, as_json: Json = False) -> None:
     """Show which replicas would move, and what brokers have before and after."""
-    from penstock.cli.balance.planner import plan_balance
-    from penstock.cli.balance.run import plan_document, show_balance
+    from penstock.cli.balance.run import plan_document, plan_for, show_balance
 
-    state = _mover(ctx, "none", as_json=as_json).state
-    plan = plan_balance(state, within / 100)
+    mover = _mover(ctx, "none", as_json=as_json)
+    plan = plan_for(mover, within / 100)
     if as_json:
-        print_json(plan_document(state, plan))
+        print_json(plan_document(mover.state, plan))
     else:
-        show_balance(state, plan)
+        show_balance(mover.state, plan)
 
 
 @app.command("run")
@@ -61,11 +60,10 @@ def run_command(
     as_json: Json = False,
 ) -> None:
     """Show the plan, ask, and carry it out. A second call goes on where the first one stopped."""
-    from penstock.cli.balance.planner import plan_balance
-    from penstock.cli.balance.run import run_balance
+    from penstock.cli.balance.run import plan_for, run_balance
 
     mover = _mover(ctx, throttle, as_json=as_json)
-    plan = plan_balance(mover.state, within / 100)
+    plan = plan_for(mover, within / 100)
     run_balance(mover, plan, yes=yes, wait=not no_wait, as_json=as_json)
 
 

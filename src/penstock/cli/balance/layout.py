@@ -7,15 +7,17 @@ leader or a replica in sync: they have other worries. Only open brokers take or 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from penstock.cli.operator.plan import Move
 from penstock.cli.operator.state import ClusterState, PartitionReplicas, TopicPartition
 
 
 class Layout:
-    def __init__(self, state: ClusterState) -> None:
+    def __init__(self, state: ClusterState, room: Mapping[int, int] | None = None) -> None:
+        """`room`: bytes that a broker's disk may still take, where it is known."""
         self.state = state
+        self._room = dict(room or {})
         self.brokers = state.open_brokers
         self.replicas = {each.place: each.target for each in state.partitions.values()}
         self.bytes: Counter[int] = Counter()
@@ -51,12 +53,15 @@ class Layout:
         return min(len(brokers), self._racks) - self._distinct(brokers)
 
     def may_take(self, place: TopicPartition, giver: int, taker: int) -> bool:
-        """Not the same broker twice, and on no fewer racks than now."""
+        """Not the same broker twice, not a disk that would be full, on no fewer racks than now."""
         before = self.replicas[place]
-        if taker in before:
+        if taker in before or not self.has_room(place, taker):
             return False
         after = [taker if each == giver else each for each in before]
         return self._distinct(after) >= self._distinct(before)
+
+    def has_room(self, place: TopicPartition, broker: int) -> bool:
+        return broker not in self._room or self._room[broker] >= self.size(place)
 
     def _distinct(self, brokers: tuple[int, ...] | list[int]) -> int:
         return len({self.state.rack(each) for each in brokers})
@@ -67,6 +72,9 @@ class Layout:
         self._count(place, giver, -1)
         self.replicas[place] = after
         self._count(place, taker, 1)
+        if taker in self._room:
+            # The giver's is free only when all is copied.
+            self._room[taker] -= self.size(place)
 
     def prefer(self, place: TopicPartition, broker: int) -> None:
         """As leader; the others stay in their order."""

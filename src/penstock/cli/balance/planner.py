@@ -6,6 +6,7 @@ replicas, leaders.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from penstock.cli.balance.band import byte_band, count_band
@@ -36,8 +37,11 @@ class BalancePlan(NamedTuple):
     """Partitions that nothing is planned for: being moved, or not whole."""
 
 
-def plan_balance(state: ClusterState, within: float = WITHIN) -> BalancePlan:
-    layout = Layout(state)
+def plan_balance(
+    state: ClusterState, within: float = WITHIN, room: Mapping[int, int] | None = None
+) -> BalancePlan:
+    """`room`: bytes that a broker's disk may still take, where it is known."""
+    layout = Layout(state, room)
     before = _loads(layout, actual=True)
     if layout.brokers:
         while _spread_replicas(layout, within):
@@ -69,18 +73,21 @@ def _take(layout: Layout, step: Step) -> int:
 
 
 def _step_by_rack(layout: Layout) -> Step | None:
-    for place in layout.movable:
-        if layout.lost_racks(place):
-            return _to_free_rack(layout, place)
-    return None
+    lost = (place for place in layout.movable if layout.lost_racks(place))
+    steps = (_to_free_rack(layout, place) for place in lost)
+    return next((step for step in steps if step is not None), None)
 
 
-def _to_free_rack(layout: Layout, place: TopicPartition) -> Step:
+def _to_free_rack(layout: Layout, place: TopicPartition) -> Step | None:
     """From the rack with two of its replicas, off the broker with the most bytes."""
     rack, held = layout.state.rack, layout.replicas[place]
     racks = [rack(each) for each in held]
     crowded = [each for each in held if racks.count(rack(each)) > 1]
-    free = [each for each in layout.brokers if rack(each) not in racks]
+    free = [
+        each for each in layout.brokers if rack(each) not in racks and layout.has_room(place, each)
+    ]
+    if not free:
+        return None
 
     def burden(broker: int) -> tuple[int, int, int]:
         return layout.bytes[broker], layout.counts[broker], broker

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 from penstock.cli.balance.history import History
-from penstock.cli.balance.planner import BalancePlan, BrokerLoad
+from penstock.cli.balance.planner import BalancePlan, BrokerLoad, plan_balance
 from penstock.cli.balance.undoing import plan_undo
 from penstock.cli.failure import Failure
 from penstock.cli.operator.election import elect_leaders
@@ -17,6 +17,18 @@ from penstock.cli.operator.mover import Mover
 from penstock.cli.operator.reassignment import moves_under_way
 from penstock.cli.operator.state import ClusterState, TopicPartition, name_some
 from penstock.cli.output import human_bytes, note, plural, print_line, print_table, show_time
+
+FILL_MAX: Final = 0.9
+"""As full as a disk may become by a move."""
+
+
+def plan_for(mover: Mover, within: float) -> BalancePlan:
+    room = {
+        broker: max(int(disk.total_bytes * FILL_MAX) - (disk.total_bytes - disk.usable_bytes), 0)
+        for broker, disk in mover.disks.items()
+        if disk.total_bytes is not None and disk.usable_bytes is not None
+    }
+    return plan_balance(mover.state, within, room)
 
 
 def plan_document(state: ClusterState, plan: BalancePlan) -> dict[str, Any]:

@@ -33,7 +33,8 @@ class Mover:
         self.more: dict[str, Any] = {}
         """What the command adds to the JSON."""
         state = read_state(link)
-        self.state = with_disks(state, read_disks(link, state.brokers.values()))
+        self.disks = read_disks(link, state.brokers.values())
+        self.state = with_disks(state, self.disks)
 
     def plan(self, place: str, to: str | None, replicas: int | None) -> list[Move]:
         brokers = parse_brokers(to, "--to") if to is not None else self.state.open_brokers
