@@ -46,6 +46,7 @@ from penstock.cli.doctor import command as doctor_command
 from penstock.cli.extra import missing_extra
 from penstock.cli.failure import Failure, UsageFailure, complain
 from penstock.cli.help import PlainCommand, PlainGroup
+from penstock.cli.hot import command as hot_command
 from penstock.cli.operator import (
     broker_command,
     leader_command,
@@ -65,6 +66,7 @@ _ORDER = (
     "lag",
     "sla",
     "doctor",
+    "hot",
     "configs",
     "users",
     "cluster",
@@ -136,6 +138,7 @@ app.add_typer(group_command.app, name="groups")
 app.command("lag")(lag_command.lag)
 app.add_typer(sla_command.app, name="sla")
 app.command("doctor")(doctor_command.doctor)
+app.command("hot")(hot_command.hot)
 app.add_typer(config_command.app, name="configs")
 app.add_typer(user_command.app, name="users")
 app.add_typer(cluster_command.app, name="cluster")
