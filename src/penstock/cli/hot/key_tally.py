@@ -23,15 +23,23 @@ _FETCHES_MAX: Final = 8
 
 def sample_keys(link: Link, leaders: Leaders, place: TopicPartition, end: int) -> KeySample | None:
     """None where it cannot be read."""
+    found = sample_records(link, leaders, place, end, RECORDS)
+    return tally(place, found) if found else None
+
+
+def sample_records(
+    link: Link, leaders: Leaders, place: TopicPartition, end: int, count: int
+) -> list[Record]:
+    """The last ones; none of a partition that cannot be read."""
     address = leaders.by_place.get(place)
     if address is None:
-        return None
-    offset = max(end - RECORDS, 0)
+        return []
+    offset = max(end - count, 0)
     found: list[Record] = []
     try:
         with BrokerConnection(link.connect, *address) as connection:
             for _ in range(_FETCHES_MAX):
-                if offset >= end or len(found) >= RECORDS:
+                if offset >= end or len(found) >= count:
                     break
                 records, reached = _read(connection, place, offset)
                 found += records
@@ -40,7 +48,7 @@ def sample_keys(link: Link, leaders: Leaders, place: TopicPartition, end: int) -
                 offset = reached
     except (Unreachable, ApiError):
         pass
-    return tally(place, found) if found else None
+    return found
 
 
 def _read(
