@@ -70,15 +70,19 @@ def starts_of(link: Link, topic: str) -> dict[int, int]:
 
 
 def _offsets(link: Link, topic: str, which: int, isolation: int) -> dict[int, int]:
-    """Of every partition; Failure where one has no leader."""
-    metadata = read_metadata(link, [topic])
-    leaders = leaders_of(metadata)
-    places = leaders.places(topic)
-    found = list_offsets(link, leaders, places, which, isolation)
-    count = sum(len(each.partitions) for each in metadata.topics)
-    if len(found) != count or not count:
-        raise Failure(f"not every partition of {topic} has a leader; see `penstock doctor`")
-    return {partition: offset for (_, partition), offset in found.items()}
+    """Of every partition; one that has just been made may have no leader yet."""
+    deadline_s = time.monotonic() + link.timeout_s
+    while True:
+        metadata = read_metadata(link, [topic])
+        leaders = leaders_of(metadata)
+        found = list_offsets(link, leaders, leaders.places(topic), which, isolation)
+        count = sum(len(each.partitions) for each in metadata.topics)
+        if count and len(found) == count:
+            return {partition: offset for (_, partition), offset in found.items()}
+        if time.monotonic() > deadline_s:
+            raise Failure(f"not every partition of {topic} has a leader; see `penstock doctor`")
+        check_interrupt()
+        time.sleep(_LOOK_S)
 
 
 def wait_still(link: Link, topic: str) -> Mapping[int, int]:
