@@ -40,11 +40,13 @@ from penstock.cli import (
 from penstock.cli.acl import command as acl_command
 from penstock.cli.acl import role_command
 from penstock.cli.argument import PROFILE_IN_USE, quiet_app
+from penstock.cli.balance import command as balance_command
 from penstock.cli.completion import Offer, complete_profiles
 from penstock.cli.doctor import command as doctor_command
 from penstock.cli.extra import missing_extra
 from penstock.cli.failure import Failure, UsageFailure, complain
 from penstock.cli.help import PlainCommand, PlainGroup
+from penstock.cli.hot import command as hot_command
 from penstock.cli.operator import (
     broker_command,
     leader_command,
@@ -64,12 +66,14 @@ _ORDER = (
     "lag",
     "sla",
     "doctor",
+    "hot",
     "configs",
     "users",
     "cluster",
     "brokers",
     "partitions",
     "leaders",
+    "balance",
     "quorum",
     "log-dirs",
     "acls",
@@ -134,12 +138,14 @@ app.add_typer(group_command.app, name="groups")
 app.command("lag")(lag_command.lag)
 app.add_typer(sla_command.app, name="sla")
 app.command("doctor")(doctor_command.doctor)
+app.command("hot")(hot_command.hot)
 app.add_typer(config_command.app, name="configs")
 app.add_typer(user_command.app, name="users")
 app.add_typer(cluster_command.app, name="cluster")
 app.add_typer(broker_command.app, name="brokers")
 app.add_typer(partition_command.app, name="partitions")
 app.add_typer(leader_command.app, name="leaders")
+app.add_typer(balance_command.app, name="balance")
 app.command("quorum")(quorum_command.quorum)
 app.command("log-dirs")(log_dir_command.log_dirs)
 app.add_typer(acl_command.app, name="acls")

@@ -13,6 +13,7 @@ from penstock.cli.output import human_bytes, print_json, print_line, print_table
 
 if TYPE_CHECKING:
     from penstock.cli.capacity.plan import Demand, DiskOutlook, Plan
+    from penstock.cli.capacity.topic_advice import TopicAdvice
 
 
 def capacity(
@@ -99,16 +100,19 @@ def capacity(
         network_bytes_s=max(parse_size(network, "--network"), 1),
     )
     disks: list[DiskOutlook] = []
+    advice: list[TopicAdvice] = []
     if write is not None or messages is not None:
         rate = parse_size(write, "--write") if write else (messages or 0) * parse_size(size, "-s")
         demand = replace(demand, write_bytes_s=float(rate))
     else:
         from penstock.cli.capacity.measure import measure
+        from penstock.cli.capacity.topic_advice import advise
 
-        demand, disks = measure(cluster_of(ctx), demand, seconds)
+        demand, disks, loads = measure(cluster_of(ctx), demand, seconds)
+        advice = [advise(each, peak, demand.partition_bytes_s) for each in loads]
     if plot is not None:
         _draw(plot, disks)
-    _print(demand, plan_for(demand), disks, as_json=as_json)
+    _print(demand, plan_for(demand), disks, advice, as_json=as_json)
 
 
 def _draw(path: Path, disks: list[DiskOutlook]) -> None:
@@ -122,12 +126,20 @@ def _draw(path: Path, disks: list[DiskOutlook]) -> None:
         raise Failure(f"{path}: {error.strerror}") from error
 
 
-def _print(demand: Demand, plan: Plan, disks: list[DiskOutlook], *, as_json: bool) -> None:
+def _print(
+    demand: Demand,
+    plan: Plan,
+    disks: list[DiskOutlook],
+    advice: list[TopicAdvice],
+    *,
+    as_json: bool,
+) -> None:
     from penstock.cli.capacity.plan import demand_document
 
     if as_json:
         found = {"demand": demand_document(demand), **plan.document()}
-        print_json(found | {"disks": [each.document() for each in disks]})
+        found["disks"] = [each.document() for each in disks]
+        print_json(found | {"topics": [each.document() for each in advice]})
         return
     print_line(
         f"{human_bytes(int(demand.write_bytes_s))}/s written, read {demand.groups:.3g} times, "
@@ -139,6 +151,9 @@ def _print(demand: Demand, plan: Plan, disks: list[DiskOutlook], *, as_json: boo
     )
     if disks:
         print_table(("broker", "disk", "used", "60 % in", "full in"), [_row(d) for d in disks])
+    if advice:
+        columns = ("topic", "partitions", "for the rate", "for consumers", "verdict")
+        print_table(columns, [tuple(each) for each in advice])
     for each in [*plan.warnings, *(_alarm(d) for d in disks if d.share >= 0.6)]:
         print_line(f"warning: {each}")
 

@@ -70,6 +70,13 @@ def describe_configs(
     return settings
 
 
+def describe_topic_settings(cluster: Cluster, topic: str) -> dict[str, str]:
+    """Those that it has of its own."""
+    resource = ConfigResource("topic", topic)
+    found = describe_configs(cluster, [resource])[resource]
+    return {each.name: each.value for each in found if each.own and each.value is not None}
+
+
 def _setting(entry: ConfigEntry, kind: Any) -> Setting:
     source = ConfigSource(entry.source)
     if kind == ConfigResource.Type.TOPIC:

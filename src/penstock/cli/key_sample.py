@@ -21,8 +21,8 @@ def check_keys(cluster: Cluster, topic: str) -> None:
     if has_keys(cluster, topic):
         raise Failure(
             f"{topic} has records with keys: with more partitions, new records of a key may go to "
-            "another partition than its old ones, and their order is lost; add --yes to go on, or "
-            "write to a new topic"
+            "another partition than its old ones, and their order is lost; `penstock topics "
+            f"repartition {topic} --partitions N` keeps it, --yes goes on without"
         )
 
 

@@ -29,9 +29,24 @@ def log_dirs(
     internal: Annotated[
         bool, typer.Option("--internal", help="Also empty partitions of internal topics.")
     ] = False,
+    free: Annotated[
+        bool, typer.Option("--free", help="Instead: what could be freed, by topic.")
+    ] = False,
+    older: Annotated[
+        str | None,
+        typer.Option(
+            "--older",
+            metavar="TIME",
+            show_default="half of what each topic keeps",
+            help="With --free: records older than that, such as 3d.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
-    """Show log directories and the size of each partition."""
+    """Show log directories and the size of each partition, or what could be freed."""
+    if free or older is not None:
+        _show_freeable(ctx, older, as_json)
+        return
     from penstock.cli.log_dir import LogDir, describe_log_dirs
 
     def show(directory: LogDir) -> None:
@@ -56,3 +71,33 @@ def log_dirs(
         show(directory)
     if hidden:
         print_line(f"{plural(hidden, 'empty internal partition')} not shown; see --internal")
+
+
+def _show_freeable(ctx: typer.Context, older: str | None, as_json: bool) -> None:
+    from penstock.cli.freeable import read_uses
+    from penstock.cli.operator.estimate import show_duration
+    from penstock.cli.tenant import parse_duration
+
+    older_ms = None if older is None else parse_duration(older, "--older")
+    uses = read_uses(cluster_of(ctx), older_ms)
+    if as_json:
+        print_json([each.document() for each in uses])
+        return
+    rows = [
+        (
+            each.topic,
+            human_bytes(each.size_bytes),
+            "all" if each.retention_ms is None else show_duration(each.retention_ms / 1000),
+            each.groups,
+            "compacted" if each.is_compacted else human_bytes(each.freeable_bytes),
+            show_duration(each.older_ms / 1000),
+        )
+        for each in uses
+    ]
+    print_table(("topic", "on disks", "keeps", "groups", "could go", "older than"), rows)
+    for each in uses:
+        if each.command is not None:
+            print_line(each.command)
+    unread = [each.topic for each in uses if not each.groups and each.size_bytes]
+    if unread:
+        print_line(f"read by no group: {', '.join(unread)}")

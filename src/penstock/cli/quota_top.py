@@ -49,12 +49,12 @@ class Usage(NamedTuple):
 def watch(
     addresses: Sequence[str], interval_s: float, count: int, rows: int, *, as_json: bool
 ) -> None:
-    before, looked_at = _look(addresses), time.monotonic()
+    before, looked_at = look(addresses), time.monotonic()
     done = 0
     while not count or done < count:
         check_interrupt()
         time.sleep(interval_s)
-        after, now = _look(addresses), time.monotonic()
+        after, now = look(addresses), time.monotonic()
         found = usages(before, after, now - looked_at)[:rows]
         before, looked_at, done = after, now, done + 1
         _show(found, as_json)
@@ -92,7 +92,7 @@ def _of_sharers(figures: dict[Client, float], client: Client) -> float | None:
     return None
 
 
-def _look(addresses: Iterable[str]) -> Figures:
+def look(addresses: Iterable[str]) -> Figures:
     """Over all of the brokers: what was moved is summed, of limits and waits the most counts."""
     figures: Figures = defaultdict(dict)
     for address in addresses:

@@ -12,6 +12,7 @@ from penstock.cli.cluster import Cluster, key_values
 from penstock.cli.completion import complete_topics
 from penstock.cli.failure import UsageFailure
 from penstock.cli.output import plural, print_json, print_line, print_table
+from penstock.cli.repartition.command import repartition
 
 if TYPE_CHECKING:
     from penstock.cli.operator.health import Fault
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 PARTITIONS_MAX = 100_000
 """As many as librdkafka asks for."""
 
-app = quiet_app("Topics: list, create, describe, alter, delete.")
+app = quiet_app("Topics: list, create, describe, alter, repartition, delete.")
 
 NewNames = Annotated[
     list[str], typer.Argument(metavar="TOPIC", show_default=False, help="Names of new topics.")
@@ -260,6 +261,9 @@ def alter_command(
         print_json({"altered": name, "partitions": partitions, "set": assign, "unset": unset or []})
     else:
         print_line(f"altered {name}")
+
+
+app.command("repartition")(repartition)
 
 
 @app.command("delete")

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from penstock.handlers.broker import Broker
 from penstock.network.listener import Listener
 from penstock.node.cluster_gauge import cluster_gauges
+from penstock.node.disk_gauge import disk_gauges
 from penstock.node.failures import UpkeepFailures
 from penstock.node.gauge import gauges
 from penstock.node.lag.look import GroupLook
@@ -46,6 +47,7 @@ def new_metrics(
     single += cluster_gauges(metadata, broker.partitions, keeper)
     single += more
     labelled += quota_gauges(broker.throttle, listeners)
+    labelled += disk_gauges(broker.log_dirs, broker.clock)
     labelled += tenant_gauges(broker.image, lambda: broker.config)
     labelled += more_labelled
     exporter = Exporter(broker.metrics, single, labelled)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
+import math
 import subprocess
 import threading
 from http.server import BaseHTTPRequestHandler, HTTPServer
@@ -20,11 +20,13 @@ from penstock.cli.monitoring.family import declared, read_page
 from penstock.cli.operator.state import ClusterState
 from penstock.cli.profile import Target
 from penstock.node.address import Address
+from penstock.node.disk_gauge import DiskGrowth, seconds_to_full
 from penstock.testing.port import free_port
 from tests.node.node_kit import RunningNode, running
 from tests.unit.cli.cluster_kit import brokers, partition
 from tests.unit.cli.conftest import Command
 from tools.generate_monitoring import DASHBOARD, RULES, files
+from tools.promtool import promtool
 
 
 @pytest.fixture
@@ -53,9 +55,91 @@ def test_alarms_need_their_metrics() -> None:
     assert [each.name for each in found] == ["UnderReplicatedPartitions", "FlushSlow"]
 
 
-@pytest.mark.skipif("PROMTOOL" not in os.environ, reason="PROMTOOL names no promtool")
-def test_prometheus_takes_the_rules() -> None:
-    subprocess.run([os.environ["PROMTOOL"], "check", "rules", str(RULES)], check=True)
+@pytest.fixture(scope="module")
+def prometheus() -> str:
+    found = promtool()
+    if found is None:
+        pytest.skip("no promtool: PROMTOOL names none, and apt-get has no prometheus")
+    return found
+
+
+def test_prometheus_takes_the_rules(prometheus: str) -> None:
+    subprocess.run([prometheus, "check", "rules", str(RULES)], check=True)
+
+
+SERIES = {
+    'penstock_disk_total_bytes{instance="b",directory="/d"}': "100x60",
+    'penstock_disk_usable_bytes{instance="b",directory="/d"}': "50x20 30x20 10x20",
+    'penstock_disk_full_in_seconds{instance="b",directory="/d"}': "9000000x30 3600x30",
+    'penstock_under_replicated_partitions{instance="b"}': "0x40 2x20",
+}
+"""A value a minute: a disk that is half full, then at 70 %, then at 90 %."""
+
+
+FIRES = (
+    (15, "DiskFilling", False),
+    (35, "DiskFilling", True),
+    (35, "DiskNearlyFull", False),
+    (55, "DiskNearlyFull", True),
+    (25, "DiskFullSoon", False),
+    (50, "DiskFullSoon", True),
+    (30, "UnderReplicatedPartitions", False),
+    (45, "UnderReplicatedPartitions", True),
+)
+
+
+def test_alarms_go_off_in_prometheus(prometheus: str, tmp_path: Path) -> None:
+    expected = [
+        {
+            "expr": f'count(ALERTS{{alertname="{alarm}",alertstate="firing"}})',
+            "eval_time": f"{minute}m",
+            "exp_samples": [{"labels": "{}", "value": 1}] if fires else [],
+        }
+        for minute, alarm, fires in FIRES
+    ]
+    case = {
+        "interval": "1m",
+        "input_series": [{"series": name, "values": each} for name, each in SERIES.items()],
+        "promql_expr_test": expected,
+    }
+    file = tmp_path / "test.yml"
+    file.write_text(json.dumps({"rule_files": [str(RULES)], "tests": [case]}))
+    done = subprocess.run(
+        [prometheus, "test", "rules", str(file)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_prometheus_takes_the_page(prometheus: str, node: RunningNode) -> None:
+    page = read_page(str(node.node.metrics_address))
+    done = subprocess.run(
+        [prometheus, "check", "metrics"], input=page, text=True, capture_output=True, check=False
+    )
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
+
+
+def test_a_disks_growth_is_that_of_the_last_hour() -> None:
+    growth = DiskGrowth()
+    assert growth.update(0.0, 1000) == 0
+    assert growth.update(10.0, 1100) == 10
+    for minute in range(1, 121):
+        # An hour at 1 byte a second, then an hour at 2.
+        seconds = minute * 60
+        rate = growth.update(seconds, 1000 + seconds + max(seconds - 3600, 0))
+    assert rate == pytest.approx(2.0)
+    assert seconds_to_full(100, rate) == pytest.approx(50.0)
+    assert seconds_to_full(100, 0.0) == math.inf
+
+
+def test_a_node_tells_of_its_disk(node: RunningNode) -> None:
+    page = read_page(str(node.node.metrics_address))
+    found = {
+        line.partition("{")[0]: float(line.rpartition(" ")[2])
+        for line in page.splitlines()
+        if line.startswith("penstock_disk_")
+    }
+    assert 0 < found["penstock_disk_usable_bytes"] < found["penstock_disk_total_bytes"]
+    assert found["penstock_disk_full_in_seconds"] > 0
 
 
 class _Collector(BaseHTTPRequestHandler):

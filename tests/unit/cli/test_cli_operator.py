@@ -104,7 +104,7 @@ def test_more_partitions_for_records_with_keys(command: Command, topic: str) -> 
     command.run("produce", f"{topic}-free", "-v", "x")
     said = command.fail("topics", "alter", topic, "-p", "4", "-s", "retention.ms=1000")
     assert said.startswith(f"{topic} has records with keys: with more partitions, new records")
-    assert said.endswith("add --yes to go on, or write to a new topic")
+    assert said.endswith(f"repartition {topic} --partitions N` keeps it, --yes goes on without")
     (described,) = command.run("topics", "describe", topic, "--json").json
     assert (len(described["partitions"]), described["settings"]) == (2, {})
     command.run("topics", "alter", topic, "-s", "retention.ms=1000")

@@ -11,9 +11,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from penstock.cli.capacity.plan import Demand, DiskOutlook
+from penstock.cli.capacity.topic_advice import TopicLoad
 from penstock.cli.catalog.declaration import CONSUMER_GROUP, GROUP_MEMBER, PARTITION_LAG
 from penstock.cli.cluster import Cluster, is_internal
 from penstock.cli.failure import Failure
+from penstock.cli.group.reader import ClusterReader
 from penstock.cli.leader_call import (
     EARLIEST,
     LATEST,
@@ -30,6 +32,7 @@ from penstock.cli.query.live import read_live
 class Measured(NamedTuple):
     demand: Demand
     disks: list[DiskOutlook]
+    topics: list[TopicLoad]
 
 
 def measure(cluster: Cluster, given: Demand, seconds: float) -> Measured:
@@ -78,7 +81,27 @@ def measure(cluster: Cluster, given: Demand, seconds: float) -> Measured:
         for each in dirs
         if each.total_bytes
     ]
-    return Measured(demand, disks)
+    return Measured(demand, disks, _topic_loads(link, rates))
+
+
+def _topic_loads(link: Link, rates: dict[Place, float]) -> list[TopicLoad]:
+    with ClusterReader(link) as reader:
+        groups = reader.described(reader.listed())
+    members: dict[str, int] = {}
+    for group in groups:
+        of_topic: dict[str, int] = {}
+        for member in group.members:
+            for topic in {topic for topic, _ in member.assigned} | set(member.subscribed):
+                of_topic[topic] = of_topic.get(topic, 0) + 1
+        for topic, count in of_topic.items():
+            members[topic] = max(members.get(topic, 0), count)
+    partitions: dict[str, list[float]] = {}
+    for (topic, _), rate in rates.items():
+        partitions.setdefault(topic, []).append(rate)
+    return [
+        TopicLoad(topic, len(each), sum(each), members.get(topic, 0))
+        for topic, each in sorted(partitions.items())
+    ]
 
 
 def _record_bytes(

@@ -6,9 +6,10 @@ import math
 from dataclasses import asdict, dataclass
 from typing import Any, Final, NamedTuple
 
+from penstock.cli.capacity.topic_advice import PER_CONSUMER
+
 FILL: Final = 0.6
 """As full as a disk may be: above that, a broker that fails takes the others' disks to the end."""
-_PER_CONSUMER: Final = (2, 5)
 _BROKER_PARTITIONS_MAX: Final = 4000
 
 
@@ -74,7 +75,7 @@ def plan_for(demand: Demand) -> Plan:
     for_network = math.ceil(max(came, went) / d.network_bytes_s)
     needed = max(for_disk, for_network, d.replication)
     by_rate = math.ceil(peak / d.partition_bytes_s)
-    by_consumers = _PER_CONSUMER[0] * d.consumers
+    by_consumers = PER_CONSUMER[0] * d.consumers
     partitions = max(by_rate, by_consumers, 1)
     steps = [
         Step("peak of producers", "average x peak factor", peak, "bytes/s"),
@@ -106,9 +107,9 @@ def plan_for(demand: Demand) -> Plan:
 
 def _warnings(demand: Demand, partitions: int, brokers: int) -> list[str]:
     found = []
-    if demand.consumers > 1 and partitions > _PER_CONSUMER[1] * demand.consumers:
+    if demand.consumers > 1 and partitions > PER_CONSUMER[1] * demand.consumers:
         found.append(
-            f"{partitions} partitions are more than {_PER_CONSUMER[1]} times the "
+            f"{partitions} partitions are more than {PER_CONSUMER[1]} times the "
             f"{demand.consumers} consumers: more consumers, or a higher rate of one partition"
         )
     if partitions * demand.replication > _BROKER_PARTITIONS_MAX * brokers:

@@ -105,6 +105,33 @@ ALARMS: Final = (
         "penstock log-dirs; replace the disk, its replicas are led elsewhere",
     ),
     Alarm(
+        "DiskNearlyFull",
+        "page",
+        "1 - penstock_disk_usable_bytes / penstock_disk_total_bytes > 0.85",
+        "5m",
+        "{{ $labels.directory }} of {{ $labels.instance }} is "
+        "{{ $value | humanizePercentage }} full",
+        "penstock log-dirs --free shows what could go, penstock balance plan what could move",
+    ),
+    Alarm(
+        "DiskFullSoon",
+        "page",
+        "penstock_disk_full_in_seconds < 14400",
+        "15m",
+        "{{ $labels.directory }} of {{ $labels.instance }} is full in "
+        "{{ $value | humanizeDuration }}",
+        "penstock hot finds who writes, penstock log-dirs --free what could go",
+    ),
+    Alarm(
+        "DiskFilling",
+        "ticket",
+        "1 - penstock_disk_usable_bytes / penstock_disk_total_bytes > 0.6",
+        "10m",
+        "{{ $labels.directory }} of {{ $labels.instance }} is "
+        "{{ $value | humanizePercentage }} full; above 60 % a failed broker fills the others",
+        "penstock capacity says how many brokers it takes",
+    ),
+    Alarm(
         "UncleanElections",
         "page",
         "increase(penstock_unclean_leader_elections[15m]) > 0",

@@ -20,6 +20,7 @@ _ROWS: Final = (
     ("Cluster", ("active_", "fenced_", "leader_", "unclean_", "metadata_", "led_")),
     ("Traffic", ("bytes_", "messages_", "batches_", "received_", "sent_", "connections")),
     ("Requests", ("request_", "errors", "unexpected_", "flush_", "loop_", "logins")),
+    ("Disks", ("disk_", "log_", "deletions_")),
     ("Clients and quotas", ("client_", "produce_", "fetch_", "controller_mutation")),
 )
 _REST: Final = "Broker"

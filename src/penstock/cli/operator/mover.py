@@ -30,8 +30,11 @@ class Mover:
         self.link = link
         self._rate = rate
         self._as_json = as_json
+        self.more: dict[str, Any] = {}
+        """What the command adds to the JSON."""
         state = read_state(link)
-        self.state = with_disks(state, read_disks(link, state.brokers.values()))
+        self.disks = read_disks(link, state.brokers.values())
+        self.state = with_disks(state, self.disks)
 
     def plan(self, place: str, to: str | None, replicas: int | None) -> list[Move]:
         brokers = parse_brokers(to, "--to") if to is not None else self.state.open_brokers
@@ -54,12 +57,14 @@ class Mover:
         dry_run: bool,
         wait: bool,
         before: Callable[[], None] = lambda: None,
+        after: Callable[[], None] = lambda: None,
     ) -> None:
         """`under_way`: moves from an earlier call that belong to this one. `before` is done
-        ahead of them, once it is agreed."""
+        ahead of them, once it is agreed; `after` when all of them have ended."""
         if not moves and not under_way:
             if not dry_run:
                 before()
+                after()
             self._say("nothing to move: every replica is where it should be", "nothing", moves)
             return
         if not self._as_json:
@@ -83,6 +88,7 @@ class Mover:
             return
         wait_for_moves(self.link, [each.place for each in (*moves, *under_way)])
         self._check(moves)
+        after()
         self._say(f"moved {plural(len(moves) + len(under_way), 'partition')}", "done", moves)
         self._end_throttle()
 
@@ -138,4 +144,4 @@ class Mover:
             "throttle_bytes_s": self._rate,
             "moves": [move_document(self.state, each) for each in moves],
         }
-        print_json(document)
+        print_json(document | self.more)

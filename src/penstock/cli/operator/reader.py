@@ -173,6 +173,9 @@ class BrokerDisk(NamedTuple):
     """Bytes of each replica."""
     cordoned: bool
     """It takes no new replicas."""
+    total_bytes: int | None = None
+    """Of all its directories; None before Kafka 3.3."""
+    usable_bytes: int | None = None
 
 
 Disks = Mapping[int, BrokerDisk]
@@ -207,7 +210,11 @@ def _disk(answer: DescribeLogDirsResponse) -> BrokerDisk:
         if not each.is_future_key
     }
     cordoned = bool(answer.results) and all(each.is_cordoned for each in answer.results)
-    return BrokerDisk(sizes, cordoned)
+    total = sum(each.total_bytes for each in answer.results)
+    usable = sum(each.usable_bytes for each in answer.results)
+    if not answer.results or min(each.total_bytes for each in answer.results) < 0:
+        return BrokerDisk(sizes, cordoned)
+    return BrokerDisk(sizes, cordoned, total, usable)
 
 
 def with_disks(state: ClusterState, disks: Disks) -> ClusterState:

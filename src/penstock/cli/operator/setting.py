@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import NamedTuple
 
 from penstock.cli.operator.link import Link, check
@@ -75,6 +75,17 @@ def topic_settings(link: Link, topics: Iterable[str], name: str) -> Mapping[str,
     return {topic: each.value or "" for topic, each in _describe(link, topics, name)}
 
 
+def topic_settings_at(
+    link: Link, host: str, port: int, topics: Iterable[str], name: str
+) -> Mapping[str, str]:
+    """As one broker has them: a change does not reach all at the same moment."""
+
+    def ask(request: DescribeConfigsRequest) -> DescribeConfigsResponse:
+        return link.call_at(host, port, request, DescribeConfigsResponse)
+
+    return {topic: each.value or "" for topic, each in _read(ask, topics, name)}
+
+
 def own_topic_settings(link: Link, topics: Iterable[str], name: str) -> Mapping[str, str]:
     """Only of topics that have it set themselves."""
     return {
@@ -87,6 +98,14 @@ def own_topic_settings(link: Link, topics: Iterable[str], name: str) -> Mapping[
 def _describe(
     link: Link, topics: Iterable[str], name: str
 ) -> list[tuple[str, DescribeConfigsResourceResult]]:
+    return _read(lambda request: link.call(request, DescribeConfigsResponse), topics, name)
+
+
+def _read(
+    ask: Callable[[DescribeConfigsRequest], DescribeConfigsResponse],
+    topics: Iterable[str],
+    name: str,
+) -> list[tuple[str, DescribeConfigsResourceResult]]:
     resources = [
         DescribeConfigsResource(
             resource_type=_TOPIC, resource_name=topic, configuration_keys=[name]
@@ -95,7 +114,7 @@ def _describe(
     ]
     if not resources:
         return []
-    answer = link.call(DescribeConfigsRequest(resources=resources), DescribeConfigsResponse)
+    answer = ask(DescribeConfigsRequest(resources=resources))
     # A topic that was deleted meanwhile has none.
     return [
         (result.resource_name, entry)

@@ -1,0 +1,1 @@
+"""Leaders and bytes spread evenly over brokers and racks."""

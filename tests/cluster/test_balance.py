@@ -1,0 +1,138 @@
+"""`penstock balance` on three nodes: planned, begun, gone on with, ended, and taken back."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from penstock.testing.cluster import Cluster
+from tests.conformance.conftest import wait_until
+
+RECORD = b"x" * 10_000
+
+
+@pytest.fixture(scope="module")
+def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    settings = {"offsets.topic.num.partitions": 1, "transaction.state.log.num.partitions": 1}
+    with Cluster(tmp_path_factory.mktemp("balance") / "nodes", 3, settings) as started:
+        yield started
+
+
+def begin(nodes: Cluster, *words: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "penstock.cli.main", *words],
+        env=os.environ | {"PENSTOCK_BOOTSTRAP_SERVERS": nodes.bootstrap_servers},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def run(nodes: Cluster, *words: str) -> Any:
+    started = begin(nodes, *words, "--json")
+    out, err = started.communicate(timeout=120)
+    assert started.returncode == 0, err
+    return json.loads(out)
+
+
+def places(nodes: Cluster, topic: str) -> dict[int, list[int]]:
+    (described,) = run(nodes, "topics", "describe", topic)
+    return {each["partition"]: each["replicas"] for each in described["partitions"]}
+
+
+def throttled(nodes: Cluster) -> bool:
+    settings = [each["settings"] for each in run(nodes, "configs", "list")]
+    return any("throttled" in key for each in settings for key in each)
+
+
+def test_a_balance_is_planned_resumed_and_undone(nodes: Cluster) -> None:
+    nodes.create_topic("orders", partitions=6, replication_factor=1)
+    run(nodes, "partitions", "move", "orders", "--to", "1", "--yes", "--wait")
+    for partition in range(6):
+        nodes.produce("orders", [RECORD] * 20, partition=partition)
+    before = {each: [1] for each in range(6)}
+    assert places(nodes, "orders") == before
+
+    plan = run(nodes, "balance", "plan")
+    assert [each["bytes"] > 0 for each in plan["before"]] == [True, False, False]
+    assert len(plan["moves"]) == 4
+    assert len({each["bytes"] for each in plan["after"]}) == 1
+    assert places(nodes, "orders") == before, "a plan changes nothing"
+
+    # So slow that it would not end; it is begun, and then whoever waits for it is killed.
+    waiting = begin(nodes, "balance", "run", "--throttle", "1K", "--yes")
+    wait_until(lambda: bool(run(nodes, "partitions", "moves")))
+    waiting.send_signal(signal.SIGKILL)
+    waiting.communicate(timeout=60)
+    assert throttled(nodes)
+    undone = run(nodes, "balance", "undo", "--throttle", "none", "--yes")
+    assert undone["outcome"] in ("done", "nothing")
+    assert places(nodes, "orders") == before
+    assert not throttled(nodes)
+
+    begun = run(nodes, "balance", "run", "--throttle", "1K", "--no-wait", "--yes")
+    assert begun["outcome"] == "begun"
+    gone_on = run(nodes, "balance", "run", "--throttle", "500M", "--yes")
+    assert gone_on["moves"] == []
+    assert gone_on["outcome"] == "done"
+    now = places(nodes, "orders")
+    assert sorted(brokers[0] for brokers in now.values()) == [1, 1, 2, 2, 3, 3]
+    assert run(nodes, "balance", "plan")["moves"] == []
+    assert not throttled(nodes)
+
+    # Both calls were one balance.
+    assert run(nodes, "balance", "undo", "--throttle", "none", "--yes")["outcome"] == "done"
+    assert places(nodes, "orders") == before
+    nothing = begin(nodes, "balance", "undo")
+    _, said = nothing.communicate(timeout=60)
+    assert "nothing to undo" in said
+
+
+def test_a_hot_broker_and_what_to_do_about_it(nodes: Cluster) -> None:
+    """All leaders are on one broker: the busiest partition is to go, or the preferred election."""
+    nodes.create_topic("hot", partitions=4, replication_factor=2)
+    nodes.wait_in_sync()
+    for partition in range(4):
+        run(nodes, "partitions", "move", f"hot:{partition}", "--to", "1,2", "--yes", "--wait")
+    run(nodes, "leaders", "elect", "hot")
+    looking = begin(nodes, "hot", "--seconds", "4", "-t", "hot", "--json")
+    while looking.poll() is None:
+        for partition in range(4):
+            nodes.produce(
+                "hot", [(b"k%d" % each, RECORD) for each in range(5)], partition=partition
+            )
+    out, err = looking.communicate(timeout=60)
+    assert looking.returncode == 0, err
+    found = json.loads(out)
+    assert found["brokers"][0]["broker"] == 1
+    assert found["brokers"][0]["times"] is None, "the others have nothing to do"
+    (hot,) = [each for each in found["hot"] if each["kind"] == "broker"]
+    moved = hot["remedies"][0]["do"]
+    assert moved.startswith("penstock partitions move hot:")
+    assert [len(each["keys"]) for each in found["keys"]] == [5, 5, 5, 5]
+    # The command is one that can be run.
+    words = moved.partition(" && ")[0].split()[1:]
+    run(nodes, *words, "--yes")
+
+
+def test_leaders_come_back_without_a_copy(nodes: Cluster) -> None:
+    nodes.create_topic("led", partitions=3, replication_factor=3)
+    nodes.wait_in_sync()
+    run(nodes, "balance", "run", "--throttle", "none", "--yes")
+    nodes.restart(2)
+    nodes.wait_in_sync()
+    plan = run(nodes, "balance", "plan")
+    assert plan["moves"] == []
+    if plan["elections"]:
+        # Unless the controller has brought them back by itself meanwhile.
+        run(nodes, "balance", "run", "--yes")
+    then = run(nodes, "balance", "plan")
+    assert then["elections"] == []
+    assert then["before"] == then["after"]
