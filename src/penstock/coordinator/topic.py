@@ -70,7 +70,6 @@ def share_state(config: BrokerConfig) -> CoordinatorTopic:
         {
             "cleanup.policy": "delete",
             "compression.type": "producer",
-            "retention.bytes": "-1",
             "retention.ms": "-1",
             "segment.bytes": str(config.get("share.coordinator.state.topic.segment.bytes")),
             MIN_ISR: str(config.get("share.coordinator.state.topic.min.isr")),

@@ -1,4 +1,5 @@
-"""Builds what hosts groups, transactions and share state on a node, each when the first of them is asked for."""
+"""Builds what hosts groups, transactions and share state on a node, each when it is first asked
+for."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from penstock.model.id import TopicId
 from penstock.protocol.messages.records.share_snapshot import ShareSnapshotKey, ShareSnapshotValue
 from penstock.protocol.messages.records.share_update import ShareUpdateValue
 from penstock.share.batch import StateBatch
-from penstock.share.kept import UNKNOWN_OFFSET, KeptState
+from penstock.share.kept import UNKNOWN_COUNT, UNKNOWN_OFFSET, KeptState
 from penstock.share.key import ShareKey
 from penstock.share.record import (
     ShareRecord,
@@ -94,6 +94,7 @@ class ShareShard:
             snapshot_epoch=0 if known is None else known.snapshot_epoch + 1,
             state_epoch=state_epoch,
             start_offset=start_offset,
+            done_count=UNKNOWN_COUNT if start_offset == UNKNOWN_OFFSET else 0,
             created_ms=now_ms,
             written_ms=now_ms,
         )

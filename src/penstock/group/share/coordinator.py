@@ -7,6 +7,7 @@ is made, or deleted, is others' work, of which it is told.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from penstock.group.caller import Caller
@@ -46,7 +47,7 @@ class Beat(NamedTuple):
     """The answer to a heartbeat, and what is still without state: somebody is to see to that."""
 
     response: ShareGroupHeartbeatResponse
-    initializing: SharedTopics = {}
+    initializing: SharedTopics = MappingProxyType({})
     epoch: int = 0
     """Of the group: the state of a partition begins in it."""
 
@@ -161,15 +162,16 @@ class ShareCoordinator:
     def decide_altering(
         self, group_id: str, topics: SharedTopics, now_ms: int
     ) -> Decision[GroupEntry, StateAnswer]:
-        """They are about to begin anew, in a new epoch."""
+        """They are about to begin anew, in a new epoch; a group that has never read them is made."""
         found = self._state(group_id, must_be_empty=True)
-        group = self.groups.find(group_id)
-        if found.error is not ErrorCode.NONE or group is None:
+        is_new = group_id not in self.groups and not self._is_other(group_id)
+        if found.error is not ErrorCode.NONE and not is_new:
             return Decision((), found)
+        group = self.groups.find(group_id) or ShareGroup(group_id)
         draft = self._draft(group, now_ms)
         draft.write(epoch_record(group_id, group.epoch + 1, group.metadata_hash))
         draft.write(state_record(group_id, with_initializing(group.state_topics, topics)))
-        return draft.decision(found._replace(epoch=group.epoch + 1))
+        return draft.decision(StateAnswer(epoch=group.epoch + 1))
 
     def decide_deleting(
         self, group_id: str, topic_ids: Collection[TopicId] | None

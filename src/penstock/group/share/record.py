@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 from penstock.group.record import GroupRecord, ShareGroupKey
@@ -53,9 +54,9 @@ class StateTopics(NamedTuple):
     """Which share partitions have state: those that are being given some, those that have it, and
     topics of which it is being deleted."""
 
-    initializing: SharedTopics = {}
-    initialized: SharedTopics = {}
-    deleting: Mapping[TopicId, str] = {}
+    initializing: SharedTopics = MappingProxyType({})
+    initialized: SharedTopics = MappingProxyType({})
+    deleting: Mapping[TopicId, str] = MappingProxyType({})
 
 
 def epoch_record(group_id: str, epoch: int, metadata_hash: int) -> GroupRecord:

@@ -24,6 +24,8 @@ _UNKNOWN = Result(
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition."
 )
 
+_NOTHING = Result(_UNKNOWN.error, "There is no offset information to delete.")
+
 
 def handle(broker: Broker, request: Any, call: Call) -> Answer:
     is_on = bool(broker.image.features.get(SHARE_VERSION))
@@ -185,8 +187,7 @@ def _deleted(
     if topic_id == ZERO_ID:
         result = _UNKNOWN
     elif result is None:
-        message = "There is no offset information to delete."
-        result = Result(ErrorCode.NONE, message)
+        result = _NOTHING
     return deleting.DeleteShareGroupOffsetsResponseTopic(
         topic_name=name,
         topic_id=topic_id,

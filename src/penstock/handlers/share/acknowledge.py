@@ -22,7 +22,7 @@ class AckResult(NamedTuple):
 
 
 class Acknowledging:
-    """What a member said of its records. `begun` at once and in order, `results` when it is kept."""
+    """What a member said of its records: begun at once and in order, answered when it is kept."""
 
     __slots__ = ("_may_read", "_member_id", "_shares", "_waiting")
 
