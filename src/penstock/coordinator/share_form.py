@@ -66,7 +66,7 @@ class Initialize:
 @dataclass(frozen=True, slots=True)
 class Read:
     leader_epoch: int
-    needs_topic: ClassVar[bool] = True
+    needs_topic: ClassVar[bool] = False
 
     def decide(self, shard: ShareShard, key: ShareKey, now_ms: int) -> ShareDecision:
         return shard.decide_read(key, self.leader_epoch)
@@ -109,7 +109,7 @@ class Read:
 @dataclass(frozen=True, slots=True)
 class Summarize:
     leader_epoch: int = -1
-    needs_topic: ClassVar[bool] = False
+    needs_topic: ClassVar[bool] = True
 
     def decide(self, shard: ShareShard, key: ShareKey, now_ms: int) -> ShareDecision:
         return shard.decide_summary(key)
@@ -145,7 +145,7 @@ class Summarize:
 @dataclass(frozen=True, slots=True)
 class Keep:
     write: Write
-    needs_topic: ClassVar[bool] = True
+    needs_topic: ClassVar[bool] = False
 
     def decide(self, shard: ShareShard, key: ShareKey, now_ms: int) -> ShareDecision:
         return shard.decide_write(key, self.write, now_ms)
@@ -182,7 +182,7 @@ class Keep:
 
 @dataclass(frozen=True, slots=True)
 class Delete:
-    needs_topic: ClassVar[bool] = False
+    needs_topic: ClassVar[bool] = True
 
     def decide(self, shard: ShareShard, key: ShareKey, now_ms: int) -> ShareDecision:
         return shard.decide_delete(key)

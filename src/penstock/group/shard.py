@@ -1,11 +1,11 @@
 """The groups of one partition of `__consumer_offsets`, as a pure machine.
 
-Its parts answer requests: `classic` and `consumer` the members of either protocol, `offsets`
-commits and fetches, `share` the members of share groups, `admin` the rest. Their `decide_*` methods change nothing; `replay` alone
-changes what the log keeps. A rebalance under way, pending members and parked requests are soft: a
-decision carries their next state, and the runtime lets the shard adopt it once the records are
-written. Authorization, names for topic
-ids, and finding the partition of a group are the handlers' work.
+Its parts answer requests: `classic` and `consumer` the members of either protocol, `share` those of
+share groups, `offsets` commits and fetches, `admin` the rest. Their `decide_*` methods change
+nothing; `replay` alone changes what the log keeps. A rebalance under way, pending members and
+parked requests are soft: a decision carries their next state, and the runtime lets the shard adopt
+it once the records are written. Authorization, names for topic ids, and finding the partition of a
+group are the handlers' work.
 """
 
 from __future__ import annotations

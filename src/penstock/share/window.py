@@ -148,6 +148,7 @@ class Window:
         has all of the batch then."""
         first, last = max(batch.first, self.end), batch.last
         if not batch.is_dead:
+            self.trim()
             if self.end - self.start >= locks_max:
                 return last < self.end
             if length_max is not None:

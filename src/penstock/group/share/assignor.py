@@ -7,7 +7,7 @@ What members have stays with them as far as the shares allow.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from itertools import groupby
+from itertools import groupby, pairwise
 from typing import TypeAlias
 
 from penstock.group.share.member import Partitions
@@ -62,7 +62,7 @@ def _shared_out(
 def _sizes(count: int, slots: int) -> list[int]:
     """As even as can be, the larger ones spread."""
     ends = [-(-(n * slots) // count) for n in range(count + 1)]
-    return [after - first for first, after in zip(ends, ends[1:], strict=False)]
+    return [after - first for first, after in pairwise(ends)]
 
 
 def _fill(share: set[Place], size: int, readers: dict[Place, int], readers_max: int) -> None:

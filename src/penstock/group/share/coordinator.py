@@ -162,7 +162,7 @@ class ShareCoordinator:
     def decide_altering(
         self, group_id: str, topics: SharedTopics, now_ms: int
     ) -> Decision[GroupEntry, StateAnswer]:
-        """They are about to begin anew, in a new epoch; a group that has never read them is made."""
+        """They are about to begin anew, in a new epoch; a new group is made."""
         found = self._state(group_id, must_be_empty=True)
         is_new = group_id not in self.groups and not self._is_other(group_id)
         if found.error is not ErrorCode.NONE and not is_new:

@@ -103,7 +103,7 @@ async def _describe_group(
 def _described(
     index: int, view: OffsetView | None
 ) -> describing.DescribeShareGroupOffsetsResponsePartition:
-    result, lag = (_UNKNOWN, -1) if view is None else view
+    result, lag = (Result(), -1) if view is None else view
     is_known = result.error is ErrorCode.NONE
     return describing.DescribeShareGroupOffsetsResponsePartition(
         partition_index=index,

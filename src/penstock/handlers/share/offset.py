@@ -132,6 +132,9 @@ async def forget(
     results = await _call_all(broker, group_id, dict.fromkeys(wanted, Delete()))
     by_topic: dict[TopicId, Result] = {}
     for (topic_id, _), result in results.items():
+        if result.error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:
+            # Deleted meanwhile, and its state with it.
+            result = Result()
         if by_topic.get(topic_id, Result()).error is ErrorCode.NONE:
             by_topic[topic_id] = result
     gone = [one for one, result in by_topic.items() if result.error is ErrorCode.NONE]
