@@ -1,6 +1,6 @@
-"""Members take, acknowledge, release, vanish and come late; writes fail, the leader ends and another
-loads what was kept. Nothing acknowledged is handed out again, nothing is lost, and nothing is handed
-out more often than is allowed."""
+"""Members take, acknowledge, release, vanish and come late; writes fail, the leader ends and
+another loads what was kept. Nothing acknowledged is handed out again, nothing is lost, and nothing
+is handed out more often than is allowed."""
 
 from __future__ import annotations
 

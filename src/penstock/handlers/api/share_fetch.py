@@ -91,6 +91,9 @@ async def _answer(
     broker.metrics.bytes_out += fetch.size_bytes
     outcomes = fetch.outcomes
     _add_acknowledged(outcomes, results)
+    if request.share_session_epoch == OPENING_EPOCH:
+        for place in session.places:
+            outcomes.setdefault(place, PartitionData(partition_index=place[1], records=b""))
     response = ShareFetchResponse(
         acquisition_lock_timeout_ms=settings.lock_duration_ms, responses=_by_topic(outcomes)
     )
