@@ -15,6 +15,8 @@ TOPIC: Final = "authz-topic"
 GROUP: Final = "authz-group"
 CONSUMERS: Final = "authz-consumers"
 """A group of the consumer protocol."""
+SHARERS: Final = "authz-sharers"
+"""A share group."""
 TRANSACTION: Final = "authz-transaction"
 ABSENT: Final = "authz-absent"
 OWN, MADE = "authz-own-", "authz-auto-"
@@ -62,6 +64,7 @@ def all_cases() -> list[Case]:
         cluster_cases,
         config_cases,
         group_cases,
+        share_cases,
         token_cases,
         topic_cases,
         transaction_cases,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from penstock.model.id import id_to_str
 from penstock.protocol.frame import API_BY_KEY
 from penstock.protocol.messages.api_versions import ApiVersionsRequest
 from penstock.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
@@ -18,13 +19,16 @@ from penstock.protocol.messages.offset_commit import (
     OffsetCommitRequestTopic,
 )
 from penstock.protocol.messages.produce import ProduceRequest
+from penstock.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from tests.authorization.cases import (
     CONSUMERS,
     GROUP,
     OWN,
+    SHARERS,
     TOKEN,
     TOPIC,
     TRANSACTION,
+    UNKNOWN_ID,
     Case,
     Scene,
     all_cases,
@@ -39,6 +43,7 @@ Table = dict[str, dict[str, Outcome]]
 DELETE_TOPICS = 20
 DESCRIBE_TOKENS = 41
 CONSUMER_GROUP_DESCRIBE = 69
+OF_SHARE_GROUPS = range(76, 93)
 
 
 def ask_all(bootstrap_servers: str, *, newest_only: bool) -> Table:
@@ -52,6 +57,8 @@ def ask_all(bootstrap_servers: str, *, newest_only: bool) -> Table:
             for case, version in asked:
                 if case.api_key == CONSUMER_GROUP_DESCRIBE:
                     _join(admin)
+                if case.api_key in OF_SHARE_GROUPS:
+                    _join_share(admin)
                 if case.api_key == DESCRIBE_TOKENS:
                     _wait_tokens(admin, table)
                 table[f"{case.name} v{version}"] = {
@@ -99,6 +106,7 @@ def _set_up(admin: Login) -> bytes:
     assert not any(topic.error_code for topic in made.topics), made
     _wait_coordinator(admin, 0, GROUP)
     _wait_coordinator(admin, 1, TRANSACTION)
+    _wait_share_coordinator(admin)
     kept = [OffsetCommitRequestPartition(partition_index=0, committed_offset=0)]
     commit = OffsetCommitRequest(
         group_id=GROUP, topics=[OffsetCommitRequestTopic(name=TOPIC, partitions=kept)]
@@ -131,6 +139,19 @@ def _join(admin: Login) -> None:
     wait_until(has_partitions, "a member has its partitions")
 
 
+def _join_share(admin: Login) -> None:
+    """Likewise, so that the group is never empty."""
+    request = ShareGroupHeartbeatRequest(
+        group_id=SHARERS, member_id="reader", member_epoch=0, subscribed_topic_names=[TOPIC]
+    )
+
+    def has_partitions() -> bool:
+        answer = admin.call(request, 1)
+        return answer.assignment is not None and bool(answer.assignment.topic_partitions)
+
+    wait_until(has_partitions, "a member of a share group has its partitions")
+
+
 def _wait_tokens(admin: Login, table: Table) -> None:
     """Until every token that was given is known to the broker."""
     given = sum(
@@ -146,6 +167,12 @@ def _wait_tokens(admin: Login, table: Table) -> None:
 def _wait_coordinator(admin: Login, kind: int, key: str) -> None:
     request = FindCoordinatorRequest(key_type=kind, key=key)
     wait_until(lambda: not admin.call(request, 3).error_code, f"{key} has a coordinator")
+
+
+def _wait_share_coordinator(admin: Login) -> None:
+    key = f"{SHARERS}:{id_to_str(UNKNOWN_ID)}:0"
+    request = FindCoordinatorRequest(key_type=2, coordinator_keys=[key])
+    wait_until(lambda: not admin.call(request, 6).coordinators[0].error_code, f"{key} has one")
 
 
 def _wait_effective(login: Login) -> None:

@@ -44,6 +44,7 @@ def apache_kafka(home: Path) -> Iterator[str]:
         ),
         "offsets.topic.num.partitions": "1",
         "transaction.state.log.num.partitions": "1",
+        "share.coordinator.state.topic.num.partitions": "1",
     }
     broker = ApacheKafka(home / "kafka", settings, port=inside)
     with broker:
@@ -59,6 +60,7 @@ def penstock(home: Path, users: Mapping[str, object] = USERS) -> Iterator[SaslBr
         "penstock.sasl.plain.unencrypted.listeners": "SASL_PLAINTEXT",
         "offsets.topic.num.partitions": "1",
         "transaction.state.log.num.partitions": "1",
+        "share.coordinator.state.topic.num.partitions": "1",
     }
     with SaslBroker(home, settings) as broker:
         assert isinstance(broker, SaslBroker)

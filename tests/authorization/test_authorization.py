@@ -51,7 +51,7 @@ def test_write_down_what_apache_kafka_says(tmp_path: Path) -> None:
 
 def test_every_api_is_asked() -> None:
     asked = {case.api_key for case in all_cases()}
-    unasked = {key for key, name in BROKER_MODULES.items() if name != "share_and_streams_off"}
+    unasked = {key for key, name in BROKER_MODULES.items() if name != "streams_off"}
     assert unasked - asked == NOT_ASKED
 
 

@@ -61,6 +61,11 @@ BROKER_SETTINGS = {
     "group.consumer.min.session.timeout.ms": "6000",
     "group.consumer.assignment.interval.ms": "100",
     "group.consumer.max.size": "6",
+    "group.share.heartbeat.interval.ms": "200",
+    "group.share.min.heartbeat.interval.ms": "200",
+    "group.share.assignment.interval.ms": "100",
+    "group.share.min.record.lock.duration.ms": "1000",
+    "share.coordinator.state.topic.num.partitions": "2",
 }
 
 _broker_output: list[Path] = []

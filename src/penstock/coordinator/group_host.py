@@ -76,12 +76,17 @@ class GroupHost(CoordinatorHost[GroupShard, GroupEntry]):
             await self._ask_patiently(
                 index, lambda shard: shard.consumer.decide_topics_changed(names)
             )
+            await self._ask_patiently(index, lambda shard: shard.share.decide_topics_changed(names))
         if gone:
             await self.forget_topics(gone)
 
     async def forget_topics(self, topics: dict[str, TopicId]) -> None:
         """Offsets of deleted topics go with them."""
+        topic_ids = frozenset(topics.values())
         for index in sorted(self._partitions.led_of_topic(self.topic_name)):
+            await self._ask_patiently(
+                index, lambda shard: shard.share.decide_topics_deleted(topic_ids)
+            )
             while await self._ask_patiently(
                 index, lambda shard: shard.offsets.decide_topics_deleted(topics)
             ):
@@ -130,7 +135,7 @@ class GroupHost(CoordinatorHost[GroupShard, GroupEntry]):
         await led.runtime.submit(lambda shard: shard.decide_loaded(self._clock.now_ms()))
 
 
-_CONSUMER_NUMBERS = (
+_MEMBER_NUMBERS = (
     "group.consumer.session.timeout.ms",
     "group.consumer.min.session.timeout.ms",
     "group.consumer.max.session.timeout.ms",
@@ -141,6 +146,16 @@ _CONSUMER_NUMBERS = (
     "group.consumer.min.assignment.interval.ms",
     "group.consumer.max.assignment.interval.ms",
     "group.consumer.max.size",
+    "group.share.session.timeout.ms",
+    "group.share.min.session.timeout.ms",
+    "group.share.max.session.timeout.ms",
+    "group.share.heartbeat.interval.ms",
+    "group.share.min.heartbeat.interval.ms",
+    "group.share.max.heartbeat.interval.ms",
+    "group.share.assignment.interval.ms",
+    "group.share.min.assignment.interval.ms",
+    "group.share.max.assignment.interval.ms",
+    "group.share.max.size",
 )
 
 
@@ -158,5 +173,5 @@ def group_config(config: BrokerConfig) -> GroupConfig:
         ),
         group_consumer_assignors=tuple(config.get("group.consumer.assignors")),
         group_consumer_migration_policy=str(config.get("group.consumer.migration.policy")),
-        **{name.replace(".", "_"): int(config.get(name)) for name in _CONSUMER_NUMBERS},
+        **{name.replace(".", "_"): int(config.get(name)) for name in _MEMBER_NUMBERS},
     )

@@ -9,6 +9,7 @@ from penstock.settings.config import BrokerConfig
 
 CONSUMER_OFFSETS = "__consumer_offsets"
 TRANSACTION_STATE = "__transaction_state"
+SHARE_STATE = "__share_group_state"
 MIN_ISR = "min.insync.replicas"
 NAMES_KEPT = 20_000
 """Names whose partition is remembered: every request of a coordinator asks for it."""
@@ -59,7 +60,28 @@ def transaction_state(config: BrokerConfig) -> CoordinatorTopic:
     )
 
 
-COORDINATOR_TOPICS = {CONSUMER_OFFSETS: consumer_offsets, TRANSACTION_STATE: transaction_state}
+def share_state(config: BrokerConfig) -> CoordinatorTopic:
+    """Not compacted: an update counts on top of others of its key. Its coordinator knows which
+    records are of no use any more, and cuts them off."""
+    return CoordinatorTopic(
+        SHARE_STATE,
+        int(config.get("share.coordinator.state.topic.num.partitions")),
+        int(config.get("share.coordinator.state.topic.replication.factor")),
+        {
+            "cleanup.policy": "delete",
+            "compression.type": "producer",
+            "retention.ms": "-1",
+            "segment.bytes": str(config.get("share.coordinator.state.topic.segment.bytes")),
+            MIN_ISR: str(config.get("share.coordinator.state.topic.min.isr")),
+        },
+    )
+
+
+COORDINATOR_TOPICS = {
+    CONSUMER_OFFSETS: consumer_offsets,
+    TRANSACTION_STATE: transaction_state,
+    SHARE_STATE: share_state,
+}
 
 
 @lru_cache(maxsize=NAMES_KEPT)

@@ -13,10 +13,12 @@ from penstock.group.offset.commit import commit_refused, txn_commit_refused
 from penstock.group.offset.fetch_form import fetch_response, fetched_groups
 from penstock.group.record import NO_PRODUCER, GroupEntry, GroupRecord, TxnMarker
 from penstock.group.shard import GroupShard
+from penstock.group.share.coordinator import Beat
 from penstock.group.wire import RecordBytes, decode_record, encode_record
 
 __all__ = [
     "NO_PRODUCER",
+    "Beat",
     "Caller",
     "FixedTopics",
     "GroupConfig",

@@ -12,6 +12,8 @@ from penstock.group.kind import AnyGroup, Groups, tombstones_of
 from penstock.group.offset.delete import tombstones_of_group
 from penstock.group.offset.store import OffsetStore
 from penstock.group.record import GroupEntry, GroupRecord
+from penstock.group.share.group import ShareGroup
+from penstock.group.share.view import listed as listed_share
 from penstock.machine import Decision
 from penstock.model.error import ErrorCode
 from penstock.protocol.messages.delete_groups import DeletableGroupResult
@@ -34,6 +36,7 @@ class GroupAdmin:
             listed_consumer(group) if isinstance(group, ConsumerGroup) else listed(group)
             for group in self._groups
         ]
+        groups += [listed_share(group) for group in self._groups.share]
         return Decision(
             (),
             [
@@ -51,7 +54,9 @@ class GroupAdmin:
         for group_id in group_ids:
             group = self._groups.find(group_id)
             if group is None:
-                found.append(described_missing(group_id, caller.api_version))
+                is_share = group_id in self._groups.share
+                reason = "is not a classic group" if is_share else "not found"
+                found.append(described_missing(group_id, caller.api_version, reason))
             elif isinstance(group, ConsumerGroup):
                 reason = "is not a classic group"
                 found.append(described_missing(group_id, caller.api_version, reason))
@@ -66,7 +71,7 @@ class GroupAdmin:
         records: list[GroupRecord] = []
         results = []
         for group_id in dict.fromkeys(group_ids):
-            group = self._groups.find(group_id)
+            group = self._groups.find(group_id) or self._groups.share.find(group_id)
             error = _delete_error(group)
             if group is not None and error is ErrorCode.NONE:
                 records += tombstones_of_group(self._offsets, group_id)
@@ -75,7 +80,7 @@ class GroupAdmin:
         return Decision(records, results)
 
 
-def _delete_error(group: AnyGroup | None) -> ErrorCode:
+def _delete_error(group: AnyGroup | ShareGroup | None) -> ErrorCode:
     if group is None:
         return ErrorCode.GROUP_ID_NOT_FOUND
     return ErrorCode.NONE if group.is_empty else ErrorCode.NON_EMPTY_GROUP

@@ -5,6 +5,8 @@ Owns nothing: whether a group is classic or of the consumer protocol is what the
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from penstock.group.caller import Caller
 from penstock.group.classic.coordinator import (
     ClassicCoordinator,
@@ -20,6 +22,7 @@ from penstock.group.consumer.classic_member import ClassicMembers
 from penstock.group.consumer.coordinator import ConsumerCoordinator
 from penstock.group.consumer.leave import remove_group
 from penstock.machine import Decision
+from penstock.model.error import ErrorCode
 from penstock.protocol.messages.heartbeat import HeartbeatRequest
 from penstock.protocol.messages.join_group import JoinGroupRequest
 from penstock.protocol.messages.leave_group import LeaveGroupRequest
@@ -27,7 +30,7 @@ from penstock.protocol.messages.sync_group import SyncGroupRequest
 
 
 class ClassicRequests:
-    __slots__ = ("_classic", "_config", "_consumer", "_members")
+    __slots__ = ("_classic", "_config", "_consumer", "_is_share", "_members")
 
     def __init__(
         self,
@@ -35,19 +38,24 @@ class ClassicRequests:
         classic: ClassicCoordinator,
         consumer: ConsumerCoordinator,
         members: ClassicMembers,
+        is_share: Callable[[str], bool],
     ) -> None:
+        self._is_share = is_share
         self._config = config
         self._classic = classic
         self._consumer = consumer
         self._members = members
 
     def decide_join(self, request: JoinGroupRequest, caller: Caller, now_ms: int) -> JoinDecision:
+        if self._is_share(request.group_id):
+            error = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+            return Decision((), join_refused(error, request.member_id))
         group = self._consumer.groups.find(request.group_id)
         if group is None:
             return self._classic.decide_join(request, caller, now_ms)
-        error = join_request_error(request, self._config)
-        if error is not None:
-            return Decision((), join_refused(error, request.member_id))
+        wrong = join_request_error(request, self._config)
+        if wrong is not None:
+            return Decision((), join_refused(wrong, request.member_id))
         if not group.is_empty:
             return self._members.decide_join(group, request, caller, now_ms)
         decision = self._classic.decide_join(request, caller, now_ms)

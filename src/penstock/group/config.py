@@ -39,6 +39,18 @@ class GroupConfig:
     group_consumer_regex_refresh_interval_ms: int = 10_000
     """Between two looks for new topics that match. Not configurable in Kafka either."""
 
+    # --- share groups ---
+    group_share_session_timeout_ms: int = 45_000
+    group_share_min_session_timeout_ms: int = 45_000
+    group_share_max_session_timeout_ms: int = 60_000
+    group_share_heartbeat_interval_ms: int = 5_000
+    group_share_min_heartbeat_interval_ms: int = 5_000
+    group_share_max_heartbeat_interval_ms: int = 15_000
+    group_share_assignment_interval_ms: int = 1_000
+    group_share_min_assignment_interval_ms: int = 0
+    group_share_max_assignment_interval_ms: int = 15_000
+    group_share_max_size: int = 200
+
     @property
     def has_consumer_protocol(self) -> bool:
         return "consumer" in self.group_coordinator_rebalance_protocols

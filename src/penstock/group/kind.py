@@ -1,4 +1,7 @@
-"""The groups of a shard, of whichever kind: what offsets and admins ask of them."""
+"""The groups of a shard, of whichever kind: what offsets and admins ask of them.
+
+Share groups are told of only to who asks for them too: they have no offsets of their own.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,21 @@ from penstock.group.classic.group_set import ClassicGroups
 from penstock.group.consumer.group import ConsumerGroup, ConsumerGroups
 from penstock.group.consumer.record import group_tombstones
 from penstock.group.record import GroupRecord, group_tombstone
+from penstock.group.share.group import ShareGroup, ShareGroups
+from penstock.group.share.record import group_tombstones as share_tombstones
 
 AnyGroup = ClassicGroup | ConsumerGroup
 
 
 class Groups:
-    __slots__ = ("_classic", "_consumer")
+    __slots__ = ("_classic", "_consumer", "share")
 
-    def __init__(self, classic: ClassicGroups, consumer: ConsumerGroups) -> None:
+    def __init__(
+        self, classic: ClassicGroups, consumer: ConsumerGroups, share: ShareGroups | None = None
+    ) -> None:
         self._classic = classic
         self._consumer = consumer
+        self.share = ShareGroups() if share is None else share
 
     def find(self, group_id: str) -> AnyGroup | None:
         return self._consumer.find(group_id) or self._classic.find(group_id)
@@ -33,8 +41,10 @@ class Groups:
                 yield group
 
 
-def tombstones_of(group: AnyGroup) -> list[GroupRecord]:
+def tombstones_of(group: AnyGroup | ShareGroup) -> list[GroupRecord]:
     """Of a group without members."""
+    if isinstance(group, ShareGroup):
+        return share_tombstones(group.group_id)
     if isinstance(group, ConsumerGroup):
         return group_tombstones(group.group_id)
     return [group_tombstone(group.group_id)]

@@ -39,6 +39,30 @@ from penstock.protocol.messages.records.consumer_group_target_assignment_metadat
 )
 from penstock.protocol.messages.records.group_metadata import GroupMetadataKey, GroupMetadataValue
 from penstock.protocol.messages.records.offset_commit import OffsetCommitKey, OffsetCommitValue
+from penstock.protocol.messages.records.share_group_current_member_assignment import (
+    ShareGroupCurrentMemberAssignmentKey,
+    ShareGroupCurrentMemberAssignmentValue,
+)
+from penstock.protocol.messages.records.share_group_member_metadata import (
+    ShareGroupMemberMetadataKey,
+    ShareGroupMemberMetadataValue,
+)
+from penstock.protocol.messages.records.share_group_metadata import (
+    ShareGroupMetadataKey,
+    ShareGroupMetadataValue,
+)
+from penstock.protocol.messages.records.share_group_state_partition_metadata import (
+    ShareGroupStatePartitionMetadataKey,
+    ShareGroupStatePartitionMetadataValue,
+)
+from penstock.protocol.messages.records.share_group_target_assignment_member import (
+    ShareGroupTargetAssignmentMemberKey,
+    ShareGroupTargetAssignmentMemberValue,
+)
+from penstock.protocol.messages.records.share_group_target_assignment_metadata import (
+    ShareGroupTargetAssignmentMetadataKey,
+    ShareGroupTargetAssignmentMetadataValue,
+)
 
 NO_PRODUCER = -1
 
@@ -66,8 +90,24 @@ ConsumerValue = (
     | ConsumerGroupRegularExpressionValue
     | ConsumerGroupPartitionMetadataValue
 )
-GroupKey = OffsetCommitKey | GroupMetadataKey | ConsumerKey
-GroupValue = OffsetCommitValue | GroupMetadataValue | ConsumerValue
+ShareGroupKey = (
+    ShareGroupMetadataKey
+    | ShareGroupMemberMetadataKey
+    | ShareGroupTargetAssignmentMetadataKey
+    | ShareGroupTargetAssignmentMemberKey
+    | ShareGroupCurrentMemberAssignmentKey
+    | ShareGroupStatePartitionMetadataKey
+)
+ShareGroupValue = (
+    ShareGroupMetadataValue
+    | ShareGroupMemberMetadataValue
+    | ShareGroupTargetAssignmentMetadataValue
+    | ShareGroupTargetAssignmentMemberValue
+    | ShareGroupCurrentMemberAssignmentValue
+    | ShareGroupStatePartitionMetadataValue
+)
+GroupKey = OffsetCommitKey | GroupMetadataKey | ConsumerKey | ShareGroupKey
+GroupValue = OffsetCommitValue | GroupMetadataValue | ConsumerValue | ShareGroupValue
 
 
 class GroupRecord(NamedTuple):

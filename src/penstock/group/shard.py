@@ -1,11 +1,11 @@
 """The groups of one partition of `__consumer_offsets`, as a pure machine.
 
-Its parts answer requests: `classic` and `consumer` the members of either protocol, `offsets`
-commits and fetches, `admin` the rest. Their `decide_*` methods change nothing; `replay` alone
-changes what the log keeps. A rebalance under way, pending members and parked requests are soft: a
-decision carries their next state, and the runtime lets the shard adopt it once the records are
-written. Authorization, names for topic
-ids, and finding the partition of a group are the handlers' work.
+Its parts answer requests: `classic` and `consumer` the members of either protocol, `share` those of
+share groups, `offsets` commits and fetches, `admin` the rest. Their `decide_*` methods change
+nothing; `replay` alone changes what the log keeps. A rebalance under way, pending members and
+parked requests are soft: a decision carries their next state, and the runtime lets the shard adopt
+it once the records are written. Authorization, names for topic ids, and finding the partition of a
+group are the handlers' work.
 """
 
 from __future__ import annotations
@@ -27,7 +27,10 @@ from penstock.group.consumer.topic import FixedTopics, TopicView
 from penstock.group.kind import Groups
 from penstock.group.offset.coordinator import OffsetCoordinator
 from penstock.group.offset.store import OffsetStore
-from penstock.group.record import GroupEntry, GroupRecord, TxnMarker
+from penstock.group.record import GroupEntry, GroupRecord, ShareGroupKey, TxnMarker
+from penstock.group.share.coordinator import ShareCoordinator
+from penstock.group.share.draft import ShareDraft
+from penstock.group.share.group import ShareGroups
 from penstock.group.sweep import Sweep
 from penstock.group.timer import (
     JoinTimer,
@@ -60,19 +63,27 @@ class GroupShard:
     ) -> None:
         self.classic_groups = ClassicGroups()
         self.consumers = ConsumerGroups()
+        self.shares = ShareGroups()
         self.store = OffsetStore()
+        topics = topics or FixedTopics()
         self._classic = ClassicCoordinator(config, self.classic_groups, new_uuid)
         self.consumer = ConsumerCoordinator(
             config,
             self.classic_groups,
             self.consumers,
-            topics or FixedTopics(),
+            topics,
             overrides,
             new_uuid,
+            self.shares.__contains__,
         )
         members = ClassicMembers(config, self.consumer, new_uuid)
-        self.classic = ClassicRequests(config, self._classic, self.consumer, members)
-        self.groups = Groups(self.classic_groups, self.consumers)
+        self.classic = ClassicRequests(
+            config, self._classic, self.consumer, members, self.shares.__contains__
+        )
+        self.groups = Groups(self.classic_groups, self.consumers, self.shares)
+        self.share = ShareCoordinator(
+            config, self.shares, topics, overrides, lambda one: self.groups.find(one) is not None
+        )
         self.offsets = OffsetCoordinator(config, self.groups, self.store)
         self.admin = GroupAdmin(self.groups, self.store)
         self._sweep = Sweep(config, self.groups, self.store)
@@ -98,6 +109,8 @@ class GroupShard:
             self.classic_groups.replay(key.group, value)
             if value is None and self.store.of_group(key.group):
                 self._admit_simple(key.group)
+        elif isinstance(key, ShareGroupKey):
+            self.shares.replay(key.group_id, record)
         else:
             self._replay_consumer(key.group_id, record)
 
@@ -121,6 +134,8 @@ class GroupShard:
             return self.consumer.expire(key, now_ms)
         if isinstance(key, SessionTimer) and key.group_id in self.consumers:
             return self.consumer.expire(key, now_ms)
+        if isinstance(key, SessionTimer) and key.group_id in self.shares:
+            return self.share.expire(key, now_ms)
         if isinstance(key, SessionTimer | JoinTimer | SyncTimer):
             return self._classic.expire(key, now_ms)
         if isinstance(key, RetentionTimer):
@@ -129,15 +144,16 @@ class GroupShard:
 
     def decide_loaded(self, now_ms: int) -> Decision[GroupEntry, None]:
         """To be taken once after the load and before the first request."""
-        turns: list[Turn | Draft] = [
+        turns: list[Turn | Draft | ShareDraft] = [
             self._classic.loaded(group, now_ms) for group in self.classic_groups.groups()
         ]
         turns += [self.consumer.loaded(group, now_ms) for group in self.consumers]
+        turns += [self.share.loaded(group, now_ms) for group in self.shares]
         return _joined(turns, (self._sweep.start(now_ms),))
 
 
 def _joined(
-    turns: Sequence[Turn | Draft], timers: tuple[TimerChange, ...]
+    turns: Sequence[Turn | Draft | ShareDraft], timers: tuple[TimerChange, ...]
 ) -> Decision[GroupEntry, None]:
     def adopt() -> None:
         for turn in turns:

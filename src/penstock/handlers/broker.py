@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from penstock.coordinator.election import elections
-from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE
+from penstock.coordinator.topic import CONSUMER_OFFSETS, SHARE_STATE, TRANSACTION_STATE
 from penstock.handlers.authorization.setup import new_authorizer
 from penstock.handlers.fetch_sessions import FetchSessions
 from penstock.handlers.parked_produce import ParkedProduces
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from penstock.coordinator.transaction_host import TransactionHost
     from penstock.handlers.call import ClientState
     from penstock.handlers.controller_link import ControllerLink
+    from penstock.handlers.share.side import ShareSide
     from penstock.metadata.delta import MetadataDelta
     from penstock.metadata.image import ClusterImage
     from penstock.quorum.host import Quorum
@@ -50,6 +51,7 @@ class Broker:
     controller: ControllerLink
     build_groups: Callable[[], GroupHost]
     build_transactions: Callable[[], TransactionHost]
+    build_share: Callable[[], ShareSide]
     producer_ids: ProducerIds
     fetch_sessions: FetchSessions
     metrics: BrokerMetrics
@@ -73,6 +75,7 @@ class Broker:
     """None where everybody may do everything."""
     _groups: GroupHost | None = None
     _transactions: TransactionHost | None = None
+    _share: ShareSide | None = None
 
     def __post_init__(self) -> None:
         self.authorizer = new_authorizer(self.config, self.image)
@@ -90,13 +93,23 @@ class Broker:
             self._transactions = self.build_transactions()
         return self._transactions
 
+    @property
+    def share(self) -> ShareSide:
+        if self._share is None:
+            self._share = self.build_share()
+        return self._share
+
     def tell_coordinators(self, delta: MetadataDelta) -> None:
         """After partitions have taken their new roles. One that is left ends by itself."""
         if delta.features_changed and self._transactions is not None:
             self._transactions.refresh()
         for name, index, leader_epoch in elections(delta, self.image, self.node_id):
-            host = self.groups if name == CONSUMER_OFFSETS else self.transactions
-            host.on_led(index, leader_epoch)
+            if name == CONSUMER_OFFSETS:
+                self.groups.on_led(index, leader_epoch)
+            elif name == TRANSACTION_STATE:
+                self.transactions.on_led(index, leader_epoch)
+            else:
+                self.share.host.on_led(index, leader_epoch)
 
     def load_coordinators(self) -> None:
         """Timeouts run and transactions that were ending end, whether anybody asks or not."""
@@ -104,9 +117,17 @@ class Broker:
             self.groups.load_led()
         if TRANSACTION_STATE in self.image.topics:
             self.transactions.load_led()
+        if SHARE_STATE in self.image.topics:
+            self.share.host.load_led()
+
+    def on_connection_ended(self, client: ClientState) -> None:
+        if self._share is not None:
+            self._share.partitions.on_connection_ended(client)
 
     async def close(self) -> None:
         self.parked.close()
+        if self._share is not None:
+            await self._share.close()
         if self._transactions is not None:
             await self._transactions.close()
         if self._groups is not None:

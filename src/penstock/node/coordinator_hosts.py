@@ -1,4 +1,5 @@
-"""Builds what hosts groups and transactions on a node, each when the first of them is asked for."""
+"""Builds what hosts groups, transactions and share state on a node, each when it is first asked
+for."""
 
 from __future__ import annotations
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from penstock.coordinator.group_host import GroupHost
     from penstock.coordinator.marker_sender import MarkerSender
     from penstock.coordinator.producer_id import ProducerIds
+    from penstock.coordinator.share_host import ShareHost
     from penstock.coordinator.transaction_host import TransactionHost
 
 
@@ -63,4 +65,17 @@ class CoordinatorHosts:
             self.metrics,
             producer_ids,
             marker_sender,
+        )
+
+    def share(self) -> ShareHost:
+        from penstock.coordinator.share_host import ShareHost
+
+        return ShareHost(
+            self.node_id,
+            self.config,
+            self.clock,
+            self.image,
+            self.partitions,
+            self.controller,
+            self.metrics,
         )

@@ -13,7 +13,7 @@ from penstock.coordinator.addition_sender import AdditionSender
 from penstock.coordinator.marker_sender import MarkerSender
 from penstock.coordinator.marker_writer import MarkerWriter
 from penstock.coordinator.producer_id import ProducerIds
-from penstock.coordinator.topic import CONSUMER_OFFSETS
+from penstock.coordinator.topic import CONSUMER_OFFSETS, SHARE_STATE
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import ClientState
 from penstock.handlers.fetch_sessions import FetchSessions
@@ -64,6 +64,7 @@ from penstock.telemetry.log import get_logger
 from penstock.telemetry.metric import BrokerMetrics
 
 if TYPE_CHECKING:
+    from penstock.handlers.share.side import ShareSide
     from penstock.node.logins import Logins
     from penstock.node.membership import Membership
 
@@ -347,6 +348,7 @@ class Node:
             build_transactions=lambda: hosts.transactions(
                 self._broker.producer_ids, self._broker.marker_sender
             ),
+            build_share=lambda: self._new_share_side(hosts),
             markers=markers,
             marker_sender=MarkerSender(self.identity.node_id, self._image, markers, brokers),
             additions=AdditionSender(brokers),
@@ -373,6 +375,11 @@ class Node:
         turn = self._listeners.of_clients[0].listener.turn
         self._router = Router(self._broker, turn, BROKER_MODULES)
         self._controller_router = Router(self._broker, turn, CONTROLLER_MODULES)
+
+    def _new_share_side(self, hosts: CoordinatorHosts) -> ShareSide:
+        from penstock.handlers.share.side import ShareSide
+
+        return ShareSide(self._broker, hosts.share(), self._links.coordinators)
 
     def _new_uuid(self) -> UUID:
         return UUID(bytes=self._new_id(), version=4)
@@ -408,9 +415,13 @@ class Node:
         changed = delta.topics_created or delta.topics_deleted or delta.partitions_created
         if changed and CONSUMER_OFFSETS in self._image.topics:
             self._background.spawn(self._broker.groups.apply(delta))
+        if delta.topics_deleted and SHARE_STATE in self._image.topics:
+            self._background.spawn(self._broker.share.host.forget_topics(delta))
 
     def _on_connection_ended(self, client: ClientState) -> None:
-        """Of a broker that spoke to the controller here: it may have ended altogether."""
+        """Of a member of a share group, or of a broker that spoke to the controller here: it may
+        have ended altogether."""
+        self._broker.on_connection_ended(client)
         if client.broker is not None and self._metadata.controller.is_active:
             self._broker_watch.on_lost(*client.broker)
 

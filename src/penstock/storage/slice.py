@@ -9,10 +9,10 @@ from penstock.storage.file_cache import CachedFile
 class FileSlice:
     """Keeps its file open until released, even when the segment is deleted meanwhile."""
 
-    __slots__ = ("_disk", "_file", "fd", "length", "position")
+    __slots__ = ("_file", "disk", "fd", "length", "position")
 
     def __init__(self, disk: Disk, file: CachedFile, position: int, length: int) -> None:
-        self._disk = disk
+        self.disk = disk
         self._file: CachedFile | None = None
         self.fd = file.pin()
         self._file = file
@@ -23,7 +23,7 @@ class FileSlice:
         return self.length
 
     def read(self) -> bytes:
-        return self._disk.pread(self.fd, self.length, self.position)
+        return self.disk.pread(self.fd, self.length, self.position)
 
     def release(self) -> None:
         """Call when sent; a second call does nothing."""

@@ -55,7 +55,15 @@ ReplyT = TypeVar("ReplyT")
 
 
 class ConsumerCoordinator:
-    __slots__ = ("_classic_groups", "_config", "_new_uuid", "_overrides", "groups", "topics")
+    __slots__ = (
+        "_classic_groups",
+        "_config",
+        "_is_share",
+        "_new_uuid",
+        "_overrides",
+        "groups",
+        "topics",
+    )
 
     def __init__(
         self,
@@ -65,7 +73,9 @@ class ConsumerCoordinator:
         topics: TopicView,
         overrides: Overrides,
         new_uuid: Callable[[], str],
+        is_share: Callable[[str], bool] = lambda group_id: False,
     ) -> None:
+        self._is_share = is_share
         self.groups = groups
         self.topics = topics
         self._config = config
@@ -99,8 +109,8 @@ class ConsumerCoordinator:
         for group_id in group_ids:
             group = self.groups.find(group_id)
             if group is None:
-                is_classic = self._classic_groups.find(group_id) is not None
-                found.append(described_missing(group_id, is_classic))
+                is_other = self._is_other(group_id)
+                found.append(described_missing(group_id, is_other))
             else:
                 default = self._config.group_consumer_assignors[0]
                 found.append(described(group, self.topics, default))
@@ -189,8 +199,8 @@ class ConsumerCoordinator:
         if group is not None:
             return self.draft(group, now_ms)
         classic = self._classic_groups.find(group_id)
-        if not may_make:
-            reason = "not found" if classic is None else "is not a consumer group"
+        if not may_make or self._is_share(group_id):
+            reason = "is not a consumer group" if self._is_other(group_id) else "not found"
             raise group_not_found(f"Group {group_id} {reason}.")
         draft = self.draft(ConsumerGroup(group_id), now_ms)
         if classic is None:
@@ -203,6 +213,10 @@ class ConsumerCoordinator:
         if self._classic_groups.is_stored(group_id):
             draft.write_first(group_tombstone(group_id))
         return draft
+
+    def _is_other(self, group_id: str) -> bool:
+        """Whether there is a group of that name of another kind."""
+        return self._classic_groups.find(group_id) is not None or self._is_share(group_id)
 
     def _leave(self, request: ConsumerGroupHeartbeatRequest, now_ms: int) -> HeartbeatDecision:
         draft = self._open(request.group_id, False, now_ms)

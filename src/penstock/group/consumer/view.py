@@ -43,8 +43,8 @@ def described(group: ConsumerGroup, topics: TopicView, default_assignor: str) ->
     )
 
 
-def described_missing(group_id: str, is_classic: bool) -> DescribedGroup:
-    reason = "is not a consumer group" if is_classic else "not found"
+def described_missing(group_id: str, is_other: bool) -> DescribedGroup:
+    reason = "is not a consumer group" if is_other else "not found"
     return DescribedGroup(
         group_id=group_id,
         error_code=ErrorCode.GROUP_ID_NOT_FOUND,

@@ -126,6 +126,8 @@ class OffsetCoordinator:
             return commit_error(
                 group, request.member_id, request.group_instance_id, generation, False
             )
+        if request.group_id in self._groups.share:
+            return ErrorCode.GROUP_ID_NOT_FOUND
         if generation < 0:
             return None
         if version >= _NOT_FOUND_SINCE:
@@ -137,6 +139,8 @@ class OffsetCoordinator:
             return ErrorCode.INVALID_GROUP_ID
         group = self._groups.find(request.group_id)
         generation = request.generation_id
+        if request.group_id in self._groups.share:
+            return ErrorCode.GROUP_ID_NOT_FOUND
         if group is None:
             return ErrorCode.ILLEGAL_GENERATION if generation >= 0 else None
         if isinstance(group, ConsumerGroup):

@@ -5,6 +5,8 @@ from __future__ import annotations
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.group_call import ask
+from penstock.machine.decision import Decision
+from penstock.model.error import ErrorCode
 from penstock.protocol.messages.delete_groups import (
     DeletableGroupResult,
     DeleteGroupsRequest,
@@ -24,9 +26,29 @@ async def _delete(broker: Broker, request: DeleteGroupsRequest) -> DeleteGroupsR
 
 
 async def _delete_one(broker: Broker, group_id: str) -> list[DeletableGroupResult]:
+    error = await _forget_shared(broker, group_id)
+    if error is not ErrorCode.NONE:
+        return [DeletableGroupResult(group_id=group_id, error_code=error)]
     return await ask(
         broker,
         group_id,
         lambda shard, _: shard.admin.decide_delete([group_id]),
         lambda code: [DeletableGroupResult(group_id=group_id, error_code=code)],
     )
+
+
+async def _forget_shared(broker: Broker, group_id: str) -> ErrorCode:
+    """A share group goes after the state of its partitions: without it nobody would find that."""
+    is_share = await ask(
+        broker,
+        group_id,
+        lambda shard, _: Decision((), group_id in shard.shares),
+        lambda code: False,
+    )
+    if not is_share:
+        return ErrorCode.NONE
+    from penstock.handlers.share.offset import forget
+
+    begun, results = await forget(broker, group_id, None)
+    failed = (one.error for one in results.values() if one.error is not ErrorCode.NONE)
+    return begun.error if begun.error is not ErrorCode.NONE else next(failed, ErrorCode.NONE)

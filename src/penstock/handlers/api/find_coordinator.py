@@ -1,4 +1,4 @@
-"""FindCoordinator: which broker to ask about a group or a transaction."""
+"""FindCoordinator: which broker to ask about a group, a transaction or a share partition."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.topology import address_of
 from penstock.model.error import ApiError, ErrorCode
+from penstock.model.feature import SHARE_VERSION
 from penstock.protocol.messages.find_coordinator import (
     Coordinator,
     FindCoordinatorRequest,
@@ -14,6 +15,7 @@ from penstock.protocol.messages.find_coordinator import (
 
 GROUP = 0
 TRANSACTION = 1
+SHARE = 2
 MANY_KEYS_FROM = 4
 
 
@@ -55,6 +57,12 @@ async def _coordinator(
         partition = await broker.groups.wait_partition_of(key)
     elif key_type == TRANSACTION:
         partition = await broker.transactions.wait_partition_of(key)
+    elif key_type == SHARE and broker.image.features.get(SHARE_VERSION):
+        from penstock.share.key import key_of_name
+
+        if key_of_name(key) is None:
+            raise ApiError(ErrorCode.INVALID_REQUEST, f"{key}: no group, topic id and partition")
+        partition = await broker.share.host.wait_partition_of(key)
     else:
         raise ApiError(ErrorCode.INVALID_REQUEST, f"no coordinator of type {key_type} here")
     image = broker.image.topics.partition(*partition)

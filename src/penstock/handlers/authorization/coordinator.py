@@ -1,4 +1,5 @@
-"""FindCoordinator: DESCRIBE on the group or the transactional id."""
+"""FindCoordinator: DESCRIBE on the group or the transactional id. Share partitions are for brokers
+to find."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from penstock.protocol.messages.find_coordinator import (
 )
 
 _MANY_KEYS_FROM = 4
+_SHARE = 2
 _KINDS = {
     0: (ResourceType.GROUP, ErrorCode.GROUP_AUTHORIZATION_FAILED, "Group authorization failed."),
     1: (
@@ -24,6 +26,8 @@ _KINDS = {
 
 
 def _find_coordinator(asked: Asked, request: FindCoordinatorRequest) -> Answer:
+    if request.key_type == _SHARE and not asked.may_cluster(Operation.CLUSTER_ACTION):
+        return _refused_share(request)
     if request.key_type not in _KINDS:
         return asked.answer(request)
     kind, code, message = _KINDS[request.key_type]
@@ -44,6 +48,16 @@ def _find_coordinator(asked: Asked, request: FindCoordinatorRequest) -> Answer:
     ]
     return asked.answer_rest(
         request, request.coordinator_keys, FindCoordinatorResponse, "coordinators", told
+    )
+
+
+def _refused_share(request: FindCoordinatorRequest) -> FindCoordinatorResponse:
+    code = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
+    return FindCoordinatorResponse(
+        coordinators=[
+            Coordinator(key=key, error_code=code, error_message="", node_id=-1, port=-1)
+            for key in request.coordinator_keys
+        ]
     )
 
 

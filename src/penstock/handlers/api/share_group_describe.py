@@ -1,0 +1,43 @@
+"""ShareGroupDescribe: members of share groups, and what they read."""
+
+from __future__ import annotations
+
+from penstock.handlers import authorized
+from penstock.handlers.broker import Broker
+from penstock.handlers.call import Answer, Call
+from penstock.handlers.group_call import ask
+from penstock.model.error import ErrorCode
+from penstock.model.feature import SHARE_VERSION
+from penstock.protocol.messages.share_group_describe import (
+    DescribedGroup,
+    ShareGroupDescribeRequest,
+    ShareGroupDescribeResponse,
+)
+
+
+def handle(broker: Broker, request: ShareGroupDescribeRequest, call: Call) -> Answer:
+    return _describe(broker, request)
+
+
+async def _describe(
+    broker: Broker, request: ShareGroupDescribeRequest
+) -> ShareGroupDescribeResponse:
+    response = ShareGroupDescribeResponse()
+    for group_id in request.group_ids:
+        response.groups.extend(await _describe_one(broker, group_id))
+    if request.include_authorized_operations:
+        for group in response.groups:
+            if not group.error_code:
+                group.authorized_operations = authorized.GROUP
+    return response
+
+
+async def _describe_one(broker: Broker, group_id: str) -> list[DescribedGroup]:
+    if not broker.image.features.get(SHARE_VERSION):
+        return [DescribedGroup(group_id=group_id, error_code=ErrorCode.UNSUPPORTED_VERSION)]
+    return await ask(
+        broker,
+        group_id,
+        lambda shard, _: shard.share.decide_describe([group_id]),
+        lambda code: [DescribedGroup(group_id=group_id, error_code=code)],
+    )
