@@ -96,8 +96,8 @@ class Figures:
 
     @property
     def hour_ms(self) -> int:
-        """When the hour began that it belongs to."""
-        return (self.until_ms - 1) // HOUR_MS * HOUR_MS
+        """When the hour began in which most of it was: an interval ends a little late."""
+        return (self.from_ms + self.until_ms) // 2 // HOUR_MS * HOUR_MS
 
 
 _ROWS: Final = {

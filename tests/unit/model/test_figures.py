@@ -81,9 +81,9 @@ def test_a_sum_adds_counts_and_keeps_the_last_lag() -> None:
     assert sum_figures([]) is None
 
 
-def test_a_record_belongs_to_the_hour_in_which_its_interval_ends() -> None:
-    assert Figures(1, HOUR_MS - 60_000, HOUR_MS).hour_ms == 0
-    assert Figures(1, HOUR_MS, HOUR_MS + 60_000).hour_ms == HOUR_MS
+def test_a_record_belongs_to_the_hour_of_most_of_it() -> None:
+    assert Figures(1, HOUR_MS - 60_000, HOUR_MS + 20).hour_ms == 0
+    assert Figures(1, HOUR_MS + 20, HOUR_MS + 60_000).hour_ms == HOUR_MS
 
 
 def test_a_sum_does_not_grow_without_bound() -> None:
