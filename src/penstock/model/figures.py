@@ -18,7 +18,7 @@ HOURS: Final = 1
 HOUR_MS: Final = 3_600_000
 VERSION: Final = 1
 TOPICS_MAX: Final = 200
-CLIENTS_MAX: Final = 100
+CLIENTS_MAX: Final = 200
 GROUPS_MAX: Final = 200
 """In one record: those with the most traffic, and the groups furthest behind."""
 
@@ -30,6 +30,9 @@ class TopicFigures(NamedTuple):
 
 
 class ClientFigures(NamedTuple):
+    """Who wrote how much to a topic."""
+
+    topic: str
     user: str
     client_id: str
     bytes_in: int
@@ -182,9 +185,9 @@ def _topics(rows: Iterable[TopicFigures]) -> tuple[TopicFigures, ...]:
 
 
 def _clients(rows: Iterable[ClientFigures]) -> tuple[ClientFigures, ...]:
-    sums: dict[tuple[str, str], int] = {}
+    sums: dict[tuple[str, str, str], int] = {}
     for each in rows:
-        sums[each[:2]] = sums.get(each[:2], 0) + each.bytes_in
+        sums[each[:3]] = sums.get(each[:3], 0) + each.bytes_in
     return top_clients(ClientFigures(*who, size) for who, size in sums.items())
 
 
@@ -220,7 +223,7 @@ def top_topics(rows: Iterable[TopicFigures]) -> tuple[TopicFigures, ...]:
 
 
 def top_clients(rows: Iterable[ClientFigures]) -> tuple[ClientFigures, ...]:
-    return tuple(sorted(rows, key=lambda each: (-each.bytes_in, each[:2]))[:CLIENTS_MAX])
+    return tuple(sorted(rows, key=lambda each: (-each.bytes_in, each[:3]))[:CLIENTS_MAX])
 
 
 def top_groups(rows: Iterable[GroupFigures]) -> tuple[GroupFigures, ...]:

@@ -50,23 +50,22 @@ class Histogram:
 class TrafficTally:
     """What is written to which topic, and by whom, until somebody takes it."""
 
-    __slots__ = ("clients", "topics")
+    __slots__ = ("written",)
 
     def __init__(self) -> None:
-        self.topics: dict[str, tuple[int, int]] = {}
-        """Bytes and records."""
-        self.clients: dict[tuple[str, str], int] = {}
-        """Bytes, by user and client id."""
+        self.written: dict[tuple[str, str, str], tuple[int, int]] = {}
+        """Bytes and records, by topic, user and client id."""
 
-    def note(self, topic: str, client: tuple[str, str], size_bytes: int, records: int) -> None:
-        known = self.topics.get(topic)
+    def note(self, topic: str, user: str, client_id: str, size_bytes: int, records: int) -> None:
+        who = (topic, user, client_id)
+        known = self.written.get(who)
+        if known is None and len(self.written) >= CLIENTS_TOLD_APART:
+            who = (topic, *OTHER_CLIENTS)
+            known = self.written.get(who)
         if known is None:
-            self.topics[topic] = (size_bytes, records)
+            self.written[who] = (size_bytes, records)
         else:
-            self.topics[topic] = (known[0] + size_bytes, known[1] + records)
-        if client not in self.clients and len(self.clients) >= CLIENTS_TOLD_APART:
-            client = OTHER_CLIENTS
-        self.clients[client] = self.clients.get(client, 0) + size_bytes
+            self.written[who] = (known[0] + size_bytes, known[1] + records)
 
 
 class BrokerMetrics:

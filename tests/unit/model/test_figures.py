@@ -31,7 +31,7 @@ FIRST = Figures(
     flush_max_s=0.025,
     disks=(DiskFigures("/data", 10, 100),),
     topics=(TopicFigures("orders", 100, 10),),
-    clients=(ClientFigures("ANONYMOUS", "shop", 100),),
+    clients=(ClientFigures("orders", "ANONYMOUS", "shop", 100),),
     throttled=(ThrottleFigures("", "shop", "produce", 20.0),),
     groups=(GroupFigures("billing", "orders", 5, 2.5, None, None, 1, 0),),
 )
@@ -44,7 +44,7 @@ SECOND = Figures(
     idle=1.0,
     flush_max_s=0.001,
     topics=(TopicFigures("clicks", 200, 20), TopicFigures("orders", 100, 10)),
-    clients=(ClientFigures("ANONYMOUS", "shop", 300),),
+    clients=(ClientFigures("orders", "ANONYMOUS", "shop", 300),),
     groups=(GroupFigures("billing", "orders", 9, 7.0, 6, 10, 2, 1),),
 )
 
@@ -74,7 +74,7 @@ def test_a_sum_adds_counts_and_keeps_the_last_lag() -> None:
     assert (total.flushes, total.flush_max_s) == (2, 0.025)
     assert total.disks == FIRST.disks
     assert total.topics == (TopicFigures("clicks", 200, 20), TopicFigures("orders", 200, 20))
-    assert total.clients == (ClientFigures("ANONYMOUS", "shop", 400),)
+    assert total.clients == (ClientFigures("orders", "ANONYMOUS", "shop", 400),)
     assert total.throttled == FIRST.throttled
     assert total.groups == (GroupFigures("billing", "orders", 9, 7.0, 6, 10, 2, 1),)
     assert sum_figures([FIRST, SECOND]) == total
@@ -88,7 +88,8 @@ def test_a_record_belongs_to_the_hour_of_most_of_it() -> None:
 
 def test_a_sum_does_not_grow_without_bound() -> None:
     many = [
-        Figures(1, n, n + 1, clients=(ClientFigures("u", f"client-{n}", n),)) for n in range(500)
+        Figures(1, n, n + 1, clients=(ClientFigures("t", "u", f"client-{n}", n),))
+        for n in range(500)
     ]
     total = sum_figures(many)
     assert total is not None

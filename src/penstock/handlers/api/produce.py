@@ -347,8 +347,8 @@ def _measure(
     metrics.messages_in += count
     metrics.produce_batches += 1
     if metrics.traffic is not None:
-        who = (client.principal.name, client.client_id or "")
-        metrics.traffic.note(topic, who, size_bytes, count)
+        who = client.principal.name
+        metrics.traffic.note(topic, who, client.client_id or "", size_bytes, count)
 
 
 def _hang_up_on_error(response: ProduceResponse) -> None:

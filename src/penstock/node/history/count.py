@@ -20,7 +20,7 @@ from penstock.model.figures import (
     top_clients,
     top_topics,
 )
-from penstock.telemetry.loop import LoopIdle
+from penstock.telemetry.loop import LoopIdle, wanted_s
 from penstock.telemetry.metric import BrokerMetrics, Histogram, TrafficTally
 
 _PRODUCE: Final = "Produce"
@@ -45,7 +45,7 @@ class BrokerCount:
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
-        self._idle = LoopIdle()
+        self._idle = LoopIdle(busy_s=wanted_s)
         self._since_ms = broker.clock.now_ms()
         self._totals = _totals(broker.metrics)
         self._flushes = list(broker.metrics.flush_s.counts)
@@ -72,8 +72,10 @@ class BrokerCount:
             idle=self._idle.ratio(),
             flush_max_s=self._flush_max_s(),
             disks=tuple(_disks(broker)),
-            topics=top_topics(TopicFigures(name, *both) for name, both in tally.topics.items()),
-            clients=top_clients(ClientFigures(*who, size) for who, size in tally.clients.items()),
+            topics=_topics(tally),
+            clients=top_clients(
+                ClientFigures(*who, size) for who, (size, _) in tally.written.items()
+            ),
             throttled=tuple(_throttled(broker))[:CLIENTS_MAX],
         )
 
@@ -104,6 +106,14 @@ def _totals(metrics: BrokerMetrics) -> _Totals:
         produce.count,
         produce.total,
     )
+
+
+def _topics(tally: TrafficTally) -> tuple[TopicFigures, ...]:
+    sums: dict[str, tuple[int, int]] = {}
+    for (topic, *_), (size, records) in tally.written.items():
+        known = sums.get(topic, (0, 0))
+        sums[topic] = (known[0] + size, known[1] + records)
+    return top_topics(TopicFigures(topic, *both) for topic, both in sums.items())
 
 
 def _disks(broker: Broker) -> Iterator[DiskFigures]:
