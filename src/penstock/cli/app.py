@@ -42,6 +42,7 @@ from penstock.cli.acl import role_command
 from penstock.cli.argument import PROFILE_IN_USE, quiet_app
 from penstock.cli.completion import Offer, complete_profiles
 from penstock.cli.doctor import command as doctor_command
+from penstock.cli.drill import command as drill_command
 from penstock.cli.extra import missing_extra
 from penstock.cli.failure import Failure, UsageFailure, complain
 from penstock.cli.help import PlainCommand, PlainGroup
@@ -64,6 +65,7 @@ _ORDER = (
     "lag",
     "sla",
     "doctor",
+    "drill",
     "configs",
     "users",
     "cluster",
@@ -134,6 +136,7 @@ app.add_typer(group_command.app, name="groups")
 app.command("lag")(lag_command.lag)
 app.add_typer(sla_command.app, name="sla")
 app.command("doctor")(doctor_command.doctor)
+app.add_typer(drill_command.app, name="drill")
 app.add_typer(config_command.app, name="configs")
 app.add_typer(user_command.app, name="users")
 app.add_typer(cluster_command.app, name="cluster")

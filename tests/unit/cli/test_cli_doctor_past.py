@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from penstock.cli.doctor.diagnosis import diagnose, surging_topics
+from penstock.cli.doctor.diagnosis import diagnose, surging
 from penstock.cli.doctor.facts import Facts
 from penstock.cli.doctor.finding import Cause, Finding
 from penstock.cli.doctor.past import Past
@@ -51,7 +51,7 @@ def test_consumers_that_became_slower() -> None:
 def test_a_surge_of_one_client() -> None:
     minutes = [*calm(shop=6000), figures(2, lag=2000, shop=6000, loop=90_000)]
     known = looked(SLOW, *minutes)
-    assert surging_topics(known) == [TOPIC]
+    assert surging(known) == {TOPIC: {(TOPIC, 0): 200.0, (TOPIC, 1): 200.0}}
     found = only(diagnose(known))
     assert found.cause == Cause.producer_surge
     assert "one client alone, loop" in found.why

@@ -13,6 +13,7 @@ from penstock.cli.doctor.group_finding import group_finding, shared_finding
 from penstock.cli.doctor.load_rule import load_findings
 from penstock.cli.doctor.past import Past, moments
 from penstock.cli.doctor.past_rule import is_surge
+from penstock.cli.doctor.tail import Written
 from penstock.cli.doctor.trend import trend_of
 from penstock.cli.group.order import ranked
 from penstock.cli.operator.state import name_some
@@ -36,9 +37,16 @@ def diagnose(facts: Facts, disk_share: float = DISK_SHARE) -> list[Finding]:
     return [*brokers, *_folded(ordered)]
 
 
-def surging_topics(facts: Facts) -> list[str]:
-    """To be looked into: what is written there now."""
-    return list(dict.fromkeys(case.row.topic for case in _cases(facts) if is_surge(case)))
+def surging(facts: Facts) -> Written:
+    """Topics to be looked into, and what was written to each of their partitions meanwhile."""
+    return {
+        case.row.topic: {
+            each.place: (each.produced_s or 0.0) * case.trend.passed_s
+            for each in case.trend.partitions
+        }
+        for case in _cases(facts)
+        if is_surge(case)
+    }
 
 
 def is_wrong(findings: list[Finding]) -> bool:

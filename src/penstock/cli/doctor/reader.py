@@ -7,9 +7,10 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from itertools import islice
 from typing import Final
 
-from penstock.cli.doctor.diagnosis import surging_topics
+from penstock.cli.doctor.diagnosis import surging
 from penstock.cli.doctor.facts import Controller, Facts, Glance, LogDirSpace, Look
 from penstock.cli.doctor.past import Past
 from penstock.cli.doctor.tail import read_tails
@@ -63,8 +64,8 @@ class Observer:
             name: count - counted[name] for name, count in counts.items() if name in counted
         }
         facts = Facts(before, after, read_slas(self._link), glances, rebalances, past)
-        topics = surging_topics(facts)[:TAILS_MAX]
-        return replace(facts, tails=read_tails(self._link, topics, after.now_ms))
+        written = dict(islice(surging(facts).items(), TAILS_MAX))
+        return replace(facts, tails=read_tails(self._link, written, after.now_ms))
 
     def _look(self) -> tuple[Look, Counts]:
         with ClusterReader(self._link) as reader:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from statistics import median
 from typing import Final
@@ -24,10 +24,12 @@ from penstock.cli.wire_call import BrokerConnection
 from penstock.records.record import Record
 
 _PARTITIONS_MAX: Final = 8
-_RECORDS: Final = 200
-"""Of each partition."""
+_RECORDS: Final = 500
 _OLD_S: Final = 600.0
 _SAME_SHARE: Final = 0.5
+
+Written = Mapping[str, Mapping[Place, float]]
+"""Records by partition, of topics that are to be looked into."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +63,16 @@ def tail_of(records: Iterable[Record], now_ms: int) -> Tail | None:
     return Tail(len(found), age_ms / 1000, key, most / len(found), same / len(found))
 
 
-def read_tails(link: Link, topics: Iterable[str], now_ms: int) -> dict[str, Tail]:
-    """A topic that cannot be read, or has nothing, is left out."""
-    names = list(topics)
-    if not names:
+def read_tails(link: Link, written: Written, now_ms: int) -> dict[str, Tail]:
+    """Of what was written between the looks, from each partition its share. A topic that cannot be
+    read is left out."""
+    if not written:
         return {}
-    leaders = leaders_of(read_metadata(link, names))
+    leaders = leaders_of(read_metadata(link, list(written)))
     found = {}
-    for topic in names:
+    for topic, places in written.items():
         try:
-            tail = tail_of(_last(link, leaders, leaders.places(topic)[:_PARTITIONS_MAX]), now_ms)
+            tail = tail_of(_last(link, leaders, _shares(places)), now_ms)
         except Failure:
             continue
         if tail is not None:
@@ -78,12 +80,19 @@ def read_tails(link: Link, topics: Iterable[str], now_ms: int) -> dict[str, Tail
     return found
 
 
-def _last(link: Link, leaders: Leaders, places: list[Place]) -> Iterable[Record]:
-    starts = list_offsets(link, leaders, places, EARLIEST)
-    ends = list_offsets(link, leaders, places, LATEST)
-    for place in places:
+def _shares(places: Mapping[Place, float]) -> dict[Place, int]:
+    """Records to look at: as many of each partition as it had of all."""
+    busiest = sorted(places, key=lambda each: -places[each])[:_PARTITIONS_MAX]
+    total = sum(places[each] for each in busiest)
+    return {each: round(_RECORDS * places[each] / total) for each in busiest} if total else {}
+
+
+def _last(link: Link, leaders: Leaders, counts: Mapping[Place, int]) -> Iterable[Record]:
+    starts = list_offsets(link, leaders, counts, EARLIEST)
+    ends = list_offsets(link, leaders, counts, LATEST)
+    for place, count in counts.items():
         end = ends.get(place, 0)
-        first = max(starts.get(place, 0), end - _RECORDS)
+        first = max(starts.get(place, 0), end - count)
         if first < end:
             with BrokerConnection(link.connect, *leaders.by_place[place]) as connection:
                 yield from iter_partition(connection, place, first, end)
