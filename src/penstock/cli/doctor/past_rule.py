@@ -72,7 +72,7 @@ def _writers(writers: tuple[Writer, ...]) -> tuple[str, tuple[str, ...], str]:
     """Who it is, what was seen of it, and the client id if it is one alone."""
     grown = sum(each.grown_s for each in writers)
     if not grown:
-        return "which producers it is was not written down", (), ""
+        return "which producers it is was not written down yet; look again in a minute", (), ""
     top = writers[0]
     seen = tuple(
         f"client {each.client_id or '(without an id)'} wrote {_rate(each.now_s)} since then, "

@@ -36,6 +36,7 @@ TAILS_MAX: Final = 5
 MINUTES_MS: Final = 3 * HOUR_MS
 HOURS_MS: Final = 14 * 24 * HOUR_MS
 """How far back intervals and hours are read."""
+LATE_MS: Final = 120_000
 _NOT_TO_BE_ASKED: Final = ("AUTHORIZATION", "UNSUPPORTED", "does not offer", "too old")
 _REBALANCES: Final = re.compile(
     r'^penstock_group_rebalances_total\{group="((?:[^"\\]|\\.)*)"\} (\S+)$', re.MULTILINE
@@ -63,6 +64,7 @@ class Observer:
         rebalances = {
             name: count - counted[name] for name, count in counts.items() if name in counted
         }
+        past = None if past is None else with_news(self._link, past)
         facts = Facts(before, after, read_slas(self._link), glances, rebalances, past)
         written = dict(islice(surging(facts).items(), TAILS_MAX))
         return replace(facts, tails=read_tails(self._link, written, after.now_ms))
@@ -118,6 +120,18 @@ def read_past(link: Link) -> Past | None:
         return Past(tuple(minutes), tuple(reader.read(HOURS, now_ms - HOURS_MS)))
     except Failure:
         return None
+
+
+def with_news(link: Link, past: Past) -> Past:
+    """And what was written down since it was read; brokers do not do so at the same moment."""
+    known = {(each.broker, each.until_ms) for each in past.minutes}
+    newest = max((each.until_ms for each in past.minutes), default=0)
+    try:
+        found = PastReader(link).read(MINUTES, newest - LATE_MS)
+    except Failure:
+        return past
+    news = [each for each in found if (each.broker, each.until_ms) not in known]
+    return replace(past, minutes=(*past.minutes, *news))
 
 
 def _described(reader: ClusterReader, groups: list[Group]) -> list[Group]:

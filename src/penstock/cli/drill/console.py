@@ -31,6 +31,8 @@ class Console:
         self._drill = drill
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         self.is_done = False
+
+    def listen(self) -> None:
         threading.Thread(target=self._read, daemon=True).start()
 
     def _read(self) -> None:

@@ -84,6 +84,7 @@ class Session:
     def _watch(self, drill: Drill) -> dict[str, Any]:
         """Until all is well, or the person ends it."""
         console, told_s, well = Console(drill), time.monotonic(), 0
+        console.listen()
         while not console.is_done and well < _OVER_LOOKS:
             check_interrupt()
             time.sleep(_LOOK_S)

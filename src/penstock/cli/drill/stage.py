@@ -110,11 +110,11 @@ class Stage:
             each.join(_WAIT_S)
             service.dealt_before += each.dealt
 
-    def end(self) -> None:
+    def end(self, *, wait: bool = True) -> None:
         everybody: list[Feed | Member] = []
         for each in self.services.values():
             everybody += [*each.feeds.values(), *each.members]
         for one in everybody:
             one.end()
-        for one in everybody:
+        for one in everybody if wait else ():
             one.join(_WAIT_S)
