@@ -43,6 +43,7 @@ from penstock.cli.argument import PROFILE_IN_USE, quiet_app
 from penstock.cli.balance import command as balance_command
 from penstock.cli.completion import Offer, complete_profiles
 from penstock.cli.doctor import command as doctor_command
+from penstock.cli.drill import command as drill_command
 from penstock.cli.extra import missing_extra
 from penstock.cli.failure import Failure, UsageFailure, complain
 from penstock.cli.help import PlainCommand, PlainGroup
@@ -67,6 +68,7 @@ _ORDER = (
     "sla",
     "doctor",
     "hot",
+    "drill",
     "configs",
     "users",
     "cluster",
@@ -139,6 +141,7 @@ app.command("lag")(lag_command.lag)
 app.add_typer(sla_command.app, name="sla")
 app.command("doctor")(doctor_command.doctor)
 app.command("hot")(hot_command.hot)
+app.add_typer(drill_command.app, name="drill")
 app.add_typer(config_command.app, name="configs")
 app.add_typer(user_command.app, name="users")
 app.add_typer(cluster_command.app, name="cluster")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Annotated, Any
 
@@ -26,6 +26,13 @@ Name = Annotated[
     str,
     typer.Argument(metavar="NAME", show_default=False, help="A topic, or a broker's id."),
 ]
+ChangedName = Annotated[
+    str,
+    typer.Argument(
+        metavar="NAME", show_default=False, help="A topic, a broker's id, or `all` brokers."
+    ),
+]
+ALL = "all"
 
 
 @app.command("list")
@@ -96,18 +103,15 @@ def describe_command(
 def set_command(
     ctx: typer.Context,
     kind: KindArgument,
-    name: Name,
+    name: ChangedName,
     pairs: Annotated[list[str], typer.Argument(metavar="KEY=VALUE...", show_default=False)],
     as_json: Json = False,
 ) -> None:
     """Change settings; those not named stay as they are."""
-    from penstock.cli.config import alter_configs
-
     assign = key_values(pairs, "`configs set`")
     if kind is Kind.broker:
         _check_names(assign)
-    cluster = cluster_of(ctx)
-    alter_configs(cluster, kind.value, _resource_name(cluster, kind, name), assign=assign)
+    _alter(cluster_of(ctx), kind, name, assign, ())
     if as_json:
         print_json({"kind": kind.value, "name": name, "set": assign})
         return
@@ -119,21 +123,33 @@ def set_command(
 def unset_command(
     ctx: typer.Context,
     kind: KindArgument,
-    name: Name,
+    name: ChangedName,
     keys: Annotated[list[str], typer.Argument(metavar="KEY...", show_default=False)],
     as_json: Json = False,
 ) -> None:
     """Let settings fall back to their defaults."""
-    from penstock.cli.config import alter_configs
-
-    cluster = cluster_of(ctx)
-    resource_name = _resource_name(cluster, kind, name)
-    alter_configs(cluster, kind.value, resource_name, assign={}, remove=keys)
+    _alter(cluster_of(ctx), kind, name, {}, keys)
     if as_json:
         print_json({"kind": kind.value, "name": name, "unset": keys})
         return
     for key in keys:
         print_line(f"{kind.value} {name}: {key} is back to its default")
+
+
+def _alter(
+    cluster: Cluster, kind: Kind, name: str, assign: Mapping[str, str], remove: Sequence[str]
+) -> None:
+    if kind is Kind.broker and name == ALL:
+        # The library cannot name the settings of all brokers at once.
+        from penstock.cli.operator.link import Link
+        from penstock.cli.operator.setting import alter_all_brokers
+
+        alter_all_brokers(Link(cluster), {**assign, **dict.fromkeys(remove)})
+        return
+    from penstock.cli.config import alter_configs
+
+    resource_name = _resource_name(cluster, kind, name)
+    alter_configs(cluster, kind.value, resource_name, assign=assign, remove=remove)
 
 
 def _check_names(assign: Mapping[str, str]) -> None:
@@ -148,7 +164,6 @@ def _check_names(assign: Mapping[str, str]) -> None:
 def _resource_name(cluster: Cluster, kind: Kind, name: str) -> str:
     if kind is Kind.topic:
         return name
-    # The library cannot name the settings of all brokers at once, which Kafka keeps under "".
     if not (name.isascii() and name.isdecimal()):
         raise UsageFailure(f"a broker is named by its number, not {name!r}")
     from penstock.cli.config import check_broker

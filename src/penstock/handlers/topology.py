@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from penstock.handlers.broker import Broker
 from penstock.model.error import ApiError, ErrorCode
-from penstock.model.internal_topic import AUDIT_TOPIC
+from penstock.model.internal_topic import WRITTEN_BY_BROKERS
 
-INTERNAL_TOPICS = frozenset(
-    {"__consumer_offsets", "__transaction_state", "__share_group_state", AUDIT_TOPIC}
+INTERNAL_TOPICS = WRITTEN_BY_BROKERS | frozenset(
+    {"__consumer_offsets", "__transaction_state", "__share_group_state"}
 )
 ADMIN_CLIENT_ID = "__admin_client"
 """Kafka lets a client of this name write internal topics: tools that restore a backup use it."""
@@ -22,10 +22,10 @@ def is_node(client_id: str | None) -> bool:
 
 def check_writable(topic: str, client_id: str | None) -> None:
     """What is in an internal topic is a coordinator's state, and the coordinator's to write. The
-    audit log is the brokers'."""
+    audit log and the brokers' figures are the brokers'."""
     if topic not in INTERNAL_TOPICS:
         return
-    may_write = is_node(client_id) if topic == AUDIT_TOPIC else client_id == ADMIN_CLIENT_ID
+    may_write = is_node(client_id) if topic in WRITTEN_BY_BROKERS else client_id == ADMIN_CLIENT_ID
     if not may_write:
         raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)
 

@@ -13,8 +13,9 @@ from penstock.telemetry.metric import Gauge
 if TYPE_CHECKING:
     from penstock.audit.trail import Trail
     from penstock.handlers.broker import Broker
-    from penstock.node.audit_sink import Brokers, Sink
+    from penstock.node.audit_sink import Sink
     from penstock.node.audit_writer import AuditWriter
+    from penstock.node.topic_writer import Brokers
 
 
 def new_trail(config: BrokerConfig, identity: Identity, now_ms: int) -> Trail | None:
@@ -57,15 +58,5 @@ def _writer(broker: Broker, trail: Trail, brokers: Brokers) -> AuditWriter:
     if path := broker.config.get("penstock.audit.file"):
         sinks.append(FileSink(Path(path)))
     if broker.config.get("penstock.audit.topic.enable"):
-        sinks.append(
-            TopicSink(
-                broker.node_id,
-                broker.config,
-                broker.clock,
-                broker.image,
-                broker.partitions,
-                broker.controller,
-                brokers,
-            )
-        )
+        sinks.append(TopicSink(broker, brokers))
     return AuditWriter(trail, sinks, broker.clock, lambda: broker.config)

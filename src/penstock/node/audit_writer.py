@@ -13,7 +13,8 @@ from contextlib import suppress
 from penstock.audit.backlog import Backlog
 from penstock.audit.trail import Trail
 from penstock.model.clock import Clock
-from penstock.node.audit_sink import Sink, UnwrittenError
+from penstock.node.audit_sink import Sink
+from penstock.node.topic_writer import UnwrittenError
 from penstock.settings.config import BrokerConfig
 from penstock.telemetry.log import get_logger
 

@@ -14,7 +14,6 @@ from penstock.node.disk_gauge import disk_gauges
 from penstock.node.failures import UpkeepFailures
 from penstock.node.gauge import gauges
 from penstock.node.lag.look import GroupLook
-from penstock.node.lag.remote import Brokers
 from penstock.node.metadata_plane import MetadataPlane
 from penstock.node.partition_keeper import PartitionKeeper
 from penstock.node.quota_gauge import quota_gauges
@@ -34,7 +33,7 @@ class NodeMetrics:
 
 def new_metrics(
     broker: Broker,
-    brokers: Brokers,
+    groups: GroupLook,
     listeners: Sequence[Listener],
     metadata: MetadataPlane,
     keeper: PartitionKeeper,
@@ -42,7 +41,7 @@ def new_metrics(
     more: Iterable[Gauge],
     more_labelled: Iterable[LabelledGauge],
 ) -> NodeMetrics:
-    """`brokers` are the others, `listeners` those of clients."""
+    """`listeners` are those of clients."""
     single, labelled = gauges(listeners, broker.partitions, broker.log_dirs, failures)
     single += cluster_gauges(metadata, broker.partitions, keeper)
     single += more
@@ -51,4 +50,4 @@ def new_metrics(
     labelled += tenant_gauges(broker.image, lambda: broker.config)
     labelled += more_labelled
     exporter = Exporter(broker.metrics, single, labelled)
-    return NodeMetrics(exporter, GroupLook(broker, brokers))
+    return NodeMetrics(exporter, groups)

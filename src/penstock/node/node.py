@@ -35,6 +35,7 @@ from penstock.node.broker_watch import BrokerWatch
 from penstock.node.coordinator_hosts import CoordinatorHosts
 from penstock.node.data_directories import new_flusher, new_log_dirs
 from penstock.node.directory_failure import DirectoryFailures
+from penstock.node.history.history import History
 from penstock.node.identity import Identity
 from penstock.node.joining import Joining
 from penstock.node.listener_security import ListenerSecurity
@@ -203,6 +204,7 @@ class Node:
             await self._membership.unfence()
         self._broker.load_coordinators()
         self._audit.start()
+        self._history.start()
 
     def _controller_endpoints(self) -> list[Endpoint]:
         return [each.endpoint for each in self._listeners.of(self.options.controller_listeners)]
@@ -372,6 +374,7 @@ class Node:
             audit=new_trail(self._settings(), self.identity, self._clock.now_ms()),
         )
         self._audit = Audit(self._broker, brokers)
+        self._history = History(self._broker, brokers)
         turn = self._listeners.of_clients[0].listener.turn
         self._router = Router(self._broker, turn, BROKER_MODULES)
         self._controller_router = Router(self._broker, turn, CONTROLLER_MODULES)
@@ -392,7 +395,7 @@ class Node:
 
         metrics = new_metrics(
             self._broker,
-            self._links.coordinators,
+            self._history.groups,
             [each.listener for each in self._listeners.of_clients],
             self._metadata,
             self._keeper,
@@ -448,6 +451,7 @@ class Node:
         self._security.look()
         if hasattr(self, "_broker"):
             self._broker.config = self._settings()
+            self._history.follow_settings()
         self._listeners.change_bounds(self._settings())
         self._keeper.refresh_all()
 
@@ -462,6 +466,7 @@ class Node:
         self._background.cancel()
         stopping = Stopping()
         await stopping.end("audit log", self._audit.close(), STOP_TIMEOUT_S)
+        await stopping.end("figures", self._history.close(), STOP_TIMEOUT_S)
         await stopping.end("upkeep", self._upkeep.stop(), STOP_TIMEOUT_S)
         if self._metrics_server is not None:
             await stopping.end("metrics", self._metrics_server.close(), STOP_TIMEOUT_S)

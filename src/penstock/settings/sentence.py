@@ -222,6 +222,19 @@ BROKER_SENTENCES: Final = {
     "penstock.metrics.tls.enable": (
         "Whether metrics are served over TLS, with the keys of a listener of the name metrics."
     ),
+    "penstock.metrics.topic.enable": (
+        "Whether brokers write their figures to the topic __penstock_metrics, as their past."
+    ),
+    "penstock.metrics.topic.interval.ms": "How often they do.",
+    "penstock.metrics.topic.replication.factor": (
+        "Replicas of the topic of figures; as many as there are brokers, if those are fewer."
+    ),
+    "penstock.metrics.topic.retention.bytes": (
+        "How large each of the two partitions of that topic grows, from when the topic is made."
+    ),
+    "penstock.metrics.topic.retention.ms": (
+        "For how long the topic of figures keeps them, from when the topic is made."
+    ),
     "penstock.metrics.token": (
         "Asked for by /metrics, as Authorization: Bearer; none if it is not set."
     ),

@@ -33,3 +33,14 @@ class LoopIdle:
         if passed_s <= 0:
             return 1.0
         return min(max(1 - (now[1] - self._before[1]) / passed_s, 0.0), 1.0)
+
+
+def wanted_s() -> float:
+    """For how long this thread has computed, or waited for a processor to do so: a loop that
+    others keep from its work is busy too. Where the system does not tell, only the former."""
+    try:
+        with open("/proc/thread-self/schedstat", "rb") as file:
+            computed_ns, waited_ns, *_ = file.read().split()
+    except (OSError, ValueError):
+        return time.thread_time()
+    return (int(computed_ns) + int(waited_ns)) / 1e9

@@ -17,6 +17,9 @@ LATENCY_BUCKETS_S = (
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0,
 )  # fmt: skip
 
+CLIENTS_TOLD_APART = 10_000
+OTHER_CLIENTS = ("", "")
+
 
 class Histogram:
     __slots__ = ("bounds", "counts", "total")
@@ -44,6 +47,27 @@ class Histogram:
         return rows
 
 
+class TrafficTally:
+    """What is written to which topic, and by whom, until somebody takes it."""
+
+    __slots__ = ("written",)
+
+    def __init__(self) -> None:
+        self.written: dict[tuple[str, str, str], tuple[int, int]] = {}
+        """Bytes and records, by topic, user and client id."""
+
+    def note(self, topic: str, user: str, client_id: str, size_bytes: int, records: int) -> None:
+        who = (topic, user, client_id)
+        known = self.written.get(who)
+        if known is None and len(self.written) >= CLIENTS_TOLD_APART:
+            who = (topic, *OTHER_CLIENTS)
+            known = self.written.get(who)
+        if known is None:
+            self.written[who] = (size_bytes, records)
+        else:
+            self.written[who] = (known[0] + size_bytes, known[1] + records)
+
+
 class BrokerMetrics:
     """Everything the broker counts about its traffic."""
 
@@ -57,6 +81,7 @@ class BrokerMetrics:
         "messages_in",
         "passed_over",
         "produce_batches",
+        "traffic",
         "unexpected_errors",
     )
 
@@ -71,6 +96,8 @@ class BrokerMetrics:
         self.flush_s = Histogram()
         self.logins: dict[tuple[str, str], int] = {}
         self.passed_over: dict[tuple[str, str], int] = {}
+        self.traffic: TrafficTally | None = None
+        """Only where the past is written down."""
 
     def latency_of(self, api: str) -> Histogram:
         histogram = self.api_latency_s.get(api)

@@ -81,7 +81,7 @@ def test_group_without_members(command: Command, old: str) -> None:
     page = command.try_run("doctor", old, "--for", "1s", "--disk", "100")
     assert page.code == 1
     assert page.lines[0] == "1 finding, the most urgent first"
-    assert f"1. BEHIND  {old} is 10m" in page.lines[3]
+    assert f"1. BEHIND  {old} is 10m" in page.lines[4]
 
 
 @on_penstock

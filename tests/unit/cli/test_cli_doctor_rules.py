@@ -19,6 +19,7 @@ from penstock.cli.doctor.finding import (
     Level,
 )
 from penstock.cli.doctor.page import page_document, page_lines
+from penstock.cli.doctor.past import Past
 from penstock.cli.doctor.reader import count_rebalances
 from penstock.cli.group.state import Group, GroupLag, Member, PartitionLag
 from penstock.cli.operator.state import (
@@ -267,7 +268,7 @@ def test_partition_cap() -> None:
 def test_slow_consumer_and_surge_are_not_told_apart() -> None:
     found = only(diagnose(facts(group("a", SLOW * 2, members=2))))
     assert found.cause == Cause.too_slow
-    assert "cannot be told without figures of the past" in found.why
+    assert "cannot be told without a past" in found.why
     assert "start up to 2 more members" in [each.do for each in found.first]
 
 
@@ -346,7 +347,9 @@ def test_page() -> None:
         "1 finding, the most urgent first",
         "3 brokers, 4 partitions, 1 group looked at for 10 s, until 2027-01-15T08:00:00Z",
     ]
-    assert lines[3].startswith("1. OVER LIMIT  a is 10m00s behind on orders, 30s allowed: 4,800")
+    assert lines[2].startswith("no past is kept: ")
+    assert page_lines(replace(known, past=Past()), found)[2] == ""
+    assert lines[4].startswith("1. OVER LIMIT  a is 10m00s behind on orders, 30s allowed: 4,800")
     assert {each[3:6].strip() for each in lines[4:]} >= {"sin", "why", "see", "do", "not"}
     assert max(map(len, lines)) <= 100
     document = page_document(known, found)

@@ -7,8 +7,11 @@ from typing import Final, NamedTuple
 
 from penstock.cli.doctor.facts import Glance
 from penstock.cli.doctor.finding import RESTART_ALL, Advice, Cause
+from penstock.cli.doctor.past import Calm, Moment, Writer
+from penstock.cli.doctor.tail import Tail
 from penstock.cli.doctor.trend import PartitionTrend, Trend
 from penstock.cli.group.order import RankedLag
+from penstock.model.figures import ThrottleFigures
 
 BEHIND_S: Final = 60.0
 """A group without a limit is looked into when it is further behind than this."""
@@ -23,6 +26,12 @@ class Case:
     glances: tuple[Glance, ...] = ()
     rebalances: int = 0
     """Where metrics tell."""
+    calm: Calm | None = None
+    """How it was before it fell behind, where the past is kept."""
+    hours: tuple[Moment, ...] = ()
+    writers: tuple[Writer, ...] = ()
+    throttled: tuple[ThrottleFigures, ...] = ()
+    tail: Tail | None = None
 
     @property
     def group(self) -> str:

@@ -10,6 +10,10 @@ from penstock.cli.doctor.case import Case, is_case
 from penstock.cli.doctor.facts import Facts
 from penstock.cli.doctor.finding import Cause, Finding, Level
 from penstock.cli.doctor.group_finding import group_finding, shared_finding
+from penstock.cli.doctor.load_rule import load_findings
+from penstock.cli.doctor.past import Past, moments
+from penstock.cli.doctor.past_rule import is_surge
+from penstock.cli.doctor.tail import Written
 from penstock.cli.doctor.trend import trend_of
 from penstock.cli.group.order import ranked
 from penstock.cli.operator.state import name_some
@@ -22,12 +26,27 @@ DISK_SHARE: Final = 0.85
 
 def diagnose(facts: Facts, disk_share: float = DISK_SHARE) -> list[Finding]:
     found = [(group_finding(case), case) for case in _cases(facts)]
-    stuck = {case.group: case for one, case in found if one.cause == Cause.stuck}
-    shared = shared_finding(stuck)
+    shared = shared_finding(
+        {case.group: case for one, case in found if one.cause == Cause.stuck},
+        {case.group: case for one, case in found if one.cause == Cause.slow_consumer},
+    )
     findings = [*([] if shared is None else [shared]), *(one for one, _ in found)]
     # Sorting is stable: within a level the order of `ranked` stays.
     ordered = sorted(findings, key=lambda each: each.level)
-    return [*broker_findings(facts, disk_share), *_folded(ordered)]
+    brokers = [*broker_findings(facts, disk_share), *load_findings(facts.past)]
+    return [*brokers, *_folded(ordered)]
+
+
+def surging(facts: Facts) -> Written:
+    """Topics to be looked into, and what was written to each of their partitions meanwhile."""
+    return {
+        case.row.topic: {
+            each.place: (each.produced_s or 0.0) * case.trend.passed_s
+            for each in case.trend.partitions
+        }
+        for case in _cases(facts)
+        if is_surge(case)
+    }
 
 
 def is_wrong(findings: list[Finding]) -> bool:
@@ -45,16 +64,28 @@ def _cases(facts: Facts) -> list[Case]:
             continue
         name = row.lag.group.name
         earlier = before.get(name)
-        cases.append(
-            Case(
-                row,
-                trend_of(None if earlier is None else earlier.of_topic(row.topic), row.lag),
-                counts.get(row.topic, 0),
-                facts.glances.get(name, ()),
-                facts.rebalances.get(name, 0),
-            )
+        case = Case(
+            row,
+            trend_of(None if earlier is None else earlier.of_topic(row.topic), row.lag),
+            counts.get(row.topic, 0),
+            facts.glances.get(name, ()),
+            facts.rebalances.get(name, 0),
         )
+        cases.append(case if facts.past is None else _with_past(case, facts, facts.past))
     return cases
+
+
+def _with_past(case: Case, facts: Facts, past: Past) -> Case:
+    topic = case.row.topic
+    calm = past.calm(case.group, topic, case.row.lag.records)
+    return replace(
+        case,
+        calm=calm,
+        hours=tuple(moments(past.hours, case.group, topic)),
+        writers=() if calm is None else tuple(past.writers(topic, calm)),
+        throttled=tuple(past.throttled()),
+        tail=facts.tails.get(topic),
+    )
 
 
 def _folded(findings: list[Finding]) -> list[Finding]:

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from penstock.cli.doctor.past import Past
+from penstock.cli.doctor.tail import Tail
 from penstock.cli.group.state import GroupLag
 from penstock.cli.operator.state import ClusterState
 from penstock.model.sla import Slas
@@ -77,6 +79,10 @@ class Facts:
     """By group, in order."""
     rebalances: Mapping[str, int] = field(default_factory=dict)
     """By group, between the looks, where a broker's metrics were read."""
+    past: Past | None = None
+    """None where it is not kept."""
+    tails: Mapping[str, Tail] = field(default_factory=dict)
+    """Of topics to which more is written than before."""
 
     @property
     def passed_s(self) -> float:

@@ -56,23 +56,24 @@ def _since_ms(row: RankedLag) -> int | None:
     return round(row.lag.now_ms - (row.over_s or row.seconds) * 1000)
 
 
-def shared_finding(cases: Mapping[str, Case]) -> Finding | None:
-    """Several groups that stand still at once, not at the same record: what they call is down."""
-    spots = {(each.place, each.now.committed) for case in cases.values() for each in case.stuck}
-    if len(cases) < 2 or len(spots) < 2:
+def shared_finding(stuck: Mapping[str, Case], slow: Mapping[str, Case]) -> Finding | None:
+    """Several groups that stand still at once, not at the same record, or have become slower at
+    once: what they call is down or slow."""
+    spots = {(each.place, each.now.committed) for case in stuck.values() for each in case.stuck}
+    still = stuck if len(stuck) >= 2 and len(spots) >= 2 else {}
+    cases = {**slow, **still} if still or len(slow) >= 2 else {}
+    if not cases:
         return None
     names = sorted(cases)
     over = any(case.row.over_s for case in cases.values())
+    done = "stand still" if not slow else "have become slower or stand still"
     return Finding(
         Level.limit if over else Level.behind,
         Cause.shared_downstream,
-        f"{plural(len(names), 'group')} stand still at once: {name_some(names)}",
-        "groups that have nothing to do with each other seldom fail on a record at the same "
-        "moment: most likely something they all call is down or slow",
-        tuple(
-            f"{name}: {plural(len(cases[name].stuck), 'partition')} without progress"
-            for name in names[:5]
-        ),
+        f"{plural(len(names), 'group')} {done} at once: {name_some(names)}",
+        "groups that have nothing to do with each other seldom fail at the same moment: most "
+        "likely something they all call is down or slow",
+        tuple(_progress(name, cases[name]) for name in names[:5]),
         (
             Advice(
                 "look at what these consumers share",
@@ -81,3 +82,10 @@ def shared_finding(cases: Mapping[str, Case]) -> Finding | None:
         ),
         (RESTART_ALL, Advice("skip records", "they are most likely good")),
     )
+
+
+def _progress(name: str, case: Case) -> str:
+    if case.stuck:
+        return f"{name}: {plural(len(case.stuck), 'partition')} without progress"
+    before = "" if case.calm is None else f", {case.calm.consumed_s:,.1f} before"
+    return f"{name}: {case.trend.consumed_s:,.1f} records/s read{before}"

@@ -1,7 +1,8 @@
 """Why one topic of one group is behind: rules in their order, the first that fits. Pure.
 
-Slow consumers and a surge of producers look alike without the past, and the past is not kept yet:
-the reason says so. What goes by the movement of partitions is in `progress_rule`.
+Slow consumers and a surge of producers look alike without the past: where it is not kept, the
+reason says so. What goes by the past is in `past_rule`, by the movement of partitions in
+`progress_rule`.
 """
 
 from __future__ import annotations
@@ -17,6 +18,12 @@ from penstock.cli.doctor.finding import (
     TO_END,
     Advice,
     Cause,
+)
+from penstock.cli.doctor.past_rule import (
+    grew_over_days,
+    producer_surge,
+    slow_consumer,
+    throttled,
 )
 from penstock.cli.doctor.progress_rule import catching_up, skew, stuck_reason
 from penstock.cli.output import plural
@@ -129,7 +136,7 @@ def _too_slow(case: Case) -> Reason | None:
     grows = case.trend.consumed_s < case.trend.produced_s
     why = (
         "it reads less than is written: the consumers are slower than usual, or more is written "
-        "than usual. Which of them cannot be told without figures of the past, which are not kept"
+        "than usual. Which of them cannot be told without a past of the time before it fell behind"
         if grows
         else "it reads as much as is written and stays behind"
     )
@@ -160,9 +167,13 @@ RULES: Final[tuple[Callable[[Case], Reason | None], ...]] = (
     _no_members,
     _rebalance_loop,
     _unassigned,
+    throttled,
     stuck_reason,
     catching_up,
+    producer_surge,
     skew,
+    slow_consumer,
+    grew_over_days,
     _partition_cap,
     _too_slow,
     _unknown,

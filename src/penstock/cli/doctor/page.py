@@ -14,6 +14,9 @@ from penstock.cli.output import plural, show_time
 
 _WIDTH: Final = 100
 _LABEL: Final = 8
+_NO_PAST: Final = (
+    "no past is kept: some causes cannot be told apart; `penstock brokers usage` says how to begin"
+)
 _WORDS: Final = {
     Level.broker: "BROKERS",
     Level.limit: "OVER LIMIT",
@@ -40,7 +43,8 @@ def _headline(facts: Facts, findings: list[Finding]) -> list[str]:
     wrong = sum(each.level != Level.note for each in findings)
     if not wrong:
         return [f"nothing is wrong: {seen}"]
-    return [f"{plural(wrong, 'finding')}, the most urgent first", seen]
+    without = [_NO_PAST] if facts.past is None else []
+    return [f"{plural(wrong, 'finding')}, the most urgent first", seen, *without]
 
 
 def _finding(number: int, found: Finding, now_ms: int, said: set[Advice]) -> Iterator[str]:
@@ -92,6 +96,7 @@ def page_document(facts: Facts, findings: list[Finding]) -> dict[str, Any]:
         "brokers": len(look.state.brokers),
         "partitions": len(look.state.partitions),
         "groups": len(look.lags),
+        "past": facts.past is not None,
         "wrong": is_wrong(findings),
         "findings": [_document(each) for each in findings],
     }

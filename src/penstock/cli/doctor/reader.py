@@ -6,18 +6,25 @@ import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
 from typing import Final
 
+from penstock.cli.doctor.diagnosis import surging
 from penstock.cli.doctor.facts import Controller, Facts, Glance, LogDirSpace, Look
+from penstock.cli.doctor.past import Past
+from penstock.cli.doctor.tail import read_tails
 from penstock.cli.failure import Failure
 from penstock.cli.group.reader import ClusterReader
 from penstock.cli.group.sla import read_slas
 from penstock.cli.group.state import Group, GroupLag
+from penstock.cli.history.reader import PastReader
 from penstock.cli.interrupt import check_interrupt
 from penstock.cli.operator.link import Link, error_name
 from penstock.cli.operator.reader import read_quorum, read_state, read_state_at
 from penstock.cli.operator.setting import topic_settings
 from penstock.cli.operator.state import BrokerNode, ClusterState
+from penstock.model.figures import HOUR_MS, HOURS, MINUTES
 from penstock.protocol.messages.describe_log_dirs import (
     DescribeLogDirsRequest,
     DescribeLogDirsResponse,
@@ -25,6 +32,11 @@ from penstock.protocol.messages.describe_log_dirs import (
 
 GLANCE_S: Final = 1.0
 GLANCES_MIN: Final = 4
+TAILS_MAX: Final = 5
+MINUTES_MS: Final = 3 * HOUR_MS
+HOURS_MS: Final = 14 * 24 * HOUR_MS
+"""How far back intervals and hours are read."""
+LATE_MS: Final = 120_000
 _NOT_TO_BE_ASKED: Final = ("AUTHORIZATION", "UNSUPPORTED", "does not offer", "too old")
 _REBALANCES: Final = re.compile(
     r'^penstock_group_rebalances_total\{group="((?:[^"\\]|\\.)*)"\} (\S+)$', re.MULTILINE
@@ -45,12 +57,17 @@ class Observer:
 
     def facts(self, seconds: float) -> Facts:
         before, counted = self._last or self._look()
-        glances = self._wait(before, seconds)
+        until = time.monotonic() + seconds
+        past = read_past(self._link)
+        glances = self._wait(before, until, seconds)
         after, counts = self._last = self._look()
         rebalances = {
             name: count - counted[name] for name, count in counts.items() if name in counted
         }
-        return Facts(before, after, read_slas(self._link), glances, rebalances)
+        past = None if past is None else with_news(self._link, past)
+        facts = Facts(before, after, read_slas(self._link), glances, rebalances, past)
+        written = dict(islice(surging(facts).items(), TAILS_MAX))
+        return replace(facts, tails=read_tails(self._link, written, after.now_ms))
 
     def _look(self) -> tuple[Look, Counts]:
         with ClusterReader(self._link) as reader:
@@ -78,11 +95,10 @@ class Observer:
             )
         return [each for each in listed if not self._groups or each.name in self._groups]
 
-    def _wait(self, look: Look, seconds: float) -> dict[str, tuple[Glance, ...]]:
+    def _wait(self, look: Look, until: float, seconds: float) -> dict[str, tuple[Glance, ...]]:
         """Glances at the groups that are behind, until the time is over."""
         groups = [each.group for each in look.lags if each.records]
         seen = {each.name: [_glance(each)] for each in groups}
-        until = time.monotonic() + seconds
         pause_s = min(GLANCE_S, seconds / GLANCES_MIN)
         with ClusterReader(self._link) as reader:
             while (left := until - time.monotonic()) > 0:
@@ -91,6 +107,31 @@ class Observer:
                 for each in _described(reader, groups):
                     seen[each.name].append(_glance(each))
         return {name: tuple(some) for name, some in seen.items()}
+
+
+def read_past(link: Link) -> Past | None:
+    """None where it is not kept, or cannot be read."""
+    now_ms = int(time.time() * 1000)
+    try:
+        reader = PastReader(link)
+        if not reader.is_kept:
+            return None
+        minutes = reader.read(MINUTES, now_ms - MINUTES_MS)
+        return Past(tuple(minutes), tuple(reader.read(HOURS, now_ms - HOURS_MS)))
+    except Failure:
+        return None
+
+
+def with_news(link: Link, past: Past) -> Past:
+    """And what was written down since it was read; brokers do not do so at the same moment."""
+    known = {(each.broker, each.until_ms) for each in past.minutes}
+    newest = max((each.until_ms for each in past.minutes), default=0)
+    try:
+        found = PastReader(link).read(MINUTES, newest - LATE_MS)
+    except Failure:
+        return past
+    news = [each for each in found if (each.broker, each.until_ms) not in known]
+    return replace(past, minutes=(*past.minutes, *news))
 
 
 def _described(reader: ClusterReader, groups: list[Group]) -> list[Group]:

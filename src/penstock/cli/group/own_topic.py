@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from typing import Final, cast
+from typing import Final
 
 from penstock.cli.failure import Failure
 from penstock.cli.leader_call import (
@@ -13,12 +13,12 @@ from penstock.cli.leader_call import (
     READ_COMMITTED,
     Address,
     Leaders,
-    fetch,
     leaders_of,
     list_offsets,
     read_metadata,
 )
 from penstock.cli.operator.link import Link, check
+from penstock.cli.partition_record import iter_partition
 from penstock.cli.wire_call import BrokerConnection
 from penstock.model.error import ErrorCode
 from penstock.protocol.messages.create_topics import (
@@ -34,10 +34,8 @@ from penstock.protocol.messages.produce import (
     TopicProduceData,
 )
 from penstock.records.builder import build_batch
-from penstock.records.header import Buffer, iter_batches
-from penstock.records.record import Record, iter_records
+from penstock.records.record import Record
 
-_BYTES: Final = 4 << 20
 _REPLICAS: Final = 3
 _PRODUCE_VERSION: Final = 12
 """The last that calls topics by name."""
@@ -68,33 +66,13 @@ class OwnTopic:
         end = list_offsets(self._link, leaders, [self._place], LATEST, READ_COMMITTED)
         found: dict[bytes, bytes] = {}
         with BrokerConnection(self._link.connect, *address) as connection:
-            while offset < end.get(self._place, 0):
-                reached = self._read_some(connection, offset, found)
-                if reached <= offset:
-                    break
-                offset = reached
+            last = end.get(self._place, 0)
+            for record in iter_partition(connection, self._place, offset, last):
+                if record.value is None:
+                    found.pop(record.key or b"", None)
+                else:
+                    found[record.key or b""] = record.value
         return found
-
-    def _read_some(
-        self, connection: BrokerConnection, offset: int, found: dict[bytes, bytes]
-    ) -> int:
-        wanted = {self._place: offset}
-        answers = fetch(connection, wanted, bytes_max=_BYTES, partition_bytes_max=_BYTES)
-        data = answers[self._place]
-        check(data.error_code, what=self._name)
-        if not data.records:
-            return offset
-        with memoryview(cast("Buffer", data.records)) as view:
-            for position, header in iter_batches(view, 0, len(view)):
-                offset = header.next_offset
-                if header.is_control:
-                    continue
-                for record in iter_records(bytes(view[position : position + header.size])):
-                    if record.value is None:
-                        found.pop(record.key or b"", None)
-                    else:
-                        found[record.key or b""] = record.value
-        return offset
 
     def write(self, values: Mapping[bytes, bytes | None]) -> None:
         """All of them at once; None takes a key away."""

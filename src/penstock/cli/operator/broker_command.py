@@ -14,7 +14,7 @@ from penstock.cli.output import human_bytes, print_json, print_line, print_table
 
 DEFAULT_THROTTLE = "50M"
 
-app = quiet_app("Brokers: list, describe, drain, remove, roll.")
+app = quiet_app("Brokers: list, describe, usage, drain, remove, roll.")
 
 BrokerId = Annotated[
     int,
@@ -125,6 +125,39 @@ def describe_command(ctx: typer.Context, brokers: BrokerIds = None, as_json: Jso
         if index:
             print_line("")
         show(view)
+
+
+@app.command("usage")
+def usage_command(
+    ctx: typer.Context,
+    brokers: BrokerIds = None,
+    days: Annotated[int, typer.Option(metavar="N", min=1, max=3650, help="How far back.")] = 30,
+    hourly: Annotated[bool, typer.Option("--hourly", help="By hour instead of by day.")] = False,
+    capacity: Annotated[
+        str | None,
+        typer.Option(
+            metavar="BYTES", help="What a broker can move in a second, each way; alarm at 60 %."
+        ),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show what brokers moved in the last days, from the past that they keep.
+
+    \b
+    penstock brokers usage --capacity 1G
+    penstock brokers usage 2 --days 1 --hourly
+    """
+    from penstock.cli.history.usage import DAY_MS
+    from penstock.cli.history.usage_page import show_usage
+    from penstock.cli.operator.link import Link
+    from penstock.cli.tenant import parse_size
+    from penstock.model.figures import HOUR_MS
+
+    most = None if capacity is None else parse_size(capacity, "--capacity")
+    if most is not None and most <= 0:
+        raise UsageFailure("--capacity takes bytes a second such as 1G")
+    span_ms = HOUR_MS if hourly else DAY_MS
+    show_usage(Link(cluster_of(ctx)), brokers or [], days, span_ms, most, as_json=as_json)
 
 
 @app.command("drain")

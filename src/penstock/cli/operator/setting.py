@@ -55,6 +55,17 @@ def alter_settings(link: Link, changes: Iterable[Change]) -> None:
         _check(link.call(request, IncrementalAlterConfigsResponse))
 
 
+def alter_all_brokers(link: Link, values: Mapping[str, str | None]) -> None:
+    """Those that Kafka keeps under no name: for every broker that has no value of its own."""
+    changes = [Change("", name, value) for name, value in values.items()]
+    altered = AlterConfigsResource(
+        resource_type=_BROKER, resource_name="", configs=_by_resource(changes)[""]
+    )
+    request = IncrementalAlterConfigsRequest(resources=[altered])
+    for each in link.call(request, IncrementalAlterConfigsResponse).responses:
+        check(each.error_code, each.error_message, "settings of all brokers")
+
+
 def _by_resource(changes: Iterable[Change]) -> dict[str | int, list[AlterableConfig]]:
     found: dict[str | int, list[AlterableConfig]] = {}
     for each in changes:

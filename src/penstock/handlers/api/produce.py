@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from penstock.handlers import transactional_produce as transactional
 from penstock.handlers.broker import Broker
-from penstock.handlers.call import Answer, Call
+from penstock.handlers.call import Answer, Call, ClientState
 from penstock.handlers.current_leader import tell_leaders
 from penstock.handlers.produce_answer import SafeAnswer, Waiting, turn_into_failure
 from penstock.handlers.topology import check_writable
@@ -160,7 +160,7 @@ def _append(
         broker.log_dirs.fail(TopicPartition(partition.topic, partition.index), error)
         return _failed(broker, data.index, ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)))
     if not result.duplicate:
-        _measure(broker, records, result)
+        _measure(broker, partition.topic, call.client, records, result)
     answer = PartitionProduceResponse(
         index=data.index,
         base_offset=result.first_offset,
@@ -338,11 +338,17 @@ def _failed(broker: Broker, index: int, error: ApiError) -> PartitionProduceResp
     return answer
 
 
-def _measure(broker: Broker, records: memoryview, result: AppendResult) -> None:
+def _measure(
+    broker: Broker, topic: str, client: ClientState, records: memoryview, result: AppendResult
+) -> None:
     metrics = broker.metrics
-    metrics.bytes_in += len(records)
-    metrics.messages_in += result.last_offset - result.first_offset + 1
+    size_bytes, count = len(records), result.last_offset - result.first_offset + 1
+    metrics.bytes_in += size_bytes
+    metrics.messages_in += count
     metrics.produce_batches += 1
+    if metrics.traffic is not None:
+        who = client.principal.name
+        metrics.traffic.note(topic, who, client.client_id or "", size_bytes, count)
 
 
 def _hang_up_on_error(response: ProduceResponse) -> None:

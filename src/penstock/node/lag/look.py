@@ -1,4 +1,5 @@
-"""A look at all groups that this node coordinates, taken when somebody reads the metrics.
+"""A look at all groups that this node coordinates, taken when somebody reads the metrics, and at
+intervals where the node writes down its past.
 
 Between two looks nothing is done but counting commits, and that only since the first. A look works
 for a few milliseconds at a time, and follows what has changed: offsets of groups that committed,
@@ -81,9 +82,19 @@ class GroupLook:
             return b""
         async with self._looking:
             pace = Pace(self._broker.clock.monotonic)
-            groups = await self._groups(pace)
-            await self._look_at_logs(groups, pace)
-            return await self._write(groups, pace)
+            return await self._write(await self._look(pace), pace)
+
+    async def rows(self) -> list[GroupRow]:
+        """What is known of each group now. They go on changing with the next look."""
+        if CONSUMER_OFFSETS not in self._broker.image.topics:
+            return []
+        async with self._looking:
+            return await self._look(Pace(self._broker.clock.monotonic))
+
+    async def _look(self, pace: Pace) -> list[GroupRow]:
+        groups = await self._groups(pace)
+        await self._look_at_logs(groups, pace)
+        return groups
 
     async def _groups(self, pace: Pace) -> list[GroupRow]:
         host = self._broker.groups

@@ -1,0 +1,1 @@
+"""`penstock drill lag`: an incident as an exercise, with real clients."""
