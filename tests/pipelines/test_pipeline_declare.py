@@ -11,7 +11,7 @@ import pytest
 from penstock.pipelines import decode, pipeline, sinks, sources
 from penstock.pipelines.error import DeclarationError
 from penstock.pipelines.run.catalogue import find_pipeline
-from penstock.pipelines.run.plan import _accepted, _by_output, source_names
+from penstock.pipelines.run.plan import _accepted, _by_output, output_frames, source_names
 from penstock.pipelines.run.runner import Runnable
 from penstock.pipelines.run_settings import RunSettings
 from penstock.pipelines.security import java_settings
@@ -50,7 +50,9 @@ def test_outputs_are_those_declared() -> None:
     with pytest.raises(DeclarationError, match="returned a, c"):
         _by_output(two_ways, {"a": frame, "c": frame})
     with pytest.raises(DeclarationError, match="no streaming frame"):
-        _by_output(two_ways, {"a": frame, "b": object()})
+        output_frames(two_ways, {"orders": object()})
+    with pytest.raises(DeclarationError, match="p has no output c"):
+        pipeline(inputs={}, outputs={}, apart=["c"], name="p")(dict)
 
 
 def test_sources_are_told_by_their_topics() -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -36,6 +36,8 @@ class Pipeline:
     """The topic that takes rows older than the declared bound."""
     expect: Mapping[str, Sequence[Expectation]] = field(default_factory=dict)
     """What the rows of an output are to satisfy, by output."""
+    apart: frozenset[str] = frozenset()
+    """Outputs that read their inputs by themselves, whatever the others read."""
     breaker: Breaker = field(default_factory=Breaker)
     """When so much goes to the dead letters that the run stops."""
     options: Mapping[str, str] = field(default_factory=dict)
@@ -76,6 +78,7 @@ def pipeline(
     dead_letters: str | None = None,
     late: str | None = None,
     expect: Mapping[str, Sequence[Expectation]] | None = None,
+    apart: Collection[str] = (),
     breaker: Breaker | None = None,
     options: Mapping[str, str] | None = None,
 ) -> Callable[[Function], Pipeline]:
@@ -83,6 +86,9 @@ def pipeline(
 
     def declare(function: Function) -> Pipeline:
         own = name or function.__name__.replace("_", "-")
+        for output in apart:
+            if output not in outputs:
+                no_output(own, output)
         for output, rules in (expect or {}).items():
             _require_possible(own, output, outputs, rules)
         return Pipeline(
@@ -94,6 +100,7 @@ def pipeline(
             dead_letters=dead_letters or dead_letter_topic(own),
             late=late or late_topic(own),
             expect=dict(expect or {}),
+            apart=frozenset(apart),
             breaker=breaker or Breaker(),
             options=dict(options or {}),
         )

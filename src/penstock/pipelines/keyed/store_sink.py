@@ -17,6 +17,7 @@ from penstock.pipelines.folder import Document, Folder
 from penstock.pipelines.keyed.expected import VALUE
 from penstock.pipelines.keyed.judging import StepSpec
 from penstock.pipelines.run.spark_setting import configured
+from penstock.pipelines.sinks.checkpoint import Checkpoint
 from penstock.pipelines.sinks.contract import ROWS_METRIC, Trigger, triggered
 from penstock.pipelines.sinks.fence import Target
 from penstock.pipelines.sinks.topic import fenced_tasks
@@ -79,7 +80,7 @@ class StoreSink:
         pin = Document(Folder(spark, checkpoint), _PIN)
         pinned = pin.read()
         asked = self.tasks if pinned is None else int(pinned["buckets"])
-        tasks = fenced_tasks(spark, checkpoint, target, asked)
+        tasks = fenced_tasks(spark, Checkpoint(spark, checkpoint), target, asked)
         if pinned is None:
             pin.write({"buckets": tasks})
         elif tasks != asked:

@@ -38,6 +38,9 @@ class BatchLog:
         """The number of the last batch that ended, or -1."""
         return max(self.folder.numbers("commits"), default=-1)
 
+    def last_planned(self) -> int:
+        return max(self.folder.numbers("offsets"), default=-1)
+
     def is_committed(self, number: int) -> bool:
         # Spark deletes old entries: one below the last has ended as well.
         return self.folder.exists(f"commits/{number}") or number <= self.last_committed()
@@ -100,11 +103,3 @@ def as_positions(told: Any) -> Positions | None:
     """Offsets of a progress report: JSON within JSON, or already taken apart."""
     found: Positions | None = json.loads(told) if isinstance(told, str) else told
     return found
-
-
-def current_checkpoint(home: Folder, output: str) -> tuple[str, int]:
-    """The name of the folder in use for an output, and how many were set aside before it."""
-    number = 0
-    while home.exists(f"{output}.{number + 1}"):
-        number += 1
-    return (f"{output}.{number}" if number else output), number

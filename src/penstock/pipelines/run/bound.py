@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from penstock.pipelines.error import RunError
 from penstock.pipelines.folder import Document, Folder
-from penstock.pipelines.run.batch_log import BatchLog, current_checkpoint
+from penstock.pipelines.run.checkpoint_layout import CheckpointLayout
 from penstock.pipelines.run.place import Offsets, find_offsets, parse_place
 
 if TYPE_CHECKING:
@@ -62,20 +62,14 @@ class BatchHistory:
     settings: RunSettings
 
     def has_run(self) -> bool:
-        home = self._home(self.pipeline.name)
-        return any(home.exists(output) for output in self.pipeline.outputs)
+        return bool(self._layout(self.pipeline.name).queries())
 
     def start_of(self, name: str) -> Offsets:
-        home = self._home(name)
-        begun: Offsets = {}
-        for output in self.pipeline.outputs:
-            log = BatchLog(self.spark, home.path(current_checkpoint(home, output)[0]))
-            for place, at in log.begun().items():
-                begun[place] = min(at, begun.get(place, at))
-        return begun
+        return self._layout(name).begun()
 
-    def _home(self, name: str) -> Folder:
-        return Folder(self.spark, self.settings.checkpoint_home(name))
+    def _layout(self, name: str) -> CheckpointLayout:
+        home = self.settings.checkpoint_home(name)
+        return CheckpointLayout(self.spark, home, self.pipeline.outputs)
 
 
 def settle(

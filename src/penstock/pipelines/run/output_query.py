@@ -1,4 +1,4 @@
-"""One output while it runs: its query, started again after what passes, stopped between batches."""
+"""A query while it runs: started again after what passes, stopped between batches."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.pipelines.run.batch_log import as_positions
 from penstock.pipelines.run.plan import INPUT_METRIC, OUTPUT_METRIC
 from penstock.pipelines.run.rejected import RejectedRows, Search
+from penstock.pipelines.run.shared_query import SharedQuery
 from penstock.pipelines.sinks.contract import ROWS_METRIC
 from penstock.pipelines.transforms.each import FAILED
 from penstock.pipelines.transforms.expectation import outcomes
@@ -25,14 +26,17 @@ _POLL_S = 0.01
 
 @dataclass(slots=True)
 class OutputQuery:
-    output: str
+    name: str
+    outputs: tuple[str, ...]
     pipeline: Pipeline
     begin: Callable[[], StreamingQuery]
     rejected: RejectedRows
+    shared: SharedQuery | None = None
+    """What it hands batches to, where it has several outputs."""
     inputs: tuple[str, ...] = ()
     """Those that its frame is made of, where that is known."""
     owns_poison: frozenset[str] = frozenset()
-    """Inputs whose dead letters this output's query tells; each input has one that does."""
+    """Inputs whose dead letters this query tells; each input has one that does."""
     query: StreamingQuery | None = None
     finished: bool = False
     failures: int = 0
@@ -45,6 +49,15 @@ class OutputQuery:
     def start(self) -> None:
         self.query = self.begin()
         self.rejected.query_id = str(self.query.id)
+
+    @property
+    def failing(self) -> str:
+        """The output at which it fails, as far as that is known."""
+        writing = None if self.shared is None else self.shared.writing
+        return writing or ", ".join(self.outputs)
+
+    def told(self, progress: dict[str, Any]) -> dict[str, Any]:
+        return progress if self.shared is None else self.shared.told(progress)
 
     def search(self, progress: Mapping[str, Any]) -> Search:
         """What the batch says it holds; with no such word, all there may be."""
@@ -75,9 +88,10 @@ class OutputQuery:
             told = observed.get(INPUT_METRIC + name) or {}
             for rule, passed, failed in outcomes(self.pipeline.inputs[name].expect, told):
                 yield name, rule, passed, failed
-        told = observed.get(OUTPUT_METRIC + self.output) or {}
-        for rule, passed, failed in outcomes(self.pipeline.expect.get(self.output, ()), told):
-            yield self.output, rule, passed, failed
+        for output in self.outputs:
+            told = observed.get(OUTPUT_METRIC + output) or {}
+            for rule, passed, failed in outcomes(self.pipeline.expect.get(output, ()), told):
+                yield output, rule, passed, failed
 
     def rows_and_poison(self, progress: Mapping[str, Any]) -> tuple[int, int]:
         """Of the inputs whose dead letters this query tells, as the batch reported them."""

@@ -9,26 +9,31 @@ from __future__ import annotations
 import queue
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.breaker import BreakerWindow
 from penstock.pipelines.error import PipelineError, RunError
-from penstock.pipelines.folder import Document, Folder
+from penstock.pipelines.folder import Document
 from penstock.pipelines.run.batch_log import (
     BatchLog,
     Positions,
     as_positions,
-    current_checkpoint,
 )
 from penstock.pipelines.run.bound import BatchHistory, Bound, settle
+from penstock.pipelines.run.checkpoint_layout import CheckpointLayout, least
 from penstock.pipelines.run.failure import backoff_s, is_transient, one_line
 from penstock.pipelines.run.group_member import GroupMember, partitions_of
 from penstock.pipelines.run.lag import EndWatch
+from penstock.pipelines.run.layout import QueryLayout
 from penstock.pipelines.run.lock import RunLock
 from penstock.pipelines.run.output_query import OutputQuery
 from penstock.pipelines.run.plan import (
+    Arguments,
+    arguments_of,
+    batch_frames,
+    judged_frame,
     output_frames,
     positions_json,
     source_names,
@@ -37,6 +42,8 @@ from penstock.pipelines.run.plan import (
 from penstock.pipelines.run.progress_count import ProgressCount
 from penstock.pipelines.run.query_report import QueryReport, listener
 from penstock.pipelines.run.rejected import RejectedRows
+from penstock.pipelines.run.shared_query import SharedQuery
+from penstock.pipelines.run.sharing import sharing_outputs
 from penstock.pipelines.run.spark_setting import configured
 from penstock.pipelines.run.watched_run import WatchedRun
 from penstock.telemetry.log import get_logger
@@ -68,8 +75,9 @@ class PipelineRun(WatchedRun):
         self._pipeline = pipeline
         self._spark = spark
         self._settings = settings
-        self._home = Folder(spark, settings.checkpoint_home(pipeline.name))
-        self._owners = Document(self._home, "owners")
+        home = settings.checkpoint_home(pipeline.name)
+        self._checkpoints = CheckpointLayout(spark, home, pipeline.outputs)
+        self._owners = Document(self._checkpoints.home, "owners")
         self._lock = RunLock(settings.home(pipeline.name), pipeline.name)
         self._member = GroupMember(pipeline.name, _group_topics(pipeline), settings)
         self._count = ProgressCount(rules=_rules(pipeline))
@@ -115,19 +123,24 @@ class PipelineRun(WatchedRun):
         places = partitions_of(settings, _group_topics(pipeline))
         history = BatchHistory(pipeline, self._spark, settings)
         self._bound = settle(pipeline.name, self._spark, settings, places, history)
-        starting = self._starting_offsets()
+        starting, anew = self._starting_offsets()
         with configured(self._spark, {**pipeline.options, **settings.options}):
-            frames = output_frames(pipeline, self._spark, settings, starting, self._bound.end)
-        self._outputs = [self._output_query(output, frame) for output, frame in frames.items()]
+            arguments = self._arguments(_by_input(settings, pipeline, starting))
+            frames = output_frames(pipeline, arguments)
+            sharing = sharing_outputs(pipeline, settings, arguments, frames)
+            layout = self._checkpoints.settle(pipeline.name, sharing, starting if anew else None)
+            self._outputs = [self._query(each, arguments, frames) for each in layout]
 
-    def _starting_offsets(self) -> dict[str, str]:
-        """Offsets to begin with, by input, where they are not those of the settings."""
+    def _arguments(self, starting: Mapping[str, str]) -> Arguments:
+        return arguments_of(self._pipeline, self._spark, self._settings, starting, self._bound.end)
+
+    def _starting_offsets(self) -> tuple[Mapping[tuple[str, int], int], bool]:
+        """Offsets to begin with, where they are not those of the settings; and whether all
+        begins anew, because state and positions of old checkpoints do not fit them."""
         group = self._member.committed()
-        own = self._bound.within(self._own_positions())
+        own = self._bound.within(self._checkpoints.positions())
         if self._settings.from_group and group:
-            if any(own.get(where, -1) != offset for where, offset in group.items()):
-                self._set_checkpoints_aside()
-            return _by_input(self._settings, self._pipeline, group)
+            return group, any(own.get(where, -1) != offset for where, offset in group.items())
         behind = {where for where, offset in group.items() if own.get(where, offset) != offset}
         if behind or (group and not own):
             _log.warning(
@@ -135,42 +148,49 @@ class PipelineRun(WatchedRun):
                 " position (--from-group takes the group's)",
                 pipeline=self._pipeline.name,
             )
-        if not self._bound.start:
-            return {}
-        return _by_input(self._settings, self._pipeline, self._bound.start)
+        return self._bound.start, False
 
-    def _own_positions(self) -> dict[tuple[str, int], int]:
-        """The least of what the outputs have read, as it is committed for the group."""
-        names = [current_checkpoint(self._home, each)[0] for each in self._pipeline.outputs]
-        logs = [BatchLog(self._spark, self._home.path(each)) for each in names]
-        return _least(log.positions() for log in logs)
+    def _query(
+        self, layout: QueryLayout, arguments: Arguments, frames: Mapping[str, DataFrame]
+    ) -> OutputQuery:
+        checkpoint = self._checkpoints.home.path(layout.folder or layout.name)
+        log = BatchLog(self._spark, checkpoint)
+        if layout.begin is not None and log.last_planned() < 0:
+            # It takes the place of others, and goes on where those stood.
+            arguments = self._arguments(_by_input(self._settings, self._pipeline, layout.begin))
+            frames = output_frames(self._pipeline, arguments)
+        names = layout.name, layout.outputs
+        rejected = RejectedRows(self._spark, self._pipeline, *names, self._settings, log)
+        rejected.ends = self._bound.end
+        if layout.input is None:
+            frame = frames[layout.name]
+            begin, shared = self._own(layout.name, frame, checkpoint), None
+            inputs = used_inputs(frame)
+        else:
+            shared, inputs = self._shared(layout, arguments, frames), (layout.input,)
+            begin = partial(shared.start, checkpoint, self._settings)
+        query = OutputQuery(*names, self._pipeline, begin, rejected, shared, inputs)
+        query.positions = log.positions()
+        return query
 
-    def _set_checkpoints_aside(self) -> None:
-        """Begin new ones: state and positions of the old ones do not fit the group's offsets."""
-        for output in self._pipeline.outputs:
-            name, number = current_checkpoint(self._home, output)
-            if self._home.exists(name):
-                self._home.make(f"{output}.{number + 1}")
-
-    def _output_query(self, output: str, frame: DataFrame) -> OutputQuery:
-        name, _ = current_checkpoint(self._home, output)
-        self._home.make(name)
-        checkpoint = self._home.path(name)
-        begin = partial(
+    def _own(self, output: str, frame: DataFrame, checkpoint: str) -> Callable[[], StreamingQuery]:
+        return partial(
             self._pipeline.outputs[output].start,
-            frame,
+            judged_frame(self._pipeline, output, frame, self._settings),
             pipeline=self._pipeline.name,
             output=output,
             checkpoint=checkpoint,
             settings=self._settings,
             trigger=self._settings.trigger,
         )
-        log = BatchLog(self._spark, checkpoint)
-        rejected = RejectedRows(self._spark, self._pipeline, output, self._settings, log)
-        rejected.ends = self._bound.end
-        query = OutputQuery(output, self._pipeline, begin, rejected, used_inputs(frame))
-        query.positions = log.positions()
-        return query
+
+    def _shared(
+        self, layout: QueryLayout, arguments: Arguments, frames: Mapping[str, DataFrame]
+    ) -> SharedQuery:
+        assert layout.input is not None
+        make = partial(batch_frames, self._pipeline, arguments, layout.input)
+        rows = arguments[layout.input]
+        return SharedQuery(self._pipeline, layout.outputs, frames, rows, make)
 
     def _start_queries(self) -> None:
         wanted = {**self._pipeline.options, **self._settings.options}
@@ -226,15 +246,15 @@ class PipelineRun(WatchedRun):
         output.failures += 1
         line = one_line(error)
         if not is_transient(error):
-            raise RunError(f"{self._pipeline.name}, output {output.output}: {line}") from error
+            raise RunError(f"{self._pipeline.name}, output {output.failing}: {line}") from error
         if output.failures > self._settings.retries_max:
             raise RunError(
-                f"{self._pipeline.name}, output {output.output}: gave up after"
+                f"{self._pipeline.name}, output {output.failing}: gave up after"
                 f" {output.failures} failures in a row, the last one: {line}"
             ) from error
         self._count.add(restarts=1)
         name = self._pipeline.name
-        _log.warning("starting again", pipeline=name, output=output.output, after=line)
+        _log.warning("starting again", pipeline=name, output=output.failing, after=line)
 
     def _again(self, output: OutputQuery) -> None:
         if self._stopping.wait(backoff_s(self._settings.retry_backoff_s, output.failures)):
@@ -273,9 +293,10 @@ class PipelineRun(WatchedRun):
         if report.progress is None:
             self._ended_runs.add(report.run_id)
             return
-        progress, number = report.progress, int(report.progress["batchId"])
+        number = int(report.progress["batchId"])
         if number <= output.seen_batch or not output.rejected.log.is_committed(number):
             return  # reported again while the query had nothing to do
+        progress = output.told(report.progress)
         self._own_inputs(output, [as_positions(each["endOffset"]) for each in progress["sources"]])
         self._watch_share(*output.rows_and_poison(progress))
         self._catch_up(output, number)
@@ -305,11 +326,12 @@ class PipelineRun(WatchedRun):
         topics = [each or {} for each in sources]
         output.rejected.inputs = source_names(self._pipeline, topics, output.inputs)
         owners = self._owners.read() or {}
-        new = [n for n in output.rejected.inputs if owners.get(n) not in self._pipeline.outputs]
+        names = {each.name for each in self._outputs}
+        new = [each for each in output.rejected.inputs if owners.get(each) not in names]
         if new:
-            owners |= dict.fromkeys(new, output.output)
+            owners |= dict.fromkeys(new, output.name)
             self._owners.write(owners)
-        own = (name for name in output.rejected.inputs if owners[name] == output.output)
+        own = (name for name in output.rejected.inputs if owners[name] == output.name)
         output.owns_poison = frozenset(own)
 
     def _finish_earlier(self, output: OutputQuery, ended: int) -> None:
@@ -342,7 +364,7 @@ class PipelineRun(WatchedRun):
     def _commit(self) -> None:
         if not all(output.positions for output in self._outputs):
             return  # an output that has not begun yet holds the others' offsets back
-        positions = self._bound.within(_least([output.positions for output in self._outputs]))
+        positions = self._bound.within(least([output.positions for output in self._outputs]))
         self._count.stand(positions)
         self._member.commit(positions)
 
@@ -354,7 +376,9 @@ class PipelineRun(WatchedRun):
             try:
                 output.stop_between_batches(_PATIENCE_S)
             except Exception as error:
-                _log.warning("a query did not stop", output=output.output, error=one_line(error))
+                _log.warning("a query did not stop", query=output.name, error=one_line(error))
+            if output.shared is not None:
+                output.shared.close()
         try:
             self._drain()
             for output in self._outputs:
@@ -392,23 +416,15 @@ def _group_topics(pipeline: Pipeline) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def _least(
-    positions: Iterable[Mapping[tuple[str, int], int]],
-) -> dict[tuple[str, int], int]:
-    least: dict[tuple[str, int], int] = {}
-    for each in positions:
-        for where, offset in each.items():
-            least[where] = min(offset, least.get(where, offset))
-    return least
-
-
 def _by_input(
-    settings: RunSettings, pipeline: Pipeline, group: Mapping[tuple[str, int], int]
+    settings: RunSettings, pipeline: Pipeline, offsets: Mapping[tuple[str, int], int]
 ) -> dict[str, str]:
-    """Partitions that the group has no offset for begin at their beginning."""
-    found = {}
+    """Partitions that have no offset there begin at their beginning; with none, as it is set."""
+    found: dict[str, str] = {}
+    if not offsets:
+        return found
     for name, source in pipeline.inputs.items():
         names = source.topics if source.pattern is None else (f"^{source.pattern}$",)
         places = partitions_of(settings, names)
-        found[name] = positions_json({each: group.get(each, -2) for each in places})
+        found[name] = positions_json({each: offsets.get(each, -2) for each in places})
     return found

@@ -29,26 +29,52 @@ OUTPUT_METRIC = "penstock.output."
 """Before an output's name: an observed metric with the counts of its expectations."""
 
 
-def output_frames(
+Arguments = Mapping[str, Any]
+"""What the pipeline's function is given: inputs and tables, by name."""
+
+
+def arguments_of(
     pipeline: Pipeline,
     spark: SparkSession,
     settings: RunSettings,
     starting: Mapping[str, str],
     ends: Mapping[tuple[str, int], int],
-) -> dict[str, DataFrame]:
-    """What the function makes of its inputs, by output; `starting` offsets by input, and `ends`
-    by partition, where there are any."""
+) -> Arguments:
+    """`starting` offsets by input, and `ends` by partition, where there are any."""
     arguments: dict[str, Any] = {
         name: input_frame(name, source, spark, settings, starting.get(name), ends)
         for name, source in pipeline.inputs.items()
     }
     for name, table in pipeline.tables.items():
         arguments[name] = table.open(settings)
-    made = _by_output(pipeline, pipeline.function(**_accepted(pipeline, arguments)))
-    for output, rules in pipeline.expect.items():
-        metric = None if "realTime" in settings.trigger else OUTPUT_METRIC + output
-        made[output] = judged_output(made[output], rules, metric=metric, output=output)
+    return _accepted(pipeline, arguments)
+
+
+def output_frames(pipeline: Pipeline, arguments: Arguments) -> dict[str, DataFrame]:
+    """What the function makes of its inputs, by output."""
+    made = _by_output(pipeline, pipeline.function(**arguments))
+    for output, frame in made.items():
+        if not getattr(frame, "isStreaming", False):
+            raise DeclarationError(
+                f"{pipeline.name}: output {output} is no streaming frame: make it of the inputs"
+            )
     return made
+
+
+def batch_frames(
+    pipeline: Pipeline, arguments: Arguments, input: str, batch: DataFrame
+) -> dict[str, DataFrame]:
+    """The same of one batch of an input: an output of that alone is a plain frame."""
+    return _by_output(pipeline, pipeline.function(**{**arguments, input: batch}))
+
+
+def judged_frame(
+    pipeline: Pipeline, output: str, frame: DataFrame, settings: RunSettings
+) -> DataFrame:
+    """An output with its expectations, in a query of its own."""
+    rules = pipeline.expect.get(output, ())
+    metric = OUTPUT_METRIC + output if rules and "realTime" not in settings.trigger else None
+    return judged_output(frame, rules, metric=metric, output=output)
 
 
 def input_frame(
@@ -130,11 +156,6 @@ def _by_output(pipeline: Pipeline, made: Any) -> dict[str, DataFrame]:
             f"{pipeline.name} declares the outputs {', '.join(sorted(pipeline.outputs))} and"
             f" returned {', '.join(sorted(made)) or 'none'}"
         )
-    for output, frame in made.items():
-        if not getattr(frame, "isStreaming", False):
-            raise DeclarationError(
-                f"{pipeline.name}: output {output} is no streaming frame: make it of the inputs"
-            )
     return {output: made[output] for output in pipeline.outputs}
 
 

@@ -20,6 +20,7 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient
 
+from penstock.pipelines.folder import Folder
 from penstock.pipelines.patience import SILENT
 from penstock.pipelines.run.batch_log import Batch, BatchLog, Positions
 from penstock.pipelines.run.group_member import known_topics
@@ -59,7 +60,9 @@ class Found:
 class RejectedRows:
     spark: SparkSession
     pipeline: Pipeline
-    output: str
+    query: str
+    """The name of the query whose batches these are."""
+    outputs: Sequence[str]
     settings: RunSettings
     log: BatchLog
     inputs: tuple[str, ...] = ()
@@ -73,14 +76,11 @@ class RejectedRows:
 
     @property
     def _name(self) -> str:
-        return f"penstock.aside.{self.pipeline.name}.{self.output}"
+        return f"penstock.aside.{self.pipeline.name}.{self.query}"
 
     def first_open(self) -> int:
         """The first batch that is not known to be handled."""
-        marked = -1
-        if self.log.folder.exists(_MARK):
-            marked = int(json.loads(self.log.folder.read(_MARK))["batch"])
-        return max(marked + 1, self._fence(), self.log.first_known())
+        return max(handled_batch(self.log.folder) + 1, self._fence(), self.log.first_known())
 
     def done(self, batch: int) -> None:
         """Kept beside the checkpoint; when it is lost, the fence still holds."""
@@ -123,7 +123,7 @@ class RejectedRows:
             source.event_time or "_timestamp",
             batch.watermark_ms,
             pipeline=self.pipeline.name,
-            output=self.output,
+            output=", ".join(self.outputs),
         )
 
     def _write(self, number: int, letters: Iterable[tuple[str, Any]]) -> None:
@@ -189,6 +189,13 @@ class RejectedRows:
             admin = AdminClient(self.settings.client(error_cb=lambda _: None), logger=SILENT)
             ensure_topic(admin, topic, timeout_s=_TIMEOUT_S)
         self._made.add(topic)
+
+
+def handled_batch(checkpoint: Folder) -> int:
+    """The last batch whose rejected rows are known to be written, or -1."""
+    if not checkpoint.exists(_MARK):
+        return -1
+    return int(json.loads(checkpoint.read(_MARK))["batch"])
 
 
 def _failed(

@@ -6,6 +6,7 @@ Spark owns everything else in that directory; nothing of it is changed here.
 from __future__ import annotations
 
 import json
+import uuid
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.folder import Document, Folder
@@ -17,9 +18,11 @@ _PIN = "penstock-sink"
 
 
 class Checkpoint:
-    def __init__(self, spark: SparkSession, location: str) -> None:
+    def __init__(self, spark: SparkSession, location: str, output: str | None = None) -> None:
+        """`output`: which of the outputs it is that have this checkpoint together."""
         self.folder = Folder(spark, location)
-        self._pin = Document(self.folder, _PIN)
+        self._output = output
+        self._pin = Document(self.folder, _PIN if output is None else f"{_PIN}-{output}")
         self._query_id: str | None = None
 
     def pinned(self) -> dict[str, Any] | None:
@@ -44,9 +47,14 @@ class Checkpoint:
         return last >= 0 and not self.folder.exists(f"commits/{last}")
 
     def query_id(self) -> str | None:
-        """Spark's name for this checkpoint; none before the first start."""
+        """Spark's name for this checkpoint; none before the first start.
+
+        Made another for each of several outputs: two may write to one folder.
+        """
         if self._query_id is None and self.folder.exists("metadata"):
-            self._query_id = str(json.loads(self.folder.read("metadata"))["id"])
+            told = str(json.loads(self.folder.read("metadata"))["id"])
+            own = self._output
+            self._query_id = told if own is None else str(uuid.uuid5(uuid.UUID(told), own))
         return self._query_id
 
     def last_batch(self) -> int:

@@ -13,19 +13,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import DeclarationError, RunError
-from penstock.pipelines.sinks.checkpoint import Checkpoint
-from penstock.pipelines.sinks.contract import OutputMode, Trigger
+from penstock.pipelines.sinks.contract import OutputMode, Write
 from penstock.pipelines.sinks.dialect import Dialect, dialect_of, quoted
 from penstock.pipelines.sinks.evolution import TableColumn, new_columns
-from penstock.pipelines.sinks.lake import start_batches
+from penstock.pipelines.sinks.lake import BatchedSink
 from penstock.pipelines.sinks.upsert import as_key, last_rows, parted, require_rows, stored
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
-    from pyspark.sql.streaming.query import StreamingQuery
 
     from penstock.pipelines.run_settings import RunSettings
+    from penstock.pipelines.sinks.checkpoint import Checkpoint
 
 _CHUNK_ROWS = 2_000
 _PROGRESS = "penstock_progress"
@@ -42,7 +41,7 @@ _PROGRESS_COLUMNS = ("pipeline", "output", "query_id", "batch_id", "offsets")
 
 
 @dataclass(frozen=True, slots=True)
-class DatabaseSink:
+class DatabaseSink(BatchedSink):
     table: str
     key: tuple[str, ...]
     url: str | None = None
@@ -50,28 +49,26 @@ class DatabaseSink:
     order: str | None = None
     mode: OutputMode = "append"
 
-    def start(
+    def open(
         self,
         frame: DataFrame,
         *,
         pipeline: str,
         output: str,
-        checkpoint: str,
+        place: Checkpoint,
         settings: RunSettings,
-        trigger: Trigger,
-    ) -> StreamingQuery:
+    ) -> Write:
         require_rows(frame, output, self.table, self.key, self.order)
         url = self.url or f"sqlite:///{Path(settings.directory).absolute() / pipeline}.db"
         table = DatabaseTable(dialect_of(url), self.table, self.key, pipeline, output, self.order)
         table.evolve([(each.name, each.dataType.simpleString()) for each in stored(frame.schema)])
-        place = Checkpoint(frame.sparkSession, checkpoint)
         table.require_checkpoint_at_progress(place.query_id(), place.last_batch())
 
         def write(batch: DataFrame, query_id: str, number: int) -> None:
             if not table.has(query_id, number):
                 table.write(batch.toArrow(), query_id, number, place.offsets(number))
 
-        return start_batches(frame, checkpoint, trigger, write, self.mode)
+        return write
 
 
 def database(

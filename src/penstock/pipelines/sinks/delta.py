@@ -13,22 +13,22 @@ from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from penstock.pipelines.error import SessionError
-from penstock.pipelines.sinks.contract import OutputMode, Trigger
+from penstock.pipelines.sinks.contract import OutputMode, Write
 from penstock.pipelines.sinks.evolution import (
     fitted,
     new_columns,
     require_same_key,
     spark_columns,
 )
-from penstock.pipelines.sinks.lake import require_append, require_checkpoint_at, start_batches
+from penstock.pipelines.sinks.lake import BatchedSink, require_append, require_checkpoint_at
 from penstock.pipelines.sinks.upsert import DELETED, as_key, last_of_key, require_rows, stored
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.types import StructType
 
     from penstock.pipelines.run_settings import RunSettings
+    from penstock.pipelines.sinks.checkpoint import Checkpoint
 
 _KEY = "penstock.key"
 _APPLICATION = "spark.databricks.delta.write.txnAppId"
@@ -39,7 +39,7 @@ _HISTORY = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class DeltaSink:
+class DeltaSink(BatchedSink):
     path: str | None = None
     """None: a folder named after the output, beside the checkpoints."""
     key: tuple[str, ...] = ()
@@ -50,33 +50,30 @@ class DeltaSink:
     partition_by: tuple[str, ...] = ()
     lake: ClassVar[bool] = True
 
-    def start(
+    def open(
         self,
         frame: DataFrame,
         *,
         pipeline: str,
         output: str,
-        checkpoint: str,
+        place: Checkpoint,
         settings: RunSettings,
-        trigger: Trigger,
-    ) -> StreamingQuery:
+    ) -> Write:
         _require_delta(frame.sparkSession)
         path = self.path or f"{settings.store()}/tables/{output}"
         require_rows(frame, output, path, self.key, self.order)
         name = f"penstock.{pipeline}.{output}"
         table = DeltaTable(path, name, self.partition_by, self.key, self.order)
         table.evolve(frame.sparkSession, frame.schema)
-        frame = fitted(frame, spark_columns(table.schema(frame.sparkSession)))
-        require_checkpoint_at(
-            frame, checkpoint, output, partial(table.last_batch, frame.sparkSession)
-        )
+        columns = spark_columns(table.schema(frame.sparkSession))
+        require_checkpoint_at(place, output, partial(table.last_batch, frame.sparkSession))
 
         def write(batch: DataFrame, query_id: str, number: int) -> None:
-            table.write(batch, query_id, number)
+            table.write(fitted(batch, columns), query_id, number)
             if self.compact_after_files:
                 table.compact(batch.sparkSession, self.compact_after_files)
 
-        return start_batches(frame, checkpoint, trigger, write, self.mode)
+        return write
 
 
 def delta(

@@ -14,18 +14,18 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import DeclarationError, RunError, TransientError
 from penstock.pipelines.retry import Failure, Retry, attempt
-from penstock.pipelines.sinks.contract import OutputMode, Trigger
+from penstock.pipelines.sinks.contract import OutputMode, Write
 from penstock.pipelines.sinks.http import BODY, ORIGIN, body_of, require_id, send_all
 from penstock.pipelines.sinks.http_request import PATIENCE, Receiver, Requests, joined, receiver_url
-from penstock.pipelines.sinks.lake import start_batches
+from penstock.pipelines.sinks.lake import BatchedSink
 from penstock.pipelines.sinks.upsert import DELETED, as_key, last_of_key, require_rows
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
-    from pyspark.sql.streaming.query import StreamingQuery
 
     from penstock.pipelines.run_settings import RunSettings
+    from penstock.pipelines.sinks.checkpoint import Checkpoint
 
 _VERSION = "_version"
 _ROWS_MAX = 1_000
@@ -36,23 +36,22 @@ _CONFLICT = 409
 
 
 @dataclass(frozen=True, slots=True)
-class ElasticsearchSink:
+class ElasticsearchSink(BatchedSink):
     index: str
     receiver: Receiver
     key: tuple[str, ...] = ORIGIN
     order: str | None = None
     mode: OutputMode = "append"
 
-    def start(
+    def open(
         self,
         frame: DataFrame,
         *,
         pipeline: str,
         output: str,
-        checkpoint: str,
+        place: Checkpoint,
         settings: RunSettings,
-        trigger: Trigger,
-    ) -> StreamingQuery:
+    ) -> Write:
         require_id(frame, output, self.key)
         require_rows(frame, output, self.index, self.key, self.order)
         if self.order is not None and dict(frame.dtypes)[self.order] not in _WHOLE_NUMBERS:
@@ -66,7 +65,7 @@ class ElasticsearchSink:
             rows = _documents(last_of_key(batch, self.key, self.order), self.key, self.order)
             send_all(rows, task)
 
-        return start_batches(frame, checkpoint, trigger, write, self.mode)
+        return write
 
 
 def elasticsearch(

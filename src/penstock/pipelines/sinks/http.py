@@ -16,41 +16,40 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import DeclarationError, RunError
 from penstock.pipelines.retry import Retry
-from penstock.pipelines.sinks.contract import Trigger
+from penstock.pipelines.sinks.contract import Write
 from penstock.pipelines.sinks.http_request import PATIENCE, Receiver, Requests, joined, receiver_url
-from penstock.pipelines.sinks.lake import start_batches
+from penstock.pipelines.sinks.lake import BatchedSink
 from penstock.pipelines.sinks.processed import ProcessedEvents
 from penstock.pipelines.sinks.upsert import as_key
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import Column, DataFrame
-    from pyspark.sql.streaming.query import StreamingQuery
 
     from penstock.pipelines.run_settings import RunSettings
+    from penstock.pipelines.sinks.checkpoint import Checkpoint
 
 ORIGIN = ("_topic", "_partition", "_offset")
 BODY = "_body"
 
 
 @dataclass(frozen=True, slots=True)
-class HttpSink:
+class HttpSink(BatchedSink):
     receiver: Receiver
     id: tuple[str, ...] = ORIGIN
     rows_per_request: int = 1
     processed: str | None = field(default=None, repr=False)
     """Where requests that were answered are noted; None: nowhere."""
 
-    def start(
+    def open(
         self,
         frame: DataFrame,
         *,
         pipeline: str,
         output: str,
-        checkpoint: str,
+        place: Checkpoint,
         settings: RunSettings,
-        trigger: Trigger,
-    ) -> StreamingQuery:
+    ) -> Write:
         require_id(frame, output, self.id)
         events = None
         if self.processed is not None:
@@ -64,7 +63,7 @@ class HttpSink:
             rows = as_json(batch, self.id).repartition(*(self.id[:-1] or self.id))
             send_all(rows.sortWithinPartitions(*self.id), partial(post, task))
 
-        return start_batches(frame, checkpoint, trigger, write)
+        return write
 
 
 def http(

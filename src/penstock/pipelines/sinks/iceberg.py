@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import TransientError
 from penstock.pipelines.folder import Folder
-from penstock.pipelines.sinks.contract import OutputMode, Trigger
+from penstock.pipelines.sinks.contract import OutputMode, Write
 from penstock.pipelines.sinks.evolution import (
     TableColumn,
     fitted,
@@ -27,26 +27,26 @@ from penstock.pipelines.sinks.evolution import (
 from penstock.pipelines.sinks.iceberg_merge import for_spark, merged_rows
 from penstock.pipelines.sinks.lake import (
     TARGET_FILE_BYTES,
+    BatchedSink,
     require_append,
     require_checkpoint_at,
-    start_batches,
 )
 from penstock.pipelines.sinks.upsert import as_key, last_of_key, require_rows, stored
 
 if TYPE_CHECKING:
     from pyiceberg.catalog import Catalog
     from pyspark.sql import DataFrame
-    from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.types import StructType
 
     from penstock.pipelines.run_settings import RunSettings
+    from penstock.pipelines.sinks.checkpoint import Checkpoint
 
 _PROGRESS = "penstock.progress"
 _KEY = "penstock.key"
 
 
 @dataclass(frozen=True, slots=True)
-class IcebergSink:
+class IcebergSink(BatchedSink):
     table: str
     """namespace.name"""
     catalog: Mapping[str, str] = field(default_factory=dict)
@@ -57,30 +57,29 @@ class IcebergSink:
     mode: OutputMode = "append"
     compact_after_files: int | None = 32
 
-    def start(
+    def open(
         self,
         frame: DataFrame,
         *,
         pipeline: str,
         output: str,
-        checkpoint: str,
+        place: Checkpoint,
         settings: RunSettings,
-        trigger: Trigger,
-    ) -> StreamingQuery:
+    ) -> Write:
         catalog = open_catalog(self.catalog, Path(settings.directory).absolute())
         require_rows(frame, output, self.table, self.key, self.order)
         progress = f"{_PROGRESS}.{pipeline}.{output}"
         table = IcebergTable(catalog, self.table, progress, self.key, self.order)
         table.evolve(frame.schema)
-        frame = fitted(frame, table.columns())
-        require_checkpoint_at(frame, checkpoint, output, table.last_batch)
+        columns = table.columns()
+        require_checkpoint_at(place, output, table.last_batch)
 
         def write(batch: DataFrame, query_id: str, number: int) -> None:
-            table.write(batch, query_id, number)
+            table.write(fitted(batch, columns), query_id, number)
             if self.compact_after_files:
                 table.compact(self.compact_after_files)
 
-        return start_batches(frame, checkpoint, trigger, write, self.mode)
+        return write
 
 
 def iceberg(

@@ -11,21 +11,22 @@ import hashlib
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import DeclarationError, TransientError
-from penstock.pipelines.sinks.contract import OutputMode, Trigger
+from penstock.pipelines.sinks.contract import OutputMode, Write
 from penstock.pipelines.sinks.jdbc_connection import Connection, connected
 from penstock.pipelines.sinks.jdbc_schema import JdbcSchema, column_types
-from penstock.pipelines.sinks.lake import require_append, require_checkpoint_at, start_batches
+from penstock.pipelines.sinks.lake import BatchedSink, require_append, require_checkpoint_at
 from penstock.pipelines.sinks.upsert import DELETED, as_key, last_of_key, require_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.types import StructType
 
     from penstock.pipelines.run_settings import RunSettings
+    from penstock.pipelines.sinks.checkpoint import Checkpoint
 
 _BATCHES = "penstock_batches"
 _CREATE_BATCHES = f"""
@@ -42,7 +43,7 @@ _ROW, _GONE = "penstock_row", "penstock_deleted"
 
 
 @dataclass(frozen=True, slots=True)
-class JdbcSink:
+class JdbcSink(BatchedSink):
     table: str
     url: str
     key: tuple[str, ...] = ()
@@ -55,24 +56,21 @@ class JdbcSink:
     column_types: Mapping[str, str] = field(default_factory=dict)
     """Types of columns in a table that is created here, such as {"note": "VARCHAR(2000)"}."""
 
-    def start(
+    def open(
         self,
         frame: DataFrame,
         *,
         pipeline: str,
         output: str,
-        checkpoint: str,
+        place: Checkpoint,
         settings: RunSettings,
-        trigger: Trigger,
-    ) -> StreamingQuery:
+    ) -> Write:
         require_rows(frame, output, self.table, self.key, self.order)
         table = JdbcTable(self, pipeline, output)
         spark = frame.sparkSession
         table.prepare(spark, frame.schema)
-        require_checkpoint_at(
-            frame, checkpoint, output, lambda query_id: table.last_batch(spark, query_id)
-        )
-        return start_batches(frame, checkpoint, trigger, table.write, self.mode)
+        require_checkpoint_at(place, output, partial(table.last_batch, spark))
+        return table.write
 
 
 def jdbc(
@@ -161,7 +159,8 @@ class JdbcTable:
         named = [sql.col(each).alias(real) for each, real in self._names.items()]
         placed = rows.select(*named, gone, sql.monotonically_increasing_id().alias(_ROW))
         options = self._options(stage) | column_types(self._types)
-        placed.limit(0).write.format("jdbc").options(**options).save()
+        empty = rows.sparkSession.createDataFrame([], placed.schema)
+        empty.write.format("jdbc").options(**options).save()
         # A task that is tried again after its rows had been taken must fail, not double them.
         row = connection.quoted(_ROW)
         connection.execute(f"create unique index {stage}_i on {stage} ({row})")

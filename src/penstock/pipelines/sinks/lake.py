@@ -1,6 +1,6 @@
-"""What the table formats share: batches handed over with the name of their checkpoint.
+"""What sinks of whole batches share: batches handed over with the name of their checkpoint.
 
-How a batch becomes part of a table, once, is each format's own business.
+How a batch becomes part of a table, once, is each sink's own business.
 """
 
 from __future__ import annotations
@@ -10,33 +10,53 @@ from typing import TYPE_CHECKING
 
 from penstock.pipelines.error import DeclarationError, RunError
 from penstock.pipelines.sinks.checkpoint import Checkpoint
-from penstock.pipelines.sinks.contract import OutputMode, Trigger, counted, triggered
+from penstock.pipelines.sinks.contract import OutputMode, Trigger, Write, counted, triggered
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.streaming.query import StreamingQuery
 
+    from penstock.pipelines.run_settings import RunSettings
+
 TARGET_FILE_BYTES = 256 << 20
 """Files of this size are left alone by compaction, and it makes none that are larger."""
 
-Write = Callable[["DataFrame", str, int], None]
-"""Of a batch, the query id of its checkpoint, and its number there."""
 
+class BatchedSink:
+    """A sink whose query hands over batch by batch, in the driver."""
 
-def start_batches(
-    frame: DataFrame,
-    checkpoint: str,
-    trigger: Trigger,
-    write: Write,
-    mode: OutputMode = "append",
-) -> StreamingQuery:
-    place = Checkpoint(frame.sparkSession, checkpoint)
+    __slots__ = ()
 
-    def write_one(batch: DataFrame, number: int) -> None:
-        write(batch, place.query_id() or "", number)
+    def open(
+        self,
+        frame: DataFrame,
+        *,
+        pipeline: str,
+        output: str,
+        place: Checkpoint,
+        settings: RunSettings,
+    ) -> Write:
+        raise NotImplementedError
 
-    writer = counted(frame).writeStream.foreachBatch(write_one).outputMode(mode)
-    return triggered(writer.option("checkpointLocation", checkpoint), trigger).start()
+    def start(
+        self,
+        frame: DataFrame,
+        *,
+        pipeline: str,
+        output: str,
+        checkpoint: str,
+        settings: RunSettings,
+        trigger: Trigger,
+    ) -> StreamingQuery:
+        place = Checkpoint(frame.sparkSession, checkpoint)
+        write = self.open(frame, pipeline=pipeline, output=output, place=place, settings=settings)
+
+        def write_one(batch: DataFrame, number: int) -> None:
+            write(batch, place.query_id() or "", number)
+
+        mode: OutputMode = getattr(self, "mode", "append")
+        writer = counted(frame).writeStream.foreachBatch(write_one).outputMode(mode)
+        return triggered(writer.option("checkpointLocation", checkpoint), trigger).start()
 
 
 def require_append(table: str, key: Sequence[str], order: str | None, mode: OutputMode) -> None:
@@ -48,14 +68,11 @@ def require_append(table: str, key: Sequence[str], order: str | None, mode: Outp
         )
 
 
-def require_checkpoint_at(
-    frame: DataFrame, checkpoint: str, output: str, written: Callable[[str], int]
-) -> None:
+def require_checkpoint_at(place: Checkpoint, output: str, written: Callable[[str], int]) -> None:
     """A checkpoint put back from a copy plans other batches under numbers already written.
 
     `written` says the last batch of a query id that is in the table, or -1.
     """
-    place = Checkpoint(frame.sparkSession, checkpoint)
     query_id = place.query_id()
     if query_id is not None and written(query_id) > place.last_batch():
         raise RunError(

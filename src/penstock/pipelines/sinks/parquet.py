@@ -20,17 +20,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.pipelines.folder import Folder
-from penstock.pipelines.sinks.contract import Trigger
+from penstock.pipelines.sinks.contract import Write
 from penstock.pipelines.sinks.evolution import fitted, new_columns, spark_columns, widened
-from penstock.pipelines.sinks.lake import TARGET_FILE_BYTES, require_checkpoint_at, start_batches
+from penstock.pipelines.sinks.lake import TARGET_FILE_BYTES, BatchedSink, require_checkpoint_at
 from penstock.pipelines.sinks.upsert import require_rows, stored
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.streaming.query import StreamingQuery
     from pyspark.sql.types import StructType
 
     from penstock.pipelines.run_settings import RunSettings
+    from penstock.pipelines.sinks.checkpoint import Checkpoint
 
 _STAGING = "_staging"
 _PLAN = f"{_STAGING}/plan.json"
@@ -52,34 +52,33 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class ParquetSink:
+class ParquetSink(BatchedSink):
     path: str | None = None
     """None: a folder named after the output, beside the checkpoints."""
     compact_after_files: int | None = 32
 
-    def start(
+    def open(
         self,
         frame: DataFrame,
         *,
         pipeline: str,
         output: str,
-        checkpoint: str,
+        place: Checkpoint,
         settings: RunSettings,
-        trigger: Trigger,
-    ) -> StreamingQuery:
+    ) -> Write:
         path = self.path or f"{settings.store()}/tables/{output}"
         table = ParquetTable(frame.sparkSession, path)
         table.recover()
         require_rows(frame, output, path, (), None)
-        frame = fitted(frame, spark_columns(table.evolve(frame.schema)))
-        require_checkpoint_at(frame, checkpoint, output, table.last_batch)
+        columns = spark_columns(table.evolve(frame.schema))
+        require_checkpoint_at(place, output, table.last_batch)
 
         def write(batch: DataFrame, query_id: str, number: int) -> None:
-            table.write(batch, query_id, number)
+            table.write(fitted(batch, columns), query_id, number)
             if self.compact_after_files:
                 table.compact(query_id, self.compact_after_files)
 
-        return start_batches(frame, checkpoint, trigger, write)
+        return write
 
 
 def parquet(path: str | None = None, *, compact_after_files: int | None = 32) -> ParquetSink:

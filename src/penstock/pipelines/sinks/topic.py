@@ -1,8 +1,9 @@
 """A topic as an output: exactly once through fenced transactions, or as Spark itself does it.
 
 Owns the plan on the driver. Rows of one key go to one of a number of tasks, in every replay of
-a batch to the same one; what a task does with them is `write.py`'s business. There is no
-foreachBatch: a batch is planned once, and whether it was written is asked of the broker.
+a batch to the same one; what a task does with them is `write.py`'s business. An output with a query
+to itself has no foreachBatch: its plan is made once. Whether a batch was written is asked of the
+broker.
 """
 
 from __future__ import annotations
@@ -17,9 +18,9 @@ from confluent_kafka.admin import AdminClient
 from penstock.pipelines.error import DeclarationError, RunError
 from penstock.pipelines.patience import SILENT
 from penstock.pipelines.sinks.checkpoint import Checkpoint
-from penstock.pipelines.sinks.contract import OutputMode, Trigger, counted, triggered
+from penstock.pipelines.sinks.contract import OutputMode, Trigger, Write, counted, triggered
 from penstock.pipelines.sinks.fence import FenceReader, Target
-from penstock.pipelines.sinks.worker import own_workers
+from penstock.pipelines.sinks.worker import Workers, own_workers
 from penstock.pipelines.sinks.write import write_task
 from penstock.pipelines.topic_making import ensure_topic, wait_known
 
@@ -68,9 +69,9 @@ class TopicSink:
                 f"output {output}: real-time mode has no exactly-once topic sink:"
                 " say sinks.topic(…, delivery='at-least-once')"
             )
-        kafka = settings.client() | dict(self.kafka)
-        target = Target(pipeline, output, self.topic, kafka, self.transaction_timeout_ms)
-        tasks = fenced_tasks(rows.sparkSession, checkpoint, target, self.tasks)
+        target = self._target(pipeline, output, settings)
+        place = Checkpoint(rows.sparkSession, checkpoint)
+        tasks = fenced_tasks(rows.sparkSession, place, target, self.tasks)
         spread = counted(rows).repartition(tasks, _spreading_key())
         with own_workers(rows.sparkSession) as keep:
             written = spread.mapInArrow(partial(write_task, target, tasks), "written long")
@@ -78,20 +79,59 @@ class TopicSink:
             writer = writer.option("checkpointLocation", checkpoint)
             return keep(triggered(writer, trigger).start())
 
+    def open(
+        self,
+        frame: DataFrame,
+        *,
+        pipeline: str,
+        output: str,
+        place: Checkpoint,
+        settings: RunSettings,
+    ) -> Write:
+        _outgoing(frame, output)
+        if self.delivery == "at-least-once":
+            return partial(self._write_plain, output, settings)
+        target = self._target(pipeline, output, settings)
+        tasks = fenced_tasks(frame.sparkSession, place, target, self.tasks)
+        workers = Workers(frame.sparkSession)
+
+        def write(batch: DataFrame, query_id: str, number: int) -> None:
+            spread = _outgoing(batch, output).repartition(tasks, _spreading_key())
+            with workers.functions():
+                task = partial(write_task, target, tasks, batch=(query_id, number))
+                written = spread.mapInArrow(task, "written long")
+            written.write.format("noop").mode("overwrite").save()
+
+        return write
+
+    def _target(self, pipeline: str, output: str, settings: RunSettings) -> Target:
+        kafka = settings.client() | dict(self.kafka)
+        return Target(pipeline, output, self.topic, kafka, self.transaction_timeout_ms)
+
     def _start_plain(
         self, rows: DataFrame, checkpoint: str, settings: RunSettings, trigger: Trigger
     ) -> StreamingQuery:
-        options = settings.spark_kafka() | {f"kafka.{k}": str(v) for k, v in self.kafka.items()}
-        if "topic" in rows.columns:
-            from pyspark.sql import functions as sql
-
-            rows = rows.withColumn("topic", sql.coalesce("topic", sql.lit(self.topic)))
-        else:
-            options["topic"] = self.topic
+        rows, options = self._plain(rows, settings)
         if "realTime" not in trigger:
             rows = counted(rows)
         writer = rows.writeStream.format("kafka").options(**options).outputMode(self.mode)
         return triggered(writer.option("checkpointLocation", checkpoint), trigger).start()
+
+    def _write_plain(
+        self, output: str, settings: RunSettings, batch: DataFrame, query_id: str, number: int
+    ) -> None:
+        rows, options = self._plain(_outgoing(batch, output), settings)
+        rows.write.format("kafka").options(**options).save()
+
+    def _plain(self, rows: DataFrame, settings: RunSettings) -> tuple[DataFrame, dict[str, str]]:
+        """Rows and options for Spark's own sink."""
+        options = settings.spark_kafka() | {f"kafka.{k}": str(v) for k, v in self.kafka.items()}
+        if "topic" not in rows.columns:
+            return rows, {**options, "topic": self.topic}
+        from pyspark.sql import functions as sql
+
+        # The option would go before the column.
+        return rows.withColumn("topic", sql.coalesce("topic", sql.lit(self.topic))), options
 
 
 def topic(
@@ -135,12 +175,13 @@ def _spreading_key() -> Column:
     return sql.coalesce("key", "value")
 
 
-def fenced_tasks(spark: SparkSession, location: str, target: Target, asked: int | None) -> int:
+def fenced_tasks(
+    spark: SparkSession, checkpoint: Checkpoint, target: Target, asked: int | None
+) -> int:
     """How many tasks write this output: as the cluster is now, or as a batch under way had it."""
     cores = spark.sparkContext.defaultParallelism
     partitions = _partitions(target)
     tasks = min(asked or max(1, cores // _CORES_PER_TASK), partitions)
-    checkpoint = Checkpoint(spark, location)
     before = (checkpoint.pinned() or {}).get("topic", target.topic)
     if before != target.topic:
         raise RunError(

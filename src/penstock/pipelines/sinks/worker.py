@@ -10,6 +10,7 @@ with it workers that have everything loaded.
 from __future__ import annotations
 
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 _VARIABLE = "PENSTOCK_WORKERS"
 _SLOT = "PENSTOCK_SLOT"
-_holders: dict[int, StreamingQuery] = {}
+_holders: dict[int, StreamingQuery | weakref.ref[Workers]] = {}
 _lock = threading.Lock()
 
 
@@ -31,7 +32,7 @@ def own_workers(
     """Python functions made inside run in workers of the query that is handed to what it gives."""
     environment = spark.sparkContext.environment
     with _lock:
-        number = next(each for each in range(len(_holders) + 1) if _is_free(each))
+        number = _free_number()
         environment[_VARIABLE] = str(number)
 
         def keep(query: StreamingQuery) -> StreamingQuery:
@@ -42,6 +43,25 @@ def own_workers(
             yield keep
         finally:
             environment.pop(_VARIABLE, None)
+
+
+class Workers:
+    """The same for whoever makes functions now and then: its own workers while it lives."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self._environment = spark.sparkContext.environment
+        with _lock:
+            self._number = _free_number()
+            _holders[self._number] = weakref.ref(self)
+
+    @contextmanager
+    def functions(self) -> Iterator[None]:
+        with _lock:
+            self._environment[_VARIABLE] = str(self._number)
+            try:
+                yield
+            finally:
+                self._environment.pop(_VARIABLE, None)
 
 
 @contextmanager
@@ -55,10 +75,16 @@ def worker_slot(spark: SparkSession, slot: int) -> Iterator[None]:
         environment.pop(_SLOT, None)
 
 
+def _free_number() -> int:
+    return next(each for each in range(len(_holders) + 1) if _is_free(each))
+
+
 def _is_free(number: int) -> bool:
     holder = _holders.get(number)
     if holder is None:
         return True
+    if isinstance(holder, weakref.ref):
+        return holder() is None
     try:
         return not holder.isActive
     except Exception:

@@ -31,22 +31,31 @@ _UNSENT_BYTES_MAX = 64 << 20
 
 
 def write_task(
-    target: Target, tasks: int, batches: Iterator[pa.RecordBatch]
+    target: Target,
+    tasks: int,
+    batches: Iterator[pa.RecordBatch],
+    batch: tuple[str, int] | None = None,
 ) -> Iterator[pa.RecordBatch]:
+    """`batch`: of which checkpoint it is, and its number, where Spark does not say so."""
     from pyspark import TaskContext
 
     context = TaskContext.get()
     if context is None or context.partitionId() >= tasks:
         raise RuntimeError(f"a batch was split into more than the {tasks} tasks that are fenced")
-    batch_id, query_id = context.getLocalProperty(BATCH_ID), context.getLocalProperty(QUERY_ID)
-    if batch_id is None or query_id is None:
-        raise RuntimeError("only a micro-batch of a streaming query can be written exactly once")
-    filled = (batch for batch in batches if batch.num_rows)
+    query_id, number = batch or _told_by_spark(context)
+    filled = (each for each in batches if each.num_rows)
     first = next(filled, None)
     if first is not None:
         task, attempt = context.partitionId(), context.attemptNumber()
-        write_batch(target, query_id, task, int(batch_id), chain([first], filled), attempt)
+        write_batch(target, query_id, task, number, chain([first], filled), attempt)
     return iter(())
+
+
+def _told_by_spark(context: Any) -> tuple[str, int]:
+    batch_id, query_id = context.getLocalProperty(BATCH_ID), context.getLocalProperty(QUERY_ID)
+    if batch_id is None or query_id is None:
+        raise RuntimeError("only a micro-batch of a streaming query can be written exactly once")
+    return query_id, int(batch_id)
 
 
 def write_batch(

@@ -157,12 +157,23 @@ def judged_output(
     frame: DataFrame, rules: Sequence[Expectation], *, metric: str | None, output: str
 ) -> DataFrame:
     """An output's rows, counted under the metric, if there is one to be, and stopped at."""
+    if metric is not None:
+        frame = frame.observe(metric, *output_metrics(rules))
+    return stopped_output(frame, rules, output=output)
+
+
+def output_metrics(rules: Sequence[Expectation]) -> list[Column]:
     from pyspark.sql import functions as F
 
-    if metric is not None:
-        told = [F.count(F.lit(1)).alias(JUDGED)]
-        told += [F.count(F.when(_broken(each), 1)).alias(_field(i)) for i, each in enumerate(rules)]
-        frame = frame.observe(metric, *told)
+    told = [F.count(F.lit(1)).alias(JUDGED)]
+    told += [F.count(F.when(_broken(each), 1)).alias(_field(i)) for i, each in enumerate(rules)]
+    return told
+
+
+def stopped_output(frame: DataFrame, rules: Sequence[Expectation], *, output: str) -> DataFrame:
+    """An output's rows, up to one that breaks a rule which ends the run."""
+    from pyspark.sql import functions as F
+
     for each in rules:
         if each.action == "stop":
             raised = F.raise_error(F.lit(f"{told_of(each)}: a row of output {output}"))
