@@ -6,7 +6,7 @@ from base64 import b64decode
 from hashlib import pbkdf2_hmac
 from pathlib import Path
 
-from penstock.controller.scram import DECOY_SECRET
+from penstock.controller.decoy import DECOY_SECRET
 from penstock.protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     ScramCredentialUpsertion,

@@ -9,10 +9,15 @@ from typing import Annotated, Any
 
 import typer
 
+from penstock.cli.help import PlainCommand
 from penstock.cli.output import print_line
 
 VARIABLE = "_PENSTOCK_COMPLETE"
 """Set by the script when the shell asks what could come next."""
+
+
+class CompletionCommand(PlainCommand):
+    """It talks to a shell, not to a cluster."""
 
 
 class Shell(StrEnum):

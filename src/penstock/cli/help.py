@@ -55,9 +55,11 @@ class PlainGroup(TyperGroup):
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         _write(formatter, "Options", _option_rows(_options(self.get_params(ctx))))
-        commands = [(name, self.commands[name]) for name in self.list_commands(ctx)]
-        rows = [(name, summary(each.help or "")) for name, each in commands if not each.hidden]
+        rows = [(name, summary(self.help_text(name))) for name in self.list_commands(ctx)]
         _write(formatter, "Commands", rows)
+
+    def help_text(self, name: str) -> str:
+        return self.commands[name].help or ""
 
     def get_short_help_str(self, limit: int = 0) -> str:
         return summary(self.help or "")

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from penstock.controller.config import ControllerContext
+from penstock.controller.decoy import decoy_secret
 from penstock.controller.outcome import Outcome
-from penstock.controller.scram import decoy_secret
 from penstock.machine.decision import Decision
 from penstock.metadata.config import ResourceType
 from penstock.metadata.record import MetadataRecord

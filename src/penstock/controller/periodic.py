@@ -17,7 +17,6 @@ from penstock.controller.leader_rules import LeaderRules
 from penstock.controller.outcome import Outcome, conclude
 from penstock.controller.partition_change import LEADER_UNCHANGED, PartitionChange
 from penstock.controller.partition_index import PartitionKey
-from penstock.controller.token import expired_tokens
 from penstock.machine.decision import TimerSet
 from penstock.machine.timers import TimerKey
 from penstock.metadata.record import MetadataRecord
@@ -107,6 +106,8 @@ class PeriodicWork:
     def _expire_tokens(self, now_ms: int) -> Outcome[None]:
         if not self._context.image.security.tokens:
             return self._ended(ControllerTimer.TOKENS)
+        from penstock.controller.token import expired_tokens
+
         next_ms = now_ms + self._context.config.token_check_interval_ms
         return self._again(ControllerTimer.TOKENS, next_ms, expired_tokens(self._context, now_ms))
 

@@ -7,12 +7,11 @@ RFC 5802 derives from it go into a record.
 from __future__ import annotations
 
 import hmac
-from collections.abc import Iterable
 from hashlib import new as new_hash
 
 from penstock.controller.config import ControllerContext
+from penstock.controller.decoy import decoy_secret
 from penstock.controller.outcome import Outcome, conclude
-from penstock.metadata.config import ResourceType
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.record import MetadataRecord
 from penstock.model.error import ApiError, ErrorCode
@@ -23,7 +22,6 @@ from penstock.protocol.messages.alter_user_scram_credentials import (
     ScramCredentialDeletion,
     ScramCredentialUpsertion,
 )
-from penstock.protocol.messages.records.config_record import ConfigRecord
 from penstock.protocol.messages.records.remove_user_scram_credential_record import (
     RemoveUserScramCredentialRecord,
 )
@@ -34,7 +32,6 @@ from penstock.protocol.messages.records.user_scram_credential_record import (
 HASHES = {1: "sha256", 2: "sha512"}
 """By the number of a mechanism: SCRAM-SHA-256 and SCRAM-SHA-512."""
 ITERATIONS_MIN, ITERATIONS_MAX = 4096, 16384
-DECOY_SECRET = "penstock.scram.decoy.secret"
 
 Change = ScramCredentialDeletion | ScramCredentialUpsertion
 
@@ -58,24 +55,6 @@ def decide_alter_scram(
     records += decoy_secret(context, records)
     results = [_result(user, one) for user, one in made.items()]
     return conclude(context.config, records, AlterUserScramCredentialsResponse(results=results))
-
-
-def decoy_secret(
-    context: ControllerContext, records: Iterable[MetadataRecord]
-) -> list[MetadataRecord]:
-    """With the first user comes what logins of nobody are answered by, the same on all nodes. Who
-    knew it could tell which names are users'."""
-    has_users = any(isinstance(one, UserScramCredentialRecord) for one in records)
-    if not has_users or DECOY_SECRET in context.image.configs.broker(None):
-        return []
-    return [
-        ConfigRecord(
-            resource_type=ResourceType.BROKER,
-            resource_name="",
-            name=DECOY_SECRET,
-            value=context.new_id().hex() + context.new_id().hex(),
-        )
-    ]
 
 
 def _made(image: ClusterImage, change: Change) -> MetadataRecord | ApiError:

@@ -5,17 +5,17 @@ reply; only `replay` changes anything. A request that fails as a whole raises Ap
 
 The one that leads is made from the image of what is committed, and thrown away when it leads no
 longer: what it knows besides records, as who was heard of when, is of no use to the next.
+
+A rule is imported when it is first asked for, like the handlers: most nodes never move a replica
+or grant anything. What every start needs is imported above.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from penstock.controller import activation, config_change, producer_id
-from penstock.controller.acl import decide_create_acls, decide_delete_acls
-from penstock.controller.alter_partition import decide_alter_partition
-from penstock.controller.broker_heartbeat import decide_heartbeat
+from penstock.controller import activation
 from penstock.controller.broker_registration import (
     decide_fence_broker,
     decide_register_broker,
@@ -29,92 +29,81 @@ from penstock.controller.config import (
     ControllerContext,
     ControllerQuorum,
 )
-from penstock.controller.controller_registration import decide_register_controller
-from penstock.controller.directory_assignment import decide_assign_replicas
-from penstock.controller.feature import decide_update_features
-from penstock.controller.leader_election import decide_elect_leaders
 from penstock.controller.outcome import ChargePartitions, Outcome, charge_nobody
-from penstock.controller.partition_creation import decide_create_partitions
 from penstock.controller.partition_index import IndexedImage
 from penstock.controller.periodic import PeriodicWork
-from penstock.controller.quota import decide_alter_quotas
-from penstock.controller.reassignment import (
-    decide_alter_reassignments,
-    decide_list_reassignments,
-)
-from penstock.controller.scram import decide_alter_scram
-from penstock.controller.token import TokenRequest, TokenResponse, decide_token
-from penstock.controller.topic_creation import decide_create_topics
-from penstock.controller.topic_deletion import decide_delete_topics
 from penstock.machine.decision import Decision
 from penstock.machine.timers import TimerKey
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.record import MetadataRecord, RecordKind
 from penstock.model.id import TopicId
 from penstock.model.principal import Principal
-from penstock.protocol.messages.allocate_producer_ids import (
-    AllocateProducerIdsRequest,
-    AllocateProducerIdsResponse,
-)
-from penstock.protocol.messages.alter_client_quotas import (
-    AlterClientQuotasRequest,
-    AlterClientQuotasResponse,
-)
-from penstock.protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
-from penstock.protocol.messages.alter_partition import (
-    AlterPartitionRequest,
-    AlterPartitionResponse,
-)
-from penstock.protocol.messages.alter_partition_reassignments import (
-    AlterPartitionReassignmentsRequest,
-    AlterPartitionReassignmentsResponse,
-)
-from penstock.protocol.messages.alter_user_scram_credentials import (
-    AlterUserScramCredentialsRequest,
-    AlterUserScramCredentialsResponse,
-)
-from penstock.protocol.messages.assign_replicas_to_dirs import (
-    AssignReplicasToDirsRequest,
-    AssignReplicasToDirsResponse,
-)
-from penstock.protocol.messages.broker_heartbeat import (
-    BrokerHeartbeatRequest,
-    BrokerHeartbeatResponse,
-)
-from penstock.protocol.messages.broker_registration import (
-    BrokerRegistrationRequest,
-    BrokerRegistrationResponse,
-)
-from penstock.protocol.messages.controller_registration import (
-    ControllerRegistrationRequest,
-    ControllerRegistrationResponse,
-)
-from penstock.protocol.messages.create_acls import CreateAclsRequest, CreateAclsResponse
-from penstock.protocol.messages.create_partitions import (
-    CreatePartitionsRequest,
-    CreatePartitionsResponse,
-)
-from penstock.protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
-from penstock.protocol.messages.delete_acls import DeleteAclsRequest, DeleteAclsResponse
-from penstock.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
-from penstock.protocol.messages.elect_leaders import ElectLeadersRequest, ElectLeadersResponse
-from penstock.protocol.messages.incremental_alter_configs import (
-    IncrementalAlterConfigsRequest,
-    IncrementalAlterConfigsResponse,
-)
-from penstock.protocol.messages.list_partition_reassignments import (
-    ListPartitionReassignmentsRequest,
-    ListPartitionReassignmentsResponse,
-)
 from penstock.protocol.messages.records.register_broker_record import RegisterBrokerRecord
-from penstock.protocol.messages.unregister_broker import (
-    UnregisterBrokerRequest,
-    UnregisterBrokerResponse,
-)
-from penstock.protocol.messages.update_features import (
-    UpdateFeaturesRequest,
-    UpdateFeaturesResponse,
-)
+
+if TYPE_CHECKING:
+    from penstock.controller.token import TokenRequest, TokenResponse
+    from penstock.protocol.messages.allocate_producer_ids import (
+        AllocateProducerIdsRequest,
+        AllocateProducerIdsResponse,
+    )
+    from penstock.protocol.messages.alter_client_quotas import (
+        AlterClientQuotasRequest,
+        AlterClientQuotasResponse,
+    )
+    from penstock.protocol.messages.alter_configs import AlterConfigsRequest, AlterConfigsResponse
+    from penstock.protocol.messages.alter_partition import (
+        AlterPartitionRequest,
+        AlterPartitionResponse,
+    )
+    from penstock.protocol.messages.alter_partition_reassignments import (
+        AlterPartitionReassignmentsRequest,
+        AlterPartitionReassignmentsResponse,
+    )
+    from penstock.protocol.messages.alter_user_scram_credentials import (
+        AlterUserScramCredentialsRequest,
+        AlterUserScramCredentialsResponse,
+    )
+    from penstock.protocol.messages.assign_replicas_to_dirs import (
+        AssignReplicasToDirsRequest,
+        AssignReplicasToDirsResponse,
+    )
+    from penstock.protocol.messages.broker_heartbeat import (
+        BrokerHeartbeatRequest,
+        BrokerHeartbeatResponse,
+    )
+    from penstock.protocol.messages.broker_registration import (
+        BrokerRegistrationRequest,
+        BrokerRegistrationResponse,
+    )
+    from penstock.protocol.messages.controller_registration import (
+        ControllerRegistrationRequest,
+        ControllerRegistrationResponse,
+    )
+    from penstock.protocol.messages.create_acls import CreateAclsRequest, CreateAclsResponse
+    from penstock.protocol.messages.create_partitions import (
+        CreatePartitionsRequest,
+        CreatePartitionsResponse,
+    )
+    from penstock.protocol.messages.create_topics import CreateTopicsRequest, CreateTopicsResponse
+    from penstock.protocol.messages.delete_acls import DeleteAclsRequest, DeleteAclsResponse
+    from penstock.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicsResponse
+    from penstock.protocol.messages.elect_leaders import ElectLeadersRequest, ElectLeadersResponse
+    from penstock.protocol.messages.incremental_alter_configs import (
+        IncrementalAlterConfigsRequest,
+        IncrementalAlterConfigsResponse,
+    )
+    from penstock.protocol.messages.list_partition_reassignments import (
+        ListPartitionReassignmentsRequest,
+        ListPartitionReassignmentsResponse,
+    )
+    from penstock.protocol.messages.unregister_broker import (
+        UnregisterBrokerRequest,
+        UnregisterBrokerResponse,
+    )
+    from penstock.protocol.messages.update_features import (
+        UpdateFeaturesRequest,
+        UpdateFeaturesResponse,
+    )
 
 ReplyT = TypeVar("ReplyT")
 
@@ -213,22 +202,30 @@ class ControllerShard:
     def decide_register_controller(
         self, request: ControllerRegistrationRequest, now_ms: int
     ) -> Outcome[ControllerRegistrationResponse]:
+        from penstock.controller.controller_registration import decide_register_controller
+
         outcome = decide_register_controller(self._context, request)
         return self._with_timers(outcome, now_ms, request.controller_id)
 
     def decide_heartbeat(
         self, request: BrokerHeartbeatRequest, now_ms: int, received_ms: int | None = None
     ) -> Outcome[BrokerHeartbeatResponse]:
+        from penstock.controller.broker_heartbeat import decide_heartbeat
+
         return decide_heartbeat(self._context, request, now_ms, received_ms)
 
     def decide_alter_partition(
         self, request: AlterPartitionRequest, version: int
     ) -> Outcome[AlterPartitionResponse]:
+        from penstock.controller.alter_partition import decide_alter_partition
+
         return decide_alter_partition(self._context, request, version)
 
     def decide_assign_replicas(
         self, request: AssignReplicasToDirsRequest
     ) -> Outcome[AssignReplicasToDirsResponse]:
+        from penstock.controller.directory_assignment import decide_assign_replicas
+
         return decide_assign_replicas(self._context, request)
 
     def decide_unfence_broker(self, broker_id: int, broker_epoch: int) -> Outcome[None]:
@@ -240,58 +237,82 @@ class ControllerShard:
     def decide_create_topics(
         self, request: CreateTopicsRequest, charge: ChargePartitions = charge_nobody
     ) -> Outcome[CreateTopicsResponse]:
+        from penstock.controller.topic_creation import decide_create_topics
+
         return decide_create_topics(self._context, request, charge)
 
     def decide_delete_topics(
         self, request: DeleteTopicsRequest, charge: ChargePartitions = charge_nobody
     ) -> Outcome[DeleteTopicsResponse]:
+        from penstock.controller.topic_deletion import decide_delete_topics
+
         return decide_delete_topics(self._context, request, charge)
 
     def decide_create_partitions(
         self, request: CreatePartitionsRequest, charge: ChargePartitions = charge_nobody
     ) -> Outcome[CreatePartitionsResponse]:
+        from penstock.controller.partition_creation import decide_create_partitions
+
         return decide_create_partitions(self._context, request, charge)
 
     def decide_alter_configs(
         self, request: AlterConfigsRequest, receiver_id: int | None = None
     ) -> Outcome[AlterConfigsResponse]:
-        return config_change.decide_alter_configs(self._context, request, receiver_id)
+        from penstock.controller.config_change import decide_alter_configs
+
+        return decide_alter_configs(self._context, request, receiver_id)
 
     def decide_incremental_alter_configs(
         self, request: IncrementalAlterConfigsRequest, receiver_id: int | None = None
     ) -> Outcome[IncrementalAlterConfigsResponse]:
-        return config_change.decide_incremental_alter_configs(self._context, request, receiver_id)
+        from penstock.controller.config_change import decide_incremental_alter_configs
+
+        return decide_incremental_alter_configs(self._context, request, receiver_id)
 
     def decide_alter_reassignments(
         self, request: AlterPartitionReassignmentsRequest
     ) -> Outcome[AlterPartitionReassignmentsResponse]:
+        from penstock.controller.reassignment import decide_alter_reassignments
+
         return decide_alter_reassignments(self._context, request)
 
     def decide_alter_scram(
         self, request: AlterUserScramCredentialsRequest
     ) -> Outcome[AlterUserScramCredentialsResponse]:
+        from penstock.controller.scram import decide_alter_scram
+
         return decide_alter_scram(self._context, request)
 
     def decide_create_acls(self, request: CreateAclsRequest) -> Outcome[CreateAclsResponse]:
+        from penstock.controller.acl import decide_create_acls
+
         return decide_create_acls(self._context, request)
 
     def decide_delete_acls(self, request: DeleteAclsRequest) -> Outcome[DeleteAclsResponse]:
+        from penstock.controller.acl import decide_delete_acls
+
         return decide_delete_acls(self._context, request)
 
     def decide_token(
         self, request: TokenRequest, requester: Principal, now_ms: int
     ) -> Outcome[TokenResponse]:
+        from penstock.controller.token import decide_token
+
         outcome = decide_token(self._context, request, requester, now_ms)
         return self._with_timers(outcome, now_ms, has_tokens=bool(outcome.records))
 
     def decide_alter_quotas(
         self, request: AlterClientQuotasRequest
     ) -> Outcome[AlterClientQuotasResponse]:
+        from penstock.controller.quota import decide_alter_quotas
+
         return decide_alter_quotas(self._context, request)
 
     def decide_update_features(
         self, request: UpdateFeaturesRequest, version: int, node_id: int
     ) -> Outcome[UpdateFeaturesResponse]:
+        from penstock.controller.feature import decide_update_features
+
         return decide_update_features(self._context, request, version, node_id)
 
     def decide_unregister_broker(
@@ -302,12 +323,18 @@ class ControllerShard:
     def decide_list_reassignments(
         self, request: ListPartitionReassignmentsRequest
     ) -> Outcome[ListPartitionReassignmentsResponse]:
+        from penstock.controller.reassignment import decide_list_reassignments
+
         return decide_list_reassignments(self._context, request)
 
     def decide_elect_leaders(self, request: ElectLeadersRequest) -> Outcome[ElectLeadersResponse]:
+        from penstock.controller.leader_election import decide_elect_leaders
+
         return decide_elect_leaders(self._context, request)
 
     def decide_allocate_producer_ids(
         self, request: AllocateProducerIdsRequest
     ) -> Outcome[AllocateProducerIdsResponse]:
-        return producer_id.decide_allocate_producer_ids(self._context, request)
+        from penstock.controller.producer_id import decide_allocate_producer_ids
+
+        return decide_allocate_producer_ids(self._context, request)

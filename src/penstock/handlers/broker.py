@@ -21,12 +21,10 @@ from penstock.telemetry.metric import BrokerMetrics
 
 if TYPE_CHECKING:
     from penstock.audit.trail import Trail
-    from penstock.coordinator.addition_sender import AdditionSender
     from penstock.coordinator.group_host import GroupHost
-    from penstock.coordinator.marker_sender import MarkerSender
-    from penstock.coordinator.marker_writer import MarkerWriter
     from penstock.coordinator.producer_id import ProducerIds
     from penstock.coordinator.transaction_host import TransactionHost
+    from penstock.coordinator.transaction_peers import TransactionPeers
     from penstock.handlers.call import ClientState
     from penstock.handlers.controller_link import ControllerLink
     from penstock.handlers.share.side import ShareSide
@@ -52,6 +50,7 @@ class Broker:
     build_groups: Callable[[], GroupHost]
     build_transactions: Callable[[], TransactionHost]
     build_share: Callable[[], ShareSide]
+    build_transaction_peers: Callable[[], TransactionPeers]
     producer_ids: ProducerIds
     fetch_sessions: FetchSessions
     metrics: BrokerMetrics
@@ -61,9 +60,6 @@ class Broker:
     controller_listeners: frozenset[str]
     answer_embedded: Callable[[ClientState, bytes], Awaitable[bytes]]
     """Of a request that another broker sent on."""
-    markers: MarkerWriter
-    marker_sender: MarkerSender
-    additions: AdditionSender
     parked: ParkedProduces
     throttle: Throttle
     slow_reading: asyncio.Lock
@@ -76,6 +72,7 @@ class Broker:
     _groups: GroupHost | None = None
     _transactions: TransactionHost | None = None
     _share: ShareSide | None = None
+    _transaction_peers: TransactionPeers | None = None
 
     def __post_init__(self) -> None:
         self.authorizer = new_authorizer(self.config, self.image)
@@ -98,6 +95,12 @@ class Broker:
         if self._share is None:
             self._share = self.build_share()
         return self._share
+
+    @property
+    def transaction_peers(self) -> TransactionPeers:
+        if self._transaction_peers is None:
+            self._transaction_peers = self.build_transaction_peers()
+        return self._transaction_peers
 
     def tell_coordinators(self, delta: MetadataDelta) -> None:
         """After partitions have taken their new roles. One that is left ends by itself."""
@@ -132,5 +135,5 @@ class Broker:
             await self._transactions.close()
         if self._groups is not None:
             await self._groups.close()
-        await self.marker_sender.close()
-        await self.additions.close()
+        if self._transaction_peers is not None:
+            await self._transaction_peers.close()

@@ -77,10 +77,11 @@ async def join_transaction(broker: Broker, addition: Addition) -> AdditionResult
         return await add_partitions(broker, addition)
     if node_id == NO_LEADER:
         return dict.fromkeys(addition.partitions, ErrorCode.COORDINATOR_NOT_AVAILABLE)
+    additions = broker.transaction_peers.additions
     if addition.verify_only:
-        return await broker.additions.send(node_id, addition)
+        return await additions.send(node_id, addition)
     config = broker.config
-    return await broker.additions.send_patiently(
+    return await additions.send_patiently(
         node_id,
         addition,
         int(config.get("add.partitions.to.txn.retry.backoff.ms")) / 1000,

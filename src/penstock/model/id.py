@@ -31,3 +31,12 @@ def id_from_str(text: str) -> TopicId:
     if len(value) != 16:
         raise ValueError(f"not a 16-byte id: {text!r}")
     return value
+
+
+def uuid_to_str(value: bytes) -> str:
+    """Sixteen random bytes as the text of a random UUID (version 4)."""
+    marked = bytearray(value)
+    marked[6] = marked[6] & 0x0F | 0x40
+    marked[8] = marked[8] & 0x3F | 0x80
+    digits = marked.hex()
+    return "-".join((digits[:8], digits[8:12], digits[12:16], digits[16:20], digits[20:]))

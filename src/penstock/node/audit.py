@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from penstock.node.identity import Identity
@@ -56,7 +55,7 @@ def _writer(broker: Broker, trail: Trail, brokers: Brokers) -> AuditWriter:
 
     sinks: list[Sink] = []
     if path := broker.config.get("penstock.audit.file"):
-        sinks.append(FileSink(Path(path)))
+        sinks.append(FileSink(path))
     if broker.config.get("penstock.audit.topic.enable"):
         sinks.append(TopicSink(broker, brokers))
     return AuditWriter(trail, sinks, broker.clock, lambda: broker.config)

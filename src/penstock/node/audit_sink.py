@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Protocol
 
 from penstock.coordinator.topic import MIN_ISR, CoordinatorTopic
@@ -27,7 +26,7 @@ class FileSink:
 
     name = "file"
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: str) -> None:
         self._path = path
 
     async def write(self, lines: Sequence[bytes]) -> None:
@@ -37,7 +36,7 @@ class FileSink:
             raise UnwrittenError(f"{self._path}: {error.strerror or error}") from error
 
     def _append(self, data: bytes) -> None:
-        with self._path.open("ab") as file:
+        with open(self._path, "ab") as file:
             file.write(data)
 
 

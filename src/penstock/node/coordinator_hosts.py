@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from penstock.coordinator.brokers import Brokers
 from penstock.handlers.controller_link import ControllerLink
 from penstock.metadata.image import ClusterImage
 from penstock.model.clock import Clock
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from penstock.coordinator.producer_id import ProducerIds
     from penstock.coordinator.share_host import ShareHost
     from penstock.coordinator.transaction_host import TransactionHost
+    from penstock.coordinator.transaction_peers import TransactionPeers
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,7 @@ class CoordinatorHosts:
     metrics: BrokerMetrics
     new_member_id: Callable[[], str]
     held: HeldWrites
+    brokers: Brokers
 
     def groups(self) -> GroupHost:
         from penstock.coordinator.group_host import GroupHost
@@ -78,4 +81,11 @@ class CoordinatorHosts:
             self.partitions,
             self.controller,
             self.metrics,
+        )
+
+    def transaction_peers(self, groups: Callable[[], GroupHost]) -> TransactionPeers:
+        from penstock.coordinator.transaction_peers import TransactionPeers
+
+        return TransactionPeers(
+            self.node_id, self.clock, self.image, self.partitions, groups, self.brokers
         )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from penstock.model.clock import Clock
 from penstock.node.options import NodeOptions
@@ -27,7 +26,7 @@ def new_log_dirs(
     disk: Disk,
     files_max: int,
     new_pool: NewPool,
-    new_uuid: Callable[[], UUID],
+    new_unique: Callable[[], bytes],
 ) -> LogDirs:
     data = [each.rstrip("/") for each in options.data_dirs]
     metadata = data[0] if options.metadata_dir is None else options.metadata_dir.rstrip("/")
@@ -41,7 +40,7 @@ def new_log_dirs(
             disk=disk,
             cache=FileCache(disk, files),
             new_pool=new_pool,
-            new_uuid=new_uuid,
+            new_unique=new_unique,
         )
         for path in paths
     }

@@ -6,19 +6,19 @@ A node without encrypted listeners loads nothing of TLS.
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Iterator
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from penstock.model.security_protocol import SecurityProtocol
 from penstock.node.listener_config import listeners_of, protocol_of
-from penstock.node.metrics_server import MetricsServer
 from penstock.peer.dialer import Dialer
 from penstock.settings.config import BrokerConfig
 from penstock.telemetry.metric import LabelledGauge
 
 if TYPE_CHECKING:
     from penstock.network.tls.server import ServerTls
+    from penstock.node.metrics_server import MetricsServer
     from penstock.node.tls.listener_tls import ListenerTls
 
 METRICS = "METRICS"
@@ -56,6 +56,8 @@ class ListenerSecurity:
 
     def protected(self, render: Callable[[], Awaitable[bytes]]) -> MetricsServer:
         """The endpoint of metrics, as the settings protect it."""
+        from penstock.node.metrics_server import MetricsServer
+
         context = None
         if self._config().get("penstock.metrics.tls.enable"):
             context = self._tls(METRICS, SecurityProtocol.SSL).as_server().context
@@ -111,9 +113,9 @@ class ListenerSecurity:
         ]
 
     def _days_left(self) -> Iterator[tuple[tuple[str, ...], float]]:
-        now = datetime.now(UTC)
+        now_s = time.time()
         for each in self._by_listener.values():
-            days = each.days_left(now)
+            days = each.days_left(now_s)
             if days is not None:
                 yield (each.listener,), days
 

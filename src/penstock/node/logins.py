@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from penstock.controller.scram import DECOY_SECRET
+from penstock.controller.decoy import DECOY_SECRET
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import ClientState
 from penstock.model.error import ErrorCode, InvariantError

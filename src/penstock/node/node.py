@@ -7,11 +7,7 @@ import gc
 import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
-from uuid import UUID
 
-from penstock.coordinator.addition_sender import AdditionSender
-from penstock.coordinator.marker_sender import MarkerSender
-from penstock.coordinator.marker_writer import MarkerWriter
 from penstock.coordinator.producer_id import ProducerIds
 from penstock.coordinator.topic import CONSUMER_OFFSETS, SHARE_STATE
 from penstock.handlers.broker import Broker
@@ -26,7 +22,7 @@ from penstock.metadata.delta import MetadataDelta
 from penstock.metadata.image import ClusterImage
 from penstock.model.clock import Clock
 from penstock.model.error import StorageError
-from penstock.model.id import ZERO_ID
+from penstock.model.id import ZERO_ID, uuid_to_str
 from penstock.node import descriptor
 from penstock.node.address import Address
 from penstock.node.audit import Audit, new_trail
@@ -43,7 +39,6 @@ from penstock.node.listeners import Listeners
 from penstock.node.log_recovery import recover
 from penstock.node.memory import settle_memory
 from penstock.node.metadata_plane import MetadataPlane
-from penstock.node.metrics_server import MetricsServer
 from penstock.node.no_links import NoLinks, new_links
 from penstock.node.node_settings import NodeSettings, settled
 from penstock.node.options import NodeOptions
@@ -68,6 +63,7 @@ if TYPE_CHECKING:
     from penstock.handlers.share.side import ShareSide
     from penstock.node.logins import Logins
     from penstock.node.membership import Membership
+    from penstock.node.metrics_server import MetricsServer
 
 log = get_logger("node")
 
@@ -109,7 +105,7 @@ class Node:
             self._disk,
             self._descriptors.files_max,
             self._system.new_pool,
-            self._new_uuid,
+            self._new_id,
         )
 
     # Start
@@ -324,7 +320,6 @@ class Node:
 
     def _build_broker(self, loop: asyncio.AbstractEventLoop) -> None:
         brokers = self._links.coordinators
-        markers = MarkerWriter(self._clock, self._partitions, lambda: self._broker.groups)
         hosts = CoordinatorHosts(
             self.identity.node_id,
             self._settings,
@@ -333,8 +328,9 @@ class Node:
             self._partitions,
             self._metadata.controller,
             self.metrics,
-            lambda: str(self._new_uuid()),
+            lambda: uuid_to_str(self._new_id()),
             self._listeners.of_clients[0].listener.held,
+            brokers,
         )
         self._broker = Broker(
             node_id=self.identity.node_id,
@@ -348,12 +344,10 @@ class Node:
             controller=self._metadata.controller,
             build_groups=hosts.groups,
             build_transactions=lambda: hosts.transactions(
-                self._broker.producer_ids, self._broker.marker_sender
+                self._broker.producer_ids, self._broker.transaction_peers.marker_sender
             ),
             build_share=lambda: self._new_share_side(hosts),
-            markers=markers,
-            marker_sender=MarkerSender(self.identity.node_id, self._image, markers, brokers),
-            additions=AdditionSender(brokers),
+            build_transaction_peers=lambda: hosts.transaction_peers(lambda: self._broker.groups),
             producer_ids=ProducerIds(
                 lambda: self._metadata.controller.allocate_producer_ids(self._broker_epoch())
             ),
@@ -383,9 +377,6 @@ class Node:
         from penstock.handlers.share.side import ShareSide
 
         return ShareSide(self._broker, hosts.share(), self._links.coordinators)
-
-    def _new_uuid(self) -> UUID:
-        return UUID(bytes=self._new_id(), version=4)
 
     async def _open_metrics(self) -> None:
         self._metrics_server: MetricsServer | None = None

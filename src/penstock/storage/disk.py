@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Iterable
 from errno import EFBIG
-from pathlib import Path
 from typing import Protocol
 
 Buffer = bytes | bytearray | memoryview
@@ -74,7 +73,7 @@ def _mkdir(path: str) -> None:
     except FileExistsError:
         pass
     except FileNotFoundError:
-        Path(path).mkdir(parents=True, exist_ok=True)
+        os.makedirs(path, exist_ok=True)  # noqa: PTH103 - no pathlib in a node
 
 
 def _space(path: str) -> tuple[int, int]:

@@ -8,9 +8,9 @@ on nothing in it is served, and nothing written. A damaged log goes offline alon
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ThreadPoolExecutor
-from uuid import UUID, uuid4
 
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, InvariantError, StorageError
@@ -54,7 +54,7 @@ class LogDir:
         disk: Disk | None = None,
         cache: FileCache | None = None,
         new_pool: NewPool = ThreadPoolExecutor,
-        new_uuid: Callable[[], UUID] = uuid4,
+        new_unique: Callable[[], bytes] = lambda: os.urandom(16),
     ) -> None:
         self.path = path.rstrip("/")
         self.clock = clock
@@ -62,7 +62,7 @@ class LogDir:
         self.disk: Disk = disk or RealDisk()
         self.cache = cache or FileCache(self.disk)
         self._new_pool = new_pool
-        self._new_uuid = new_uuid
+        self._new_unique = new_unique
         self.trash = Trash(self.disk)
         self.logs: dict[TopicPartition, Log] = {}
         self.futures: dict[TopicPartition, Log] = {}
@@ -219,9 +219,9 @@ class LogDir:
         log = self.logs.pop(partition, None)
         if log is not None:
             self.dirty.pop(log, None)
-            delete_log(log, self._new_uuid())
+            delete_log(log, self._new_unique())
         else:
-            target = f"{self.path}/{names.deleted_dir_name(partition, self._new_uuid())}"
+            target = f"{self.path}/{names.deleted_dir_name(partition, self._new_unique())}"
             due_ms = self.clock.now_ms() + self.config_of(partition).file_delete_delay_ms
             if self._rename(self._directory(partition), target):
                 self.trash.add_directory(target, due_ms)
@@ -234,7 +234,7 @@ class LogDir:
         self.check_online()
         # What is remembered of an earlier log of that name says nothing of this one.
         self._checkpoints.forget(partition)
-        directory = f"{self.path}/{names.future_dir_name(partition, self._new_uuid())}"
+        directory = f"{self.path}/{names.future_dir_name(partition, self._new_unique())}"
         config = self.config_of(partition)
         future = open_log(
             directory, partition, config, self.cache, self.clock, self.trash, log_start_offset=start
@@ -251,7 +251,7 @@ class LogDir:
         future = self.futures.pop(partition, None)
         if future is not None and self.offline is None:
             self._checkpoints.forget(partition)
-            delete_log(future, self._new_uuid())
+            delete_log(future, self._new_unique())
 
     def expect(self, moved: Log, safe_offset: int) -> None:
         """A log is about to be moved here: what it is remembered by is written down first."""
@@ -323,7 +323,7 @@ class LogDir:
         if log is not None:
             log.close()
             self.dirty.pop(log, None)
-        target = f"{self.path}/{names.stray_dir_name(partition, self._new_uuid())}"
+        target = f"{self.path}/{names.stray_dir_name(partition, self._new_unique())}"
         self._rename(self._directory(partition), target)
         self.forget(partition)
         return target

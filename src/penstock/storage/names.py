@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from uuid import UUID
 
 from penstock.model.id import TopicPartition
 
@@ -61,22 +60,22 @@ def parse_partition_dir(name: str) -> TopicPartition | None:
     return TopicPartition(match[1], int(match[2]))
 
 
-def deleted_dir_name(partition: TopicPartition, unique: UUID) -> str:
+def deleted_dir_name(partition: TopicPartition, unique: bytes) -> str:
     return _departed(partition, unique, DELETE_DIR)
 
 
-def stray_dir_name(partition: TopicPartition, unique: UUID) -> str:
+def stray_dir_name(partition: TopicPartition, unique: bytes) -> str:
     return _departed(partition, unique, STRAY_DIR)
 
 
-def future_dir_name(partition: TopicPartition, unique: UUID) -> str:
+def future_dir_name(partition: TopicPartition, unique: bytes) -> str:
     """Of a copy on its way into another directory. As long as it comes: see `may_be_moved`."""
-    return f"{partition.topic}-{partition.partition}.{unique.hex}{FUTURE_DIR}"
+    return f"{partition.topic}-{partition.partition}.{unique.hex()}{FUTURE_DIR}"
 
 
 def may_be_moved(partition: TopicPartition) -> bool:
     """A topic's name can be too long for the name of its copy."""
-    return len(future_dir_name(partition, UUID(int=0))) <= NAME_LENGTH_MAX
+    return len(future_dir_name(partition, bytes(16))) <= NAME_LENGTH_MAX
 
 
 def parse_future_dir(name: str) -> TopicPartition | None:
@@ -87,7 +86,7 @@ def parse_future_dir(name: str) -> TopicPartition | None:
     return parse_partition_dir(kept)
 
 
-def _departed(partition: TopicPartition, unique: UUID, kind: str) -> str:
+def _departed(partition: TopicPartition, unique: bytes, kind: str) -> str:
     """Not longer than the file system allows: a long topic name loses its end."""
-    suffix = f"-{partition.partition}.{unique.hex}{kind}"
+    suffix = f"-{partition.partition}.{unique.hex()}{kind}"
     return partition.topic[: NAME_LENGTH_MAX - len(suffix)] + suffix

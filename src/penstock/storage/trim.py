@@ -6,8 +6,6 @@ nothing: retention, DeleteRecords and replication say where to cut.
 
 from __future__ import annotations
 
-from uuid import UUID
-
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.storage import names
 from penstock.storage.log import Log
@@ -123,7 +121,7 @@ def truncate_fully(log: Log, offset: int, log_start_offset: int | None = None) -
     log.snapshots.keep_between(offset, -1)
 
 
-def delete_log(log: Log, unique: UUID) -> str:
+def delete_log(log: Log, unique: bytes) -> str:
     """Take the log out of the way at once; its directory goes when the delay has passed."""
     log.release_files()
     parent = log.directory.rpartition("/")[0]

@@ -54,7 +54,7 @@ def serve(conversation: socket.socket) -> None:
     import penstock.cli.topic_fault
 
     # What the first run would import besides.
-    typer.main.get_command(penstock.cli.app.app)
+    dict(typer.main.get_command(penstock.cli.app.app).commands)  # type: ignore[attr-defined]
     gc.freeze()
     while True:
         request, descriptors, _, _ = socket.recv_fds(conversation, 1 << 20, 3)

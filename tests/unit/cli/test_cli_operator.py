@@ -124,7 +124,7 @@ def test_more_partitions_for_records_with_keys(command: Command, topic: str) -> 
         (("partitions", "move", "t", "--to", "1", "--throttle", "fast"), "--throttle takes bytes"),
         (("partitions", "cancel"), "or --all for every move"),
         (("brokers", "roll"), "--restart 'COMMAND {id}'"),
-        (("brokers", "drain", "x"), "should be a valid integer"),
+        (("brokers", "drain", "x"), "valid integer"),
     ],
 )
 def test_wrong_usage(nowhere: Command, words: tuple[str, ...], said: str) -> None:

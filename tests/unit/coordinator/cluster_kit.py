@@ -14,14 +14,12 @@ from random import Random
 from types import CoroutineType
 from typing import Any, TypeVar
 
-from penstock.coordinator.addition_sender import AdditionSender
 from penstock.coordinator.brokers import NoAnswer
 from penstock.coordinator.group_host import GroupHost
-from penstock.coordinator.marker_sender import MarkerSender
-from penstock.coordinator.marker_writer import MarkerWriter
 from penstock.coordinator.producer_id import ProducerIds
 from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE, CoordinatorTopic
 from penstock.coordinator.transaction_host import TransactionHost
+from penstock.coordinator.transaction_peers import TransactionPeers
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Call, ClientState
 from penstock.handlers.fetch_sessions import FetchSessions
@@ -105,7 +103,6 @@ class KitNode:
             lambda _: self.log_dir.checkpoint(),
             lambda *_: None,
         )
-        writer = MarkerWriter(self.clock, self.partitions, lambda: self.broker.groups)
         metrics = BrokerMetrics()
         self.broker = Broker(
             throttle=new_throttle(self.config, self.clock),
@@ -138,7 +135,15 @@ class KitNode:
                 cluster,
                 metrics,
                 self.broker.producer_ids,
-                self.broker.marker_sender,
+                self.broker.transaction_peers.marker_sender,
+            ),
+            build_transaction_peers=lambda: TransactionPeers(
+                node_id,
+                self.clock,
+                self.image,
+                self.partitions,
+                lambda: self.broker.groups,
+                cluster,
             ),
             producer_ids=ProducerIds(cluster.allocate_producer_ids),
             fetch_sessions=FetchSessions(10),
@@ -148,9 +153,6 @@ class KitNode:
             quorum=None,  # type: ignore[arg-type]
             controller_listeners=frozenset(),
             answer_embedded=None,  # type: ignore[arg-type]
-            markers=writer,
-            marker_sender=MarkerSender(node_id, self.image, writer, cluster),
-            additions=AdditionSender(cluster),
             parked=ParkedProduces(1 << 20),
             slow_reading=asyncio.Lock(),
         )

@@ -125,9 +125,7 @@ def test_a_result_for_a_log_that_changed_is_dropped(tmp_path: Path, change: str)
     elif change == "trim":
         delete_first_segments(bench.log, 1)
     elif change == "delete":
-        from uuid import UUID
-
-        delete_log(bench.log, UUID(int=1))
+        delete_log(bench.log, bytes(16))
     else:
         bench.put((b"c", b"1"))
     assert bench.cleaner._swap(round_, groups[0]) is (change == "grow")

@@ -10,7 +10,6 @@ import sys
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
-from uuid import UUID
 
 import pytest
 
@@ -57,7 +56,7 @@ def test_a_child_does_what_this_process_would(tmp_path: Path) -> None:
 def test_a_deleted_log_is_forgotten_for_good(tmp_path: Path) -> None:
     bench = filled(str(tmp_path))
     assert asyncio.run(bench.cleaner.clean_next()) is not None
-    delete_log(bench.log, UUID(int=1))
+    delete_log(bench.log, bytes(16))
     assert asyncio.run(bench.cleaner.clean_next()) is None
     assert bench.cleaner.offsets.snapshot() == {}
     assert read_offsets(bench.disk, f"{tmp_path}/{CLEANER_OFFSETS}") == {}

@@ -65,11 +65,10 @@ def test_names() -> None:
     assert parse_segment_name("00000000000000000042.log.swap") == (42, ".log", ".swap")
     assert parse_segment_name("00000000000000000042.log") == (42, ".log", "")
     assert parse_segment_name("leader-epoch-checkpoint") is None
-    from uuid import UUID
 
-    long = deleted_dir_name(TopicPartition("t" * 249, 100), UUID(int=1))
+    long = deleted_dir_name(TopicPartition("t" * 249, 100), bytes(16))
     assert len(long) == 255
-    assert long.endswith("-100.00000000000000000000000000000001-delete")
+    assert long.endswith("-100.00000000000000000000000000000000-delete")
 
 
 def test_epochs(tmp_path: Path) -> None:

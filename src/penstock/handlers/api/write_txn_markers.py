@@ -19,7 +19,7 @@ def handle(broker: Broker, request: WriteTxnMarkersRequest, call: Call) -> Answe
 
 async def _write(broker: Broker, request: WriteTxnMarkersRequest) -> WriteTxnMarkersResponse:
     asked = requested_markers(request)
-    results = await broker.markers.write_all(asked)
+    results = await broker.transaction_peers.markers.write_all(asked)
     return markers_response(
         (marker.producer_id, {key: answer_code(code) for key, code in result.items()})
         for (marker, _), result in zip(asked, results, strict=True)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ssl
 from collections.abc import Callable
-from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,11 +73,11 @@ class ListenerTls:
         """For calls to the listener of this name on another node."""
         return self._material.client
 
-    def days_left(self, now: datetime) -> float | None:
+    def days_left(self, now_s: float) -> float | None:
         certificate = self._material.certificate
         if certificate is None:
             return None
-        return (certificate.not_after - now).total_seconds() / _DAY_S
+        return (certificate.not_after.timestamp() - now_s) / _DAY_S
 
     def look(self) -> None:
         """Whether something changed, and whether it can be used."""
