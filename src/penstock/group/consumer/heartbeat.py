@@ -19,7 +19,7 @@ from penstock.group.consumer.check import (
     reported_partitions,
 )
 from penstock.group.consumer.draft import Draft
-from penstock.group.consumer.match import match_topics
+from penstock.group.consumer.match import is_unmatched, match_topics
 from penstock.group.consumer.member import JOINING_EPOCH, ConsumerMember, Owned
 from penstock.group.consumer.reconcile import Goal, reconcile
 from penstock.group.consumer.record import (
@@ -70,7 +70,7 @@ def _next_heartbeat_ms(draft: Draft, member: ConsumerMember, settings: ConsumerS
     if group.assignment_epoch < group.epoch:
         due_ms = group.assignment_timestamp_ms + settings.assignment_interval_ms
         return max(_WAITING_INTERVAL_MS_MIN, min(due_ms - draft.now_ms, longest_ms))
-    if member.state is MemberState.UNRELEASED_PARTITIONS:
+    if member.state is MemberState.UNRELEASED_PARTITIONS or is_unmatched(draft, member):
         return min(_WAITING_INTERVAL_MS, longest_ms)
     return longest_ms
 
@@ -95,7 +95,7 @@ def introduce(draft: Draft, before: ConsumerMember, after: ConsumerMember) -> bo
         draft.write(member_record(draft.group_id, after))
     topics_changed = after.topics != before.topics
     regex_changed = after.regex != before.regex
-    matches_changed = match_topics(draft, before.regex, after.regex)
+    matches_changed = match_topics(draft, before, after)
     must_bump = draft.group.epoch == 0 or topics_changed or regex_changed or matches_changed
     if must_bump or draft.group.must_check_topics:
         bump_epoch(draft, must_bump)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from penstock.group.consumer.draft import Draft
+from penstock.group.consumer.member import ConsumerMember
 from penstock.group.consumer.record import regex_record, regex_tombstone
 from penstock.model.error import ApiError, ErrorCode
 from penstock.model.pattern import Pattern, PatternProblem
@@ -11,23 +12,33 @@ ACCESS_REFRESH_MS = 600_000
 """After this what a member may know of is looked at again, as by Kafka."""
 
 
-def match_topics(draft: Draft, before: str, after: str) -> bool:
+def match_topics(draft: Draft, before: ConsumerMember, after: ConsumerMember) -> bool:
     """Forgets the expression nobody has any more and resolves the new one; and, if topics came
     or went, all of them together. Whether any of them came to other topics."""
     group = draft.group
     regexes = group.regexes
-    if before and before not in regexes and before in group.matched:
-        draft.write(regex_tombstone(group.group_id, before))
+    if before.regex and before.regex not in regexes and before.regex in group.matched:
+        draft.write(regex_tombstone(group.group_id, before.regex))
     if not regexes:
         return False
-    pattern = None
-    if after and after not in group.matched:
-        pattern = compiled(after)
-    if pattern is None and not _is_due(draft):
+    is_new = is_unmatched(draft, after)
+    if is_new:
+        compiled(after.regex)
+    if _must_wait(before, after) if is_new else not _is_due(draft):
         return False
     changed = [_resolve(draft, regex) for regex in sorted(regexes)]
     draft.matched_again = True
     return any(changed)
+
+
+def is_unmatched(draft: Draft, member: ConsumerMember) -> bool:
+    return bool(member.regex) and member.regex not in draft.group.matched
+
+
+def _must_wait(before: ConsumerMember, after: ConsumerMember) -> bool:
+    """Topics that a member names beside a new expression are assigned first, by themselves, and
+    those it matches with the next heartbeat: so it is in Kafka, and clients' tests rely on it."""
+    return bool(after.topics) and before.regex != after.regex
 
 
 def _is_due(draft: Draft) -> bool:
