@@ -87,11 +87,27 @@ def test_the_readme() -> None:
 
 
 def test_an_application_that_is_not_there(tmp_path: Path, capsys: Any) -> None:
-    (tmp_path / "nothing_declared.py").write_text("x = 1\n")
+    for name, text in (
+        ("nothing_declared", "x = 1\n"),
+        ("half_written", "x = 1\ndef\n"),
+        ("fails_at_once", "x = {}\n\ny = x['y']\n"),
+        ("misdeclared", "from penstock.client import App\n@App('x').consumer('t')\ndef f(): ...\n"),
+        ("queue", "from penstock.client import App\napp = App('x')\n"),
+    ):
+        (tmp_path / f"{name}.py").write_text(text)
     for name, said in (
+        (f"{tmp_path}/half_written.py:app", f"invalid syntax ({tmp_path}/half_written.py, line 2)"),
+        (
+            f"{tmp_path}/fails_at_once.py:app",
+            f"'y' ({tmp_path}/fails_at_once.py, line 3)",
+        ),
+        (f"{tmp_path}/misdeclared.py:app", "f takes a value and, if it wants, a Message"),
+        (f"{tmp_path}/queue.py:app", "has the name of another module, queue"),
         (f"{tmp_path}/nothing_declared.py", "it declares none"),
         (f"{tmp_path}/missing.py:app", "there is no file"),
         ("no_such_module_here:app", "there is no module"),
     ):
         assert main(["app", "run", name]) == 2
-        assert said in capsys.readouterr().err
+        told = capsys.readouterr().err
+        assert said in told
+        assert told.count("\n") == 1
