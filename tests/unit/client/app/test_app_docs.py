@@ -6,6 +6,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import urllib.request
 from pathlib import Path
 from typing import Any
@@ -111,3 +112,26 @@ def test_an_application_that_is_not_there(tmp_path: Path, capsys: Any) -> None:
         told = capsys.readouterr().err
         assert said in told
         assert told.count("\n") == 1
+
+
+def test_without_a_broker_it_says_where_and_ends_when_told(tmp_path: Path) -> None:
+    (tmp_path / "lonely.py").write_text(
+        "from penstock.client import App\n"
+        "app = App('lonely', '127.0.0.1:1')\n"
+        "@app.consumer('orders')\n"
+        "def handle(value): ...\n"
+        "print('loaded', flush=True)\n"
+    )
+    command = [sys.executable, "-m", "penstock", "app", "run", f"{tmp_path}/lonely.py"]
+    alone, told = (
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    )
+    assert told.stdout is not None
+    told.stdout.readline()
+    time.sleep(1.0)  # Until it waits for the broker; before that Ctrl-C is code 130.
+    told.send_signal(signal.SIGINT)
+    assert (told.communicate(timeout=60), told.returncode) in ((("", ""), 0), (("", ""), 130))
+    _, said = alone.communicate(timeout=60)
+    assert (alone.returncode, said.count("\n")) == (1, 1)
+    assert said.startswith("penstock: no broker answers at 127.0.0.1:1")
