@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -14,8 +11,6 @@ from penstock.cli.cluster import parse_address
 from penstock.cli.failure import Failure, UsageFailure
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
     from penstock.client.app.app import App
 
 app = quiet_app("Applications: consumers as functions.")
@@ -57,9 +52,14 @@ def run_command(
 def find_app(name: str) -> App:
     """`module:name` or `file.py:name`; the name may go if there is one application."""
     from penstock.client.app.app import App
+    from penstock.client.error import ClientError
+    from penstock.client.user_module import load_module
 
     where, _, attribute = name.partition(":")
-    module = _load(where)
+    try:
+        module = load_module(where, ClientError)
+    except ClientError as error:
+        raise UsageFailure(str(error)) from error
     declared = {key: each for key, each in vars(module).items() if isinstance(each, App)}
     if attribute in declared:
         return declared[attribute]
@@ -69,19 +69,3 @@ def find_app(name: str) -> App:
     if len(declared) != 1:
         raise UsageFailure(f"say which application of {where} to run: {known}")
     return next(iter(declared.values()))
-
-
-def _load(where: str) -> ModuleType:
-    folder = Path.cwd()
-    if where.endswith(".py"):
-        path = Path(where)
-        if not path.is_file():
-            raise UsageFailure(f"there is no file {where}")
-        folder, where = path.parent.resolve(), path.stem
-    sys.path.insert(0, str(folder))
-    try:
-        return importlib.import_module(where)
-    except ModuleNotFoundError as error:
-        if error.name not in (where, where.partition(".")[0]):
-            raise Failure(f"{where} needs {error.name}, which is not installed") from error
-        raise UsageFailure(f"there is no module {where}") from error

@@ -40,6 +40,7 @@ class Cluster:
         self.given_settings = dict(target.settings) | key_values(client_settings, "-X")
         self._admin: AdminClient | None = None
         self._refused: str | None = None
+        self._unanswered: str | None = None
         self._connect: Connect | None = None
 
     def admin(self) -> AdminClient:
@@ -83,10 +84,12 @@ class Cluster:
             self._connect = connector(self.given_settings, self.timeout_s)
         return self._connect
 
+    def _addresses(self) -> list[tuple[str, int]]:
+        return [parse_address(each) for each in self.bootstrap_servers.split(",")]
+
     def _reach(self) -> None:
         """Fail at once where nothing listens; the library would try until its time-out."""
-        addresses = [parse_address(each) for each in self.bootstrap_servers.split(",")]
-        for host, port in addresses:
+        for host, port in self._addresses():
             try:
                 socket.create_connection((host, port), timeout=self.timeout_s).close()
                 return
@@ -107,10 +110,13 @@ class Cluster:
             self._admin.poll(0)
         if self._refused is not None:
             return Failure(f"{self.bootstrap_servers} refuses the login: {self._refused}")
-        return Failure(
-            f"no broker answers at {self.bootstrap_servers}; start one with `penstock start`, "
-            "or name another with -b"
-        )
+        if self._unanswered is None:
+            from penstock.cli.listening import advice, what_listens
+
+            there = what_listens(self._addresses(), self.timeout_s)
+            is_encrypted = "ssl" in self.given_settings.get("security.protocol", "").lower()
+            self._unanswered = advice(there, self.bootstrap_servers, is_encrypted=is_encrypted)
+        return Failure(self._unanswered)
 
     def metadata(self) -> Any:
         with self.explaining():

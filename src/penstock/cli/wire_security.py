@@ -10,7 +10,7 @@ import socket
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final
 
-from penstock.cli.failure import Failure
+from penstock.cli.failure import Failure, UsageFailure
 
 if TYPE_CHECKING:
     import ssl
@@ -32,12 +32,17 @@ _READ: Final = frozenset(
         "sasl.password",
     )
 )
+_PROTOCOLS: Final = ("plaintext", "ssl", "sasl_plaintext", "sasl_ssl")
 _MECHANISMS: Final = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
 
 def connector(settings: Mapping[str, str], timeout_s: float) -> Connect:
     """OSError where nobody answers, or is not who it should be."""
     protocol = settings.get("security.protocol", "plaintext").lower()
+    if protocol not in _PROTOCOLS:
+        raise UsageFailure(
+            f"security.protocol={protocol} is not known; it is {', '.join(_PROTOCOLS)}"
+        )
     _check(settings, protocol)
     context = _context(settings) if protocol.endswith("ssl") else None
 

@@ -67,3 +67,26 @@ def names(command: Any, path: str = "penstock") -> list[str]:
 @pytest.mark.parametrize("name", names(ROOT))
 def test_every_command_is_documented(name: str) -> None:
     assert any(f"{each} ".startswith(f"{name} ") for each in documented())
+
+
+def advised() -> list[str]:
+    """Each `penstock …` that a message, a docstring or another page names, where it stands."""
+    folder = Path(__file__).parents[3]
+    sources = [*folder.glob("src/**/*.py"), *folder.glob("docs/**/*.md"), folder / "README.md"]
+    found = []
+    for path in sources:
+        # Texts that go on in the next line of the source are one.
+        text = re.sub(r"[\"']\s*\n\s*f?[\"']", "", path.read_text())
+        for words in re.findall(r"`penstock ((?:[a-z][a-z-]* ?)+)", text):
+            found.append(f"{path.relative_to(folder)}: {words}")
+    return found
+
+
+def test_every_advised_command_exists() -> None:
+    absent = ("stop", "drill")  # Named to say that they are not there.
+    for said in advised():
+        words = said.partition(": ")[2].split()
+        command: Any = ROOT
+        while words and hasattr(command, "commands") and words[0] not in (*absent, "start"):
+            assert words[0] in command.commands, said
+            command = command.commands[words.pop(0)]

@@ -123,6 +123,42 @@ def test_reset_shows_what_it_does_and_undo_takes_it_back(command: Command, behin
     assert command.fail("groups", "undo", behind, "--yes").startswith("nothing to undo")
 
 
+def test_markers_of_transactions_are_nobodys_delay(command: Command, topic: str) -> None:
+    """What a reader of transactions has behind its last record for ever."""
+    command.run("topics", "create", topic, "-p", "1")
+    producer = Producer({"bootstrap.servers": command.servers, "transactional.id": topic})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.produce(topic, b"record", timestamp=int(time.time() * 1000) - 5 * MINUTE_MS)
+    producer.commit_transaction(30)
+    commit(command, topic, topic, 1)
+    described = command.run("groups", "describe", topic, "--json").json
+    assert (described["lag"], described["lag_seconds"]) == (1, 0.0)
+    (row,) = command.run(
+        "sql", f"SELECT lag, lag_seconds FROM PartitionLag WHERE topic='{topic}'"
+    ).lines[1:]
+    assert row.split() == ["1", "0.0"]
+    commit(command, topic, topic, 0)
+    assert command.run("groups", "describe", topic, "--json").json["lag_seconds"] > 200
+
+
+@pytest.mark.parametrize("command", ["penstock"], indirect=True)
+def test_a_preview_counts_records_that_there_are(command: Command, topic: str) -> None:
+    """Of a topic that was made anew the offset is far behind its end."""
+    command.run("topics", "create", topic, "-p", "1")
+    write(command, topic, [3, 2, 1])
+    commit(command, topic, topic, 1000)
+    ask = ("groups", "reset", topic, "--dry-run", "--json", "--to")
+    (step,) = command.run(*ask, "beginning").json["partitions"]
+    assert (step["from"], step["to"], step["read_again"]) == (1000, 0, 3)
+    (step,) = command.run(*ask, "end").json["partitions"]
+    assert (step["from"], step["to"], step["read_again"]) == (1000, 3, 0)
+    assert (
+        "partition 0 stands behind the end"
+        in command.try_run("groups", "check", topic).out.decode()
+    )
+
+
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
 def test_members_are_safe_from_a_reset_unless_it_is_asked_for(
     command: Command, topic: str, protocol: str

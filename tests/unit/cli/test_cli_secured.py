@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -78,3 +79,22 @@ def test_what_is_wrong_is_said(nowhere: Command, broker: SecuredBroker, keys: Ke
     login = keys.librdkafka() | {"security.protocol": "SASL_SSL", "sasl.username": "eve"}
     wrong = login | {"sasl.mechanism": "SCRAM-SHA-512", "sasl.password": "guessed"}
     assert "the login is refused" in by_login.fail(*options(wrong), "quorum")
+
+
+@pytest.mark.parametrize("words", [("topics", "list"), ("lag",)], ids=" ".join)
+def test_who_speaks_in_the_wrong_way_is_told(
+    nowhere: Command, broker: SecuredBroker, keys: Keys, words: tuple[str, ...]
+) -> None:
+    over_tls = options(keys.librdkafka())
+    with socket.create_server((HOST, 0)) as silent:
+        somebody = f"{HOST}:{silent.getsockname()[1]}"
+        for servers, settings, said in (
+            (broker.mutual, [], f"{broker.mutual} wants TLS; add -X security.protocol=ssl"),
+            (broker.open, over_tls, f"{broker.open} does not speak TLS"),
+            (broker.mutual, over_tls, "does it want yours (ssl.certificate.location)?"),
+            (somebody, [], f"no broker answers at {somebody}, though something listens there"),
+        ):
+            command = replace(nowhere, servers=servers)
+            assert said in command.fail("--timeout", "2", *settings, *words)
+    wrong = ("-X", "security.protocol=tls", "lag")
+    assert "security.protocol=tls is not known" in nowhere.fail(*wrong, code=2)

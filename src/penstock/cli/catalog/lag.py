@@ -19,7 +19,8 @@ Spot = tuple[str, int, int]
 class LagReader:
     def __init__(self, link: Link) -> None:
         self._link = link
-        self._times: dict[Spot, int] = {}
+        self._times: dict[Spot, int | None] = {}
+        """None where only markers of transactions are left, which is asked for each time."""
 
     def renew(self, lags: Rows, places: Rows, leaders: Leaders, now_ms: int) -> None:
         """Change rows of PartitionLag in place, by offsets of PartitionAssignment."""
@@ -29,7 +30,11 @@ class LagReader:
         behind = {
             spot for spot in spots.values() if spot is not None and spot[2] < ends.get(spot[:2], 0)
         }
-        self._times = {spot: time for spot, time in self._times.items() if spot in behind}
+        self._times = {
+            spot: time_ms
+            for spot, time_ms in self._times.items()
+            if spot in behind and time_ms is not None
+        }
         new = [((topic, part), offset) for topic, part, offset in behind - set(self._times)]
         read = read_times(self._link, leaders, new)
         self._times |= {(*place, offset): time for (place, offset), time in read.items()}
@@ -40,7 +45,7 @@ class LagReader:
     def _lag_row(self, row: Row, spot: Spot, end: int, now_ms: int) -> Row:
         time_ms = self._times.get(spot)
         seconds: float | None = None
-        if spot[2] >= end:
+        if spot[2] >= end or (spot in self._times and time_ms is None):
             seconds = 0.0
         elif time_ms is not None:
             seconds = max(now_ms - time_ms, 0) / 1000

@@ -75,14 +75,15 @@ def _about_topic(
     if lost:
         yield Finding(
             True,
-            f"{topic}: {_named(lost)} stand before the beginning of the log, which retention has "
-            f"moved: auto.offset.reset={reset} decides, and {_effect(lost, reset)}",
+            f"{topic}: {_named(lost)} {_verb(lost, 'stand')} before the start of the log, which "
+            f"retention has moved: auto.offset.reset={reset} decides, and {_effect(lost, reset)}",
         )
     if beyond:
         yield Finding(
             True,
-            f"{topic}: {_named(beyond)} stand behind the end of the log (was the topic made "
-            f"anew?): auto.offset.reset={reset} decides, and {_effect(beyond, reset)}",
+            f"{topic}: {_named(beyond)} {_verb(beyond, 'stand')} behind the end of the log (was "
+            f"the topic made anew?): auto.offset.reset={reset} decides, and "
+            f"{_effect(beyond, reset)}",
         )
     new = [each for each in rows if each.committed is None]
     if new:
@@ -90,8 +91,8 @@ def _about_topic(
         is_problem = bool(placed) or reset is Reset.none
         yield Finding(
             is_problem,
-            f"{topic}: {_named(new)} have no offset: auto.offset.reset={reset} decides, and "
-            f"{_effect(new, reset)}",
+            f"{topic}: {_named(new)} {'have' if len(new) > 1 else 'has'} no offset: "
+            f"auto.offset.reset={reset} decides, and {_effect(new, reset)}",
         )
 
 
@@ -113,6 +114,10 @@ def _named(rows: Sequence[PartitionLag], most: int = 5) -> str:
     shown = ", ".join(str(partition) for _, partition in places[:most])
     more = f" and {len(places) - most} more" if len(places) > most else ""
     return f"partition{'s' if len(places) > 1 else ''} {shown}{more}"
+
+
+def _verb(rows: Sequence[PartitionLag], of_many: str) -> str:
+    return of_many if len(rows) > 1 else f"{of_many}s"
 
 
 def _about_members(group: Group | None, planned: Deployment) -> Iterable[Finding]:

@@ -107,12 +107,13 @@ def _check_answered(places: Iterable[Place], ends: Mapping[Place, int]) -> None:
     if missing:
         topic, partition = missing[0]
         raise Failure(
-            f"{topic}-{partition} has no leader that answers; `penstock partitions list` shows "
-            "what is offline, and --topic leaves it out"
+            f"{topic}-{partition} has no leader that answers; `penstock doctor` says what is "
+            "offline, and --topic leaves it out"
         )
 
 
 def _timed(reader: ClusterReader, steps: reset.Plan) -> reset.Plan:
-    ends = reader.ends([each.place for each in steps])
+    places = [each.place for each in steps]
+    starts, ends = reader.starts(places), reader.ends(places)
     times = read_times(reader.link, reader.leaders, reset.spots(steps, ends))
-    return reset.timed(steps, times)
+    return reset.timed(reset.bounded(steps, starts, ends), times)

@@ -228,9 +228,17 @@ class ClusterReader:
 
         def row(group: Group, place: Place) -> PartitionLag:
             offset = committed.get(group.name, {}).get(place)
-            unread_ms = None if offset is None else at.get((place, offset))
-            owner = group.owner_of(place)
-            return PartitionLag(place, offset, starts.get(place), ends.get(place), unread_ms, owner)
+            spot = None if offset is None else (place, offset)
+            unread_ms = None if spot is None else at.get(spot)
+            return PartitionLag(
+                place,
+                offset,
+                starts.get(place),
+                ends.get(place),
+                unread_ms,
+                group.owner_of(place),
+                has_only_markers=spot in at and unread_ms is None,
+            )
 
         return [
             GroupLag(group, tuple(row(group, place) for place in places[group.name]), now_ms)

@@ -29,10 +29,10 @@ Spot = tuple[Place, int]
 """A partition and an offset."""
 
 
-def read_times(link: Link, leaders: Leaders, spots: Iterable[Spot]) -> dict[Spot, int]:
-    """Of the first record at or behind each offset. What cannot be read, or has no time, is left
-    out."""
-    found: dict[Spot, int] = {}
+def read_times(link: Link, leaders: Leaders, spots: Iterable[Spot]) -> dict[Spot, int | None]:
+    """Of the first record at or behind each offset; None if there is none up to the end, nothing
+    but markers of transactions. What cannot be read, or has no time, is left out."""
+    found: dict[Spot, int | None] = {}
     for address, meant in _by_leader(leaders, spots).items():
         try:
             with BrokerConnection(link.connect, *address) as connection:
@@ -41,7 +41,7 @@ def read_times(link: Link, leaders: Leaders, spots: Iterable[Spot]) -> dict[Spot
                     found |= reader.read(offsets)
         except Unreachable:
             continue
-    return {spot: time_ms for spot, time_ms in found.items() if time_ms >= 0}
+    return {spot: at_ms for spot, at_ms in found.items() if at_ms is None or at_ms >= 0}
 
 
 class _TimeReader:
@@ -50,18 +50,18 @@ class _TimeReader:
         self._leaders = leaders
         self._connection = connection
 
-    def read(self, offsets: Mapping[Place, int]) -> dict[Spot, int]:
+    def read(self, offsets: Mapping[Place, int]) -> dict[Spot, int | None]:
         answers = self._fetch(offsets, _BYTES, _PARTITION_BYTES)
         gone = [place for place, each in answers.items() if _is_gone(each)]
         starts = list_offsets(self._link, self._leaders, gone, EARLIEST) if gone else {}
-        found: dict[Spot, int] = {}
+        found: dict[Spot, int | None] = {}
         for place, offset in offsets.items():
             data = answers.get(place)
             at = starts.get(place, offset)
             if data is None or data.error_code or not data.records:
                 data = self._fetch({place: at}, 1, 1).get(place)
             time_ms = None if data is None else first_time(data, at)
-            if time_ms is not None:
+            if time_ms is not None or (data is not None and has_only_markers(data)):
                 found[place, offset] = time_ms
         return found
 
@@ -94,6 +94,17 @@ def first_time(data: PartitionData, offset: int) -> int | None:
     except ApiError:
         pass
     return None
+
+
+def has_only_markers(data: PartitionData) -> bool:
+    """Of transactions, up to the end of the log."""
+    if data.error_code or not data.records:
+        return False
+    with memoryview(cast("Buffer", data.records)) as view:
+        headers = [header for _, header in iter_batches(view, 0, len(view))]
+    if not headers or headers[-1].next_offset < data.high_watermark:
+        return False
+    return all(header.is_control for header in headers)
 
 
 def _by_leader(leaders: Leaders, spots: Iterable[Spot]) -> dict[Address, list[Spot]]:

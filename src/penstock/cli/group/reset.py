@@ -17,6 +17,9 @@ class Step(NamedTuple):
     former_ms: int | None = None
     """The time of the record that is read next now; None if there is none."""
     target_ms: int | None = None
+    start: int = 0
+    end: int | None = None
+    """Of the log: there are records between them only, wherever offsets stand."""
 
     @property
     def skipped(self) -> int:
@@ -31,7 +34,10 @@ class Step(NamedTuple):
     def _moved(self) -> int:
         if self.former is None or self.target is None:
             return 0
-        return self.target - self.former
+        return self._within(self.target) - self._within(self.former)
+
+    def _within(self, offset: int) -> int:
+        return max(self.start, offset if self.end is None else min(offset, self.end))
 
     def moved_s(self, now_ms: int) -> float | None:
         """By how much time, whichever way; None where it is not known."""
@@ -88,7 +94,13 @@ def spots(steps: Iterable[Step], ends: Mapping[Place, int]) -> Iterator[tuple[Pl
                 yield step.place, offset
 
 
-def timed(steps: Iterable[Step], times: Mapping[tuple[Place, int], int]) -> Plan:
+def bounded(steps: Iterable[Step], starts: Mapping[Place, int], ends: Mapping[Place, int]) -> Plan:
+    return tuple(
+        step._replace(start=starts.get(step.place, 0), end=ends.get(step.place)) for step in steps
+    )
+
+
+def timed(steps: Iterable[Step], times: Mapping[tuple[Place, int], int | None]) -> Plan:
     def time_at(step: Step, offset: int | None) -> int | None:
         return None if offset is None else times.get((step.place, offset))
 

@@ -53,6 +53,8 @@ class PartitionLag(NamedTuple):
     unread_ms: int | None = None
     """The time of the oldest record not consumed yet."""
     owner: Member | None = None
+    has_only_markers: bool = False
+    """What is left to read are markers of transactions: no record waits."""
 
     @property
     def lag(self) -> int | None:
@@ -65,7 +67,7 @@ class PartitionLag(NamedTuple):
         """None where it is not known: no offset, or records without times."""
         if self.lag is None:
             return None
-        if self.lag <= 0:
+        if self.lag <= 0 or self.has_only_markers:
             return 0.0
         return None if self.unread_ms is None else max(now_ms - self.unread_ms, 0) / 1000
 

@@ -168,6 +168,8 @@ def effect(step: Step) -> str:
         return "had no offset"
     if step.skipped:
         return f"skips {plural(step.skipped, 'record')}"
+    if not step.read_again:
+        return "no record between"
     return f"reads {plural(step.read_again, 'record')} again"
 
 

@@ -42,14 +42,14 @@ def init_command(
     nodes: Annotated[int, typer.Option(min=1, max=50, help="How many nodes.")] = 1,
     client: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", show_default="admin", help="A client; may be repeated."),
+        typer.Option(metavar="NAME", show_default="admin", help="A client."),
     ] = None,
     host: Annotated[
         list[str] | None,
         typer.Option(
             metavar="HOST",
             show_default="localhost, 127.0.0.1",
-            help="Another name or address of the nodes; may be repeated.",
+            help="Another name or address of the nodes.",
         ),
     ] = None,
     port: Annotated[

@@ -6,11 +6,12 @@ import asyncio
 import signal
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from penstock.client.app.clock import Clock
 from penstock.client.app.codec import decoder
-from penstock.client.app.declaration import DeadLetters, Declaration, Delivery, Order
+from penstock.client.app.declaration import DeadLetters, Declaration, Delivery, Order, Start
+from penstock.client.app.duration import milliseconds
 from penstock.client.app.handler import look_at
 from penstock.client.app.retry import Retry
 from penstock.client.dead_letter import dead_letter_topic
@@ -61,7 +62,7 @@ class App:
         output: str | None = None,
         timeout: str | None = "5m",
         ttl: str | None = None,
-        start: Literal["earliest", "latest"] = "earliest",
+        start: Start = "earliest",
         commit_every: int = 1000,
         commit_interval: str = "1s",
         drain: str = "30s",

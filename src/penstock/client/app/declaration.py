@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from penstock.client.app.handler import Handler
 from penstock.client.app.retry import Retry, retry_topic
@@ -13,6 +13,8 @@ from penstock.client.error import DeclarationError
 
 Order = Literal["key", "partition", "none"]
 Delivery = Literal["at-least-once", "at-most-once", "exactly-once"]
+Start = Literal["earliest", "latest"]
+_CHOICES = {"order": get_args(Order), "delivery": get_args(Delivery), "start": get_args(Start)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +44,7 @@ class Declaration:
     output: str | None = None
     timeout_ms: int | None = None
     ttl_ms: int | None = None
-    start: Literal["earliest", "latest"] = "earliest"
+    start: Start = "earliest"
     commit_every: int = 1000
     commit_interval_s: float = 1.0
     drain_s: float = 30.0
@@ -68,11 +70,22 @@ class Declaration:
     def check(self) -> None:
         if not self.weights:
             raise DeclarationError(f"{self.handler.name} names no topic")
-        if self.concurrency < 1:
-            raise DeclarationError(f"{self.handler.name}: concurrency is at least 1")
+        self._check_choices()
+        for option in ("concurrency", "buffer", "commit_every"):
+            if getattr(self, option) < 1:
+                raise DeclarationError(f"{self.handler.name}: {option} is at least 1")
         if any(weight < 1 for weight in self.weights.values()):
             raise DeclarationError(f"{self.handler.name}: a topic's weight is at least 1")
         if self.delivery == "at-most-once" and (self.retry.delays or self.retry.keep_order):
             raise DeclarationError(f"{self.handler.name}: at most once means no retry topics")
         if self.dead_letters.topic in self.weights:
             raise DeclarationError(f"{self.handler.name} reads its own dead letters")
+
+    def _check_choices(self) -> None:
+        """A word that is not known would be taken for another one."""
+        for option, known in _CHOICES.items():
+            said = getattr(self, option)
+            if said not in known:
+                raise DeclarationError(
+                    f"{self.handler.name}: {option}={said!r} is none of {', '.join(known)}"
+                )

@@ -15,7 +15,7 @@ from penstock.client.app.metric import AppMetrics, View
 from penstock.client.app.output import Output
 from penstock.client.app.runner import Runner
 from penstock.client.app.server import AppServer
-from penstock.client.app.topics import TIMEOUT_S, make_topics
+from penstock.client.app.topics import TIMEOUT_S, EndedError, make_topics
 from penstock.client.app.transaction import Transactions
 from penstock.client.error import ClientError
 
@@ -64,6 +64,8 @@ class RunningApp:
                 await self._start(app)
             self.is_ready.set()
             await self._ending.wait()
+        except EndedError:
+            pass
         finally:
             await self._stop()
         if self._failure is not None:
@@ -74,7 +76,8 @@ class RunningApp:
             raise RunError(f"{app.name} has no consumers")
         settings = app.client_settings()
         for declared in app.consumers:
-            await asyncio.to_thread(make_topics, settings, declared, TIMEOUT_S)
+            is_ending = self._ending.is_set
+            await asyncio.to_thread(make_topics, settings, declared, TIMEOUT_S, is_ending)
         output = Output(settings, asyncio.get_running_loop())
         self._outputs.append(output)
         instance: Instance | None = None

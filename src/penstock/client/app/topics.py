@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
@@ -16,13 +17,31 @@ from penstock.client.error import ConsumeError
 from penstock.client.session import LOG as LIBRDKAFKA_LOG
 
 TIMEOUT_S = 15.0
+_STEP_S = 1.0
 _WEEK_MS = 7 * 86_400_000
 
 
-def make_topics(settings: dict[str, Any], declared: Declaration, timeout_s: float) -> None:
+class EndedError(ConsumeError):
+    """Whoever wanted the topics wants them no more."""
+
+
+def make_topics(
+    settings: dict[str, Any],
+    declared: Declaration,
+    timeout_s: float,
+    is_ending: Callable[[], bool] = lambda: False,
+) -> None:
     """Retry topics have as many partitions as their source, and outlive their delay by a week."""
-    admin = AdminClient(settings, logger=LIBRDKAFKA_LOG)
-    sizes = {topic: _partitions(admin, topic, timeout_s) for topic in declared.topics}
+    look = _Look(AdminClient(settings, logger=LIBRDKAFKA_LOG), timeout_s, is_ending)
+    try:
+        _make_all(look, declared)
+    except KafkaException as error:
+        where, reason = settings["bootstrap.servers"], reason_of(error)
+        raise ConsumeError(f"no broker answers at {where}: {reason}; is one running?") from error
+
+
+def _make_all(look: _Look, declared: Declaration) -> None:
+    sizes = {topic: look.partitions(topic) for topic in declared.topics}
     wanted = {
         topic: (sizes[source], _WEEK_MS + milliseconds(delay))
         for topic, (source, delay) in declared.delayed_topics.items()
@@ -36,9 +55,9 @@ def make_topics(settings: dict[str, Any], declared: Declaration, timeout_s: floa
             replication_factor=-1,
             config={"retention.ms": str(retention_ms)},
         )
-        _make(admin, new, timeout_s)
+        _make(look.admin, new, look.timeout_s)
     for topic in wanted:
-        _partitions(admin, topic, timeout_s)
+        look.partitions(topic)
 
 
 def make_topic(settings: dict[str, Any], new: NewTopic, timeout_s: float) -> None:
@@ -57,20 +76,34 @@ def _make(admin: AdminClient, new: NewTopic, timeout_s: float) -> None:
             raise ConsumeError(f"the topic {new.topic} cannot be made: {reason}") from error
 
 
-def _partitions(admin: AdminClient, topic: str, timeout_s: float) -> int:
-    """Waits for a topic that is not there yet: whoever writes to it may come later."""
-    said = False
-    deadline = time.monotonic() + timeout_s
-    while True:
-        try:
-            found = admin.list_topics(topic, timeout=timeout_s).topics[topic]
-        except KafkaException as error:
-            raise ConsumeError(f"no broker answers: {reason_of(error)}") from error
-        if found.error is None and found.partitions:
-            return len(found.partitions)
-        if time.monotonic() > deadline:
-            raise ConsumeError(f"there is no topic {topic}")
-        if not said:
-            LOG.warning("waiting for the topic %s", topic)
-            said = True
-        time.sleep(0.1)
+class _Look:
+    """In short steps: a broker that is away does not hold up whoever wants to end."""
+
+    def __init__(self, admin: AdminClient, timeout_s: float, is_ending: Callable[[], bool]) -> None:
+        self.admin, self.timeout_s = admin, timeout_s
+        self._is_ending = is_ending
+
+    def partitions(self, topic: str) -> int:
+        """Waits for a topic that is not there yet: whoever writes to it may come later."""
+        said = False
+        deadline = time.monotonic() + self.timeout_s
+        while True:
+            found = self._described(topic, deadline)
+            if found.error is None and found.partitions:
+                return len(found.partitions)
+            if time.monotonic() > deadline:
+                raise ConsumeError(f"there is no topic {topic}")
+            if not said:
+                LOG.warning("waiting for the topic %s", topic)
+                said = True
+            time.sleep(0.1)
+
+    def _described(self, topic: str, deadline: float) -> Any:
+        while True:
+            if self._is_ending():
+                raise EndedError("ended before it began")
+            try:
+                return self.admin.list_topics(topic, timeout=_STEP_S).topics[topic]
+            except KafkaException:
+                if time.monotonic() > deadline:
+                    raise

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
-import sys
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from types import ModuleType
 
-from penstock.pipelines.error import DeclarationError
+from penstock.client import error as client_error
+from penstock.client.user_module import load_module
+from penstock.pipelines.error import DeclarationError, PipelineError
 from penstock.pipelines.run.runner import Runnable
 
 BUILT_IN = {"fraud": ("penstock.pipelines.jobs.fraud.job:fraud", "Judge payments as they come.")}
@@ -23,7 +21,7 @@ def find_pipeline(name: str) -> Runnable:
         raise DeclarationError(
             f"there is no pipeline {name}: known are {known}; your own is file.py:name"
         )
-    module = _load_file(Path(where)) if where.endswith(".py") else _load_module(where)
+    module = _load(where)
     if attribute:
         found = getattr(module, attribute, None)
         if not isinstance(found, Runnable):
@@ -50,23 +48,11 @@ def beside(found: Runnable, name: str | None, outputs: Mapping[str, str]) -> Run
     return found.beside(name, outputs) if name or outputs else found
 
 
-def _load_file(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise DeclarationError(f"there is no file {path}")
-    # Workers import what functions refer to by the module's name, from the same folder.
-    sys.path.insert(0, str(path.parent.resolve()))
-    return _load_module(path.stem)
-
-
-def _load_module(name: str) -> ModuleType:
-    if name.startswith("."):
-        raise DeclarationError(f"there is no module {name}")
+def _load(where: str) -> ModuleType:
     try:
-        return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name != name.partition(".")[0] and error.name != name:
-            raise DeclarationError(f"{name} needs {error.name}, which is not installed") from error
-        raise DeclarationError(f"there is no module {name}") from error
+        return load_module(where, PipelineError)
+    except client_error.DeclarationError as error:
+        raise DeclarationError(str(error)) from error
 
 
 def _declared(module: ModuleType) -> dict[str, Runnable]:

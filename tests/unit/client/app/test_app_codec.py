@@ -127,6 +127,10 @@ def test_declarations_that_cannot_run() -> None:
             app.consumer("t")(function)
     refused: list[tuple[dict[str, Any], str]] = [
         ({"concurrency": 0}, "concurrency"),
+        ({"buffer": 0}, "buffer is at least 1"),
+        ({"order": "keys"}, "order='keys' is none of key, partition, none"),
+        ({"delivery": "once"}, "is none of at-least-once"),
+        ({"start": "beginning"}, "is none of earliest, latest"),
         ({"timeout": "soon"}, "soon"),
         ({"delivery": "at-most-once", "retry": Retry("1m")}, "no retry topics"),
         ({"dead_letters": "t"}, "its own dead letters"),

@@ -6,6 +6,7 @@ import asyncio
 import signal
 import subprocess
 import sys
+import time
 import urllib.request
 from contextlib import suppress
 from pathlib import Path
@@ -97,11 +98,50 @@ def test_the_readme() -> None:
 
 
 def test_an_application_that_is_not_there(tmp_path: Path, capsys: Any) -> None:
-    (tmp_path / "nothing_declared.py").write_text("x = 1\n")
+    for name, text in (
+        ("nothing_declared", "x = 1\n"),
+        ("half_written", "x = 1\ndef\n"),
+        ("fails_at_once", "x = {}\n\ny = x['y']\n"),
+        ("misdeclared", "from penstock.client import App\n@App('x').consumer('t')\ndef f(): ...\n"),
+        ("queue", "from penstock.client import App\napp = App('x')\n"),
+    ):
+        (tmp_path / f"{name}.py").write_text(text)
     for name, said in (
+        (f"{tmp_path}/half_written.py:app", f"invalid syntax ({tmp_path}/half_written.py, line 2)"),
+        (
+            f"{tmp_path}/fails_at_once.py:app",
+            f"'y' ({tmp_path}/fails_at_once.py, line 3)",
+        ),
+        (f"{tmp_path}/misdeclared.py:app", "f takes a value and, if it wants, a Message"),
+        (f"{tmp_path}/queue.py:app", "has the name of another module, queue"),
         (f"{tmp_path}/nothing_declared.py", "it declares none"),
         (f"{tmp_path}/missing.py:app", "there is no file"),
         ("no_such_module_here:app", "there is no module"),
     ):
         assert main(["app", "run", name]) == 2
-        assert said in capsys.readouterr().err
+        told = capsys.readouterr().err
+        assert said in told
+        assert told.count("\n") == 1
+
+
+def test_without_a_broker_it_says_where_and_ends_when_told(tmp_path: Path) -> None:
+    (tmp_path / "lonely.py").write_text(
+        "from penstock.client import App\n"
+        "app = App('lonely', '127.0.0.1:1')\n"
+        "@app.consumer('orders')\n"
+        "def handle(value): ...\n"
+        "print('loaded', flush=True)\n"
+    )
+    command = [sys.executable, "-m", "penstock", "app", "run", f"{tmp_path}/lonely.py"]
+    alone, told = (
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(2)
+    )
+    assert told.stdout is not None
+    told.stdout.readline()
+    time.sleep(1.0)  # Until it waits for the broker; before that Ctrl-C is code 130.
+    told.send_signal(signal.SIGINT)
+    assert (told.communicate(timeout=60), told.returncode) in ((("", ""), 0), (("", ""), 130))
+    _, said = alone.communicate(timeout=60)
+    assert (alone.returncode, said.count("\n")) == (1, 1)
+    assert said.startswith("penstock: no broker answers at 127.0.0.1:1")
