@@ -19,6 +19,10 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
+from penstock.cli.cluster import Cluster as OperatedCluster
+from penstock.cli.operator.link import Link
+from penstock.cli.profile import Target
+from penstock.cli.repartition.closing import own_limit
 from penstock.testing.cluster import Cluster as ThreeNodes
 from tests.conformance.conftest import Cluster, wait_until
 
@@ -174,6 +178,7 @@ def test_a_topic_is_repartitioned_under_load_and_taken_back(
     reader = Reader(servers, "readers", topic)
     for service in services:
         service.stop()
+    kill_when_closed(nodes, topic, "--switch", closed=topic)
     run(nodes, topic, "--switch", "--yes")
     cut = sent()
     for service in services:
@@ -201,6 +206,7 @@ def test_a_topic_is_repartitioned_under_load_and_taken_back(
     moved.close()
     assert moved.seen == in_order(), "once and in order, over both topics"
     assert all_of(nodes, new) == in_order()
+    kill_when_closed(nodes, topic, "--back", closed=new)
     back = run(nodes, topic, "--back", "--yes")
     assert back["copied"] == sum(sent().values()) - sum(cut.values())
     for service in services:
@@ -215,6 +221,15 @@ def test_a_topic_is_repartitioned_under_load_and_taken_back(
     returned.close()
     assert returned.seen == in_order()
     assert all_of(nodes, topic) == in_order()
+
+
+def kill_when_closed(nodes: ThreeNodes, topic: str, phase: str, *, closed: str) -> None:
+    """In its middle: it has closed a topic, and waits."""
+    cluster = OperatedCluster(Target(nodes.bootstrap_servers))
+    started = begin(nodes, topic, phase, "--yes")
+    wait_until(lambda: own_limit(Link(cluster), closed) is not None)
+    started.kill()
+    started.communicate(timeout=60)
 
 
 def nodes_topics(nodes: ThreeNodes) -> set[str]:

@@ -158,7 +158,8 @@ def test_a_topic_gets_fewer_partitions(command: Command, topic: str) -> None:
     checked = command.run("topics", "repartition", topic, "--check", "--json").json
     assert checked["compared"] == 250
     said = command.fail("topics", "repartition", topic, "--finish")
-    assert said == f"records of {topic} are left to read for {topic}-classic, {topic}-consumer"
+    waiting = f"records of {topic} are left to read for {topic}-classic, {topic}-consumer"
+    assert said == f"{waiting}; --force ends it although"
     for each, consumer in members.items():
         for key, numbers in read(consumer, 50).items():
             seen[each][key] += numbers
@@ -174,6 +175,8 @@ def test_a_topic_gets_fewer_partitions(command: Command, topic: str) -> None:
     assert len(described["partitions"]) == 2
     assert described["settings"] == {"retention.ms": "86400000"}
     assert "is not being repartitioned" in command.fail("topics", "repartition", topic)
+    left = [each["group"] for each in command.run("groups", "list", "--json").json]
+    assert [each for each in left if f"repartition-{topic}" in each] == []
 
 
 def test_a_copy_is_called_off(command: Command, topic: str) -> None:

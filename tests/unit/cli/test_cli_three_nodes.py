@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 
 from tests.unit.cli.command_server import CommandServer
@@ -145,6 +146,26 @@ def test_a_broker_that_died_is_seen_everywhere(
     assert three.run("leaders", "elect", f"{topic}:0").lines == ["no election was needed"]
     assert f"there is no partition {topic}:7" in three.fail("leaders", "elect", f"{topic}:7")
     three.run("topics", "delete", topic, f"{topic}-one")
+
+
+def test_a_balance_run_and_undone(three: Command, topic: str) -> None:
+    three.run("topics", "create", topic, "-p", "3", "-r", "1")
+    three.try_run("partitions", "move", topic, "--to", "1", "--yes", "--wait")
+    producer = Producer({"bootstrap.servers": three.servers})
+    for number in range(3000):
+        producer.produce(topic, b"x" * 1000, partition=number % 3)
+    assert producer.flush(60) == 0
+    planned = three.run("balance", "plan", "--json").json
+    assert sorted(each["topic"] for each in planned["moves"]).count(topic) == 2
+    done = three.try_run("balance", "run", "--throttle", "500M", "--yes", "--json").json
+    assert done["outcome"] == "done"
+    assert sorted(replicas(three, topic)) == [[1], [2], [3]]
+    then = three.run("balance", "plan", "--json").json
+    assert (then["moves"], then["elections"]) == ([], [])
+    three.try_run("balance", "undo", "--throttle", "none", "--yes")
+    assert replicas(three, topic) == [[1], [1], [1]]
+    assert throttles(three) == set()
+    three.run("topics", "delete", topic)
 
 
 def test_a_throttled_move_cancelled_and_done(three: Command, full_topic: str) -> None:

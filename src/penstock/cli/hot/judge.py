@@ -147,7 +147,12 @@ def _of_partition(facts: HotFacts, rate: PartitionRate) -> list[Remedy]:
         return [_look_at(rate.place, "its keys were not sampled")]
     top = sample.keys[0]
     if top.key is None:
-        return [Remedy("let the producer choose partitions (none, not a fixed one)", "no keys")]
+        return [
+            Remedy(
+                "in the producer: send without naming a partition",
+                "most of it has no key: a producer that may choose spreads it by itself",
+            )
+        ]
     if top.share >= KEY_SHARE:
         return _of_key(rate, sample)
     count = len(facts.of_topic(rate.place.topic))

@@ -6,11 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from penstock.cli.hot.facts import HotFacts, KeySample
-from penstock.cli.hot.judge import Spot, broker_heat
+from penstock.cli.hot.judge import KEY_SHARE, Spot, broker_heat
 from penstock.cli.hot.words import key_name
 from penstock.cli.output import human_bytes, print_line, print_table
 
 _ROWS = 10
+_OF = {
+    "broker": "the median of the others",
+    "partition": "an even part of its topic",
+    "client": "all others together",
+}
 
 
 def document(facts: HotFacts, spots: Sequence[Spot]) -> dict[str, Any]:
@@ -40,10 +45,16 @@ def _sample_document(sample: KeySample) -> dict[str, Any]:
 def show(facts: HotFacts, spots: Sequence[Spot]) -> None:
     _show_brokers(facts)
     _show_partitions(facts)
-    for sample in facts.samples.values():
+    for sample in _telling(facts):
         _show_keys(sample)
     _show_clients(facts)
     _show_spots(spots)
+
+
+def _telling(facts: HotFacts) -> list[KeySample]:
+    """Of the busiest partition, and of others with a key that stands out."""
+    samples = list(facts.samples.values())
+    return samples[:1] + [each for each in samples[1:] if each.keys[0].share >= KEY_SHARE]
 
 
 def _rate(bytes_s: float) -> str:
@@ -112,9 +123,14 @@ def _show_spots(spots: Sequence[Spot]) -> None:
     print_line("")
     if not spots:
         print_line("nothing is hot")
+    told: list[object] = []
     for each in spots:
-        by = f"{each.times:.1f} times an even part" if each.times else "alone"
+        by = f"{each.times:.1f} times {_OF[each.kind]}" if each.times else "and the others nothing"
         print_line(f"HOT  {each.what}: {_rate(each.bytes_s)}, {by}")
+        if each.remedies in told:
+            print_line("  as above")
+            continue
+        told.append(each.remedies)
         for number, remedy in enumerate(each.remedies, 1):
             print_line(f"  {number}. {remedy.do}")
             print_line(f"     {remedy.why}")

@@ -83,23 +83,27 @@ def repartition(
     delete: Annotated[
         bool, typer.Option("--delete-old", help="With --finish: delete the old topic.")
     ] = False,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="With --finish: although groups have not read it to its end."),
+    ] = False,
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
     """Change the number of partitions by a new topic, with order per key and a way back.
 
     \b
-    penstock topics repartition orders --partitions 12   # copies; may be killed and run again
-    penstock topics repartition orders --switch          # producers are stopped for this
-    penstock topics repartition orders --check           # compare
-    penstock topics repartition orders                   # how far it is, and which groups
+    penstock topics repartition orders --partitions 12    # again: goes on
+    penstock topics repartition orders --switch           # producers are stopped
+    penstock topics repartition orders --check
+    penstock topics repartition orders                    # who is ready
     penstock topics repartition orders --finish --delete-old
     """
     from penstock.cli.repartition.key_place import PARTITIONERS
     from penstock.cli.repartition.phase import Repartition
 
     chosen = [partitions is not None, switch, check, back, finish]
-    if sum(chosen) > 1 or (delete and not finish):
+    if sum(chosen) > 1 or ((delete or force) and not finish):
         raise UsageFailure("one at a time: --partitions, --switch, --check, --back or --finish")
     if partitioner is not None and partitioner not in PARTITIONERS:
         raise UsageFailure(f"--partitioner takes murmur2 or crc32, not {partitioner!r}")
@@ -114,7 +118,7 @@ def repartition(
     elif back:
         said = _back(work, yes)
     elif finish:
-        said = _finish(work, delete, yes)
+        said = _finish(work, delete=delete, force=force, yes=yes)
     else:
         _show(work, as_json)
         return
@@ -174,13 +178,13 @@ def _back(work: Repartition, yes: bool) -> dict[str, Any]:
     }
 
 
-def _finish(work: Repartition, delete: bool, yes: bool) -> dict[str, Any]:
+def _finish(work: Repartition, *, delete: bool, force: bool, yes: bool) -> dict[str, Any]:
     from penstock.cli.operator.confirm import confirm
 
     job = work.job()
     if delete:
         confirm(f"Delete {job.source}? There is no way back.", yes=yes)
-    work.finish(job, delete=delete)
+    work.finish(job, delete=delete, force=force)
     left = "is deleted" if delete else "stays as it is, closed"
     return {"deleted": delete, "next": [f"{job.target} is the topic now; {job.source} {left}"]}
 

@@ -14,6 +14,7 @@ from typing import Final
 from penstock.cli.cluster import Cluster, unknown_topic
 from penstock.cli.config import describe_topic_settings
 from penstock.cli.failure import Failure
+from penstock.cli.group.change import delete_group
 from penstock.cli.group.reader import ClusterReader
 from penstock.cli.leader_call import READ_COMMITTED, read_metadata
 from penstock.cli.operator.link import Link
@@ -165,7 +166,7 @@ class Repartition:
         """Records that came to the old topic behind its end."""
         return records_behind(self.link, self.source, job.cut)
 
-    def finish(self, job: Job, *, delete: bool) -> None:
+    def finish(self, job: Job, *, delete: bool, force: bool) -> None:
         _expect(job, Phase.switched)
         if not job.is_checked:
             raise Failure(f"{job.target} was not checked; run it with --check first")
@@ -176,19 +177,29 @@ class Repartition:
                 f"tiny ones; stop them, and take their records over by hand"
             )
         waiting = [each for each in self.groups(job) if each.left(job.cut)]
-        if waiting:
+        if waiting and not force:
             names = ", ".join(each.group for each in waiting)
-            raise Failure(f"records of {self.source} are left to read for {names}")
+            raise Failure(
+                f"records of {self.source} are left to read for {names}; --force ends it although"
+            )
         if delete:
             delete_topics(self.cluster, [self.source], if_exists=True)
+        self._forget(job)
+
+    def _forget(self, job: Job) -> None:
         self.jobs.forget(job)
+        with ClusterReader(self.link) as reader:
+            for name in (job.group, job.back_group):
+                group = reader.find(name)
+                if group is not None:
+                    delete_group(reader, group)
 
     def back(self, job: Job) -> int:
         """How many records were copied back."""
         if job.phase in (Phase.copying, Phase.switching):
             if self.source in job.limits:
                 open_topic(self.link, self.source, job.limits[self.source])
-            self.jobs.forget(job)
+            self._forget(job)
             return 0
         if job.phase is Phase.switched:
             limits = {**job.limits, job.target: own_limit(self.link, job.target)}
@@ -201,7 +212,7 @@ class Repartition:
             copier.run(cut)
             self._place_groups_back(copier, job)
             copied = copier.progress.count
-        self.jobs.forget(job)
+        self._forget(job)
         return copied
 
     def _place_groups_back(self, copier: Copier, job: Job) -> None:
