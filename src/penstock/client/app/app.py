@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from penstock.client.app.clock import Clock
 from penstock.client.app.codec import decoder
 from penstock.client.app.declaration import DeadLetters, Declaration, Delivery, Order, Start
-from penstock.client.app.duration import milliseconds
 from penstock.client.app.handler import look_at
 from penstock.client.app.retry import Retry
 from penstock.client.dead_letter import dead_letter_topic

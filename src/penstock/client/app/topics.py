@@ -62,9 +62,9 @@ def _make_all(look: _Look, declared: Declaration) -> None:
 
 def make_topic(settings: dict[str, Any], new: NewTopic, timeout_s: float) -> None:
     """One, and wait until it is there."""
-    admin = AdminClient(settings, logger=LIBRDKAFKA_LOG)
-    _make(admin, new, timeout_s)
-    _partitions(admin, new.topic, timeout_s)
+    look = _Look(AdminClient(settings, logger=LIBRDKAFKA_LOG), timeout_s, lambda: False)
+    _make(look.admin, new, timeout_s)
+    look.partitions(new.topic)
 
 
 def _make(admin: AdminClient, new: NewTopic, timeout_s: float) -> None:
