@@ -9,10 +9,10 @@ import pytest
 from tools.postgres import Postgres, missing_prerequisite
 
 
-def running_postgres() -> Iterator[Postgres]:
-    """For a fixture, of whatever scope."""
+def running_postgres(*, logical: bool = False) -> Iterator[Postgres]:
+    """For a fixture, of whatever scope; `logical` as of `Postgres`."""
     missing = missing_prerequisite()
     if missing is not None:
         pytest.skip(missing)
-    with Postgres() as server:
+    with Postgres(logical=logical) as server:
         yield server

@@ -43,9 +43,11 @@ def missing_prerequisite() -> str | None:
 
 
 class Postgres:
-    def __init__(self, *, durable: bool = False) -> None:
-        """`durable`: commits reach the disk, as they should outside of tests."""
+    def __init__(self, *, durable: bool = False, logical: bool = False) -> None:
+        """`durable`: commits reach the disk, as they should outside of tests; `logical`: its log
+        has what logical replication needs."""
         self._fsync = "on" if durable else "off"
+        self._wal_level = "logical" if logical else "replica"
         found = programs()
         if found is None:
             raise RuntimeError(missing_prerequisite())
@@ -85,6 +87,7 @@ class Postgres:
         data = self._folder / "data"
         server = [str(self._programs / "postgres"), "-D", str(data), "-k", str(self._folder)]
         listen = ["-h", "127.0.0.1", "-p", str(self._port), "-c", f"fsync={self._fsync}"]
+        listen += ["-c", f"wal_level={self._wal_level}"]
         with open(self._folder / "log", "ab") as log:
             self._process = subprocess.Popen(
                 [*server, *listen], stdout=log, stderr=log, **_other_user()

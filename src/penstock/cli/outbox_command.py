@@ -84,6 +84,12 @@ def relay_command(
     poll_ms: Annotated[
         int, typer.Option(metavar="MS", min=1, help="How often to look for events.")
     ] = 50,
+    replication: Annotated[
+        bool,
+        typer.Option(
+            "--replication", help="Be told of events by PostgreSQL's logical replication."
+        ),
+    ] = False,
     metrics_port: MetricsPort = None,
     metrics_host: MetricsHost = "127.0.0.1",
     as_json: ProgressJson = False,
@@ -105,6 +111,7 @@ def relay_command(
         kafka=cluster.given_settings,
         batch_events_max=batch,
         poll_s=poll_ms / 1000,
+        replication=replication,
     )
     with _explaining(), stop_signal() as stopping, relay:
         server = (

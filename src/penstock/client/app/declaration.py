@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, get_args
 
@@ -66,6 +66,12 @@ class Declaration:
             for topic in self.topics
             for delay in self.retry.delays
         }
+
+    def lane_of(self, part: int, key: bytes | None) -> Hashable:
+        """What a record has to wait for; None: for nothing. `part` is the partition's number."""
+        if self.order == "key":
+            return None if key is None else (part, key)
+        return part if self.order == "partition" else None
 
     def check(self) -> None:
         if not self.weights:

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from penstock.client import dead_letter as name
 from penstock.client.app.clock import Clock
-from penstock.client.app.codec import encode
+from penstock.client.app.codec import Decode, encode
 from penstock.client.app.declaration import Declaration
 from penstock.client.app.failure import CrashError, letter_of, message_of, origin_of
 from penstock.client.app.log import LOG
@@ -65,6 +65,15 @@ class Handling:
         self._has_ttl = declared.ttl_ms is not None
         self._is_transactional = declared.delivery == "exactly-once"
         self.now_ms = clock.now_ms
+
+    @property
+    def is_quick(self) -> bool:
+        """Whether there is nothing to ask of a record but its headers before it is handled."""
+        return self._handler.is_async and not self._has_ttl
+
+    def quickly(self) -> tuple[Decode, Callable[..., Awaitable[Any]], bool]:
+        """The parts of `call`, and whether the function wants the message."""
+        return self._decode, self._call, self._handler.wants_message
 
     def is_plain(self, work: Work) -> bool:
         """Whether there is nothing to ask before the handler is called: so with nearly all."""

@@ -35,7 +35,7 @@ class Lanes(Generic[W]):
     def __init__(self, weights: Iterable[int] = (1,)) -> None:
         self.shelves: list[Shelf[W]] = [Shelf(each) for each in weights]
         self._only = self.shelves[0].ready if len(self.shelves) == 1 else None
-        self._waiting: dict[Hashable, list[W] | None] = {}
+        self.waiting: dict[Hashable, list[W] | None] = {}
         """By lane that is busy: what waits for it. A list: a deque is ten times as large."""
 
     def __len__(self) -> int:
@@ -45,7 +45,7 @@ class Lanes(Generic[W]):
     def add(self, work: W, shelf: int = 0) -> None:
         lane = work.lane
         if lane is not None:
-            waiting = self._waiting
+            waiting = self.waiting
             if lane in waiting:
                 behind = waiting[lane]
                 if behind is None:
@@ -55,6 +55,11 @@ class Lanes(Generic[W]):
                 return
             waiting[lane] = None
         self.shelves[shelf].ready.append(work)
+
+    def occupy(self, lane: Hashable) -> None:
+        """For work that was begun without being taken here; the lane is free before."""
+        if lane is not None:
+            self.waiting[lane] = None
 
     def take(self) -> W | None:
         """The next record; its lane is busy until `release`."""
@@ -78,11 +83,11 @@ class Lanes(Generic[W]):
         lane = work.lane
         if lane is None:
             return
-        behind = self._waiting[lane]
+        behind = self.waiting[lane]
         if behind:
             self.shelves[shelf].ready.append(behind.pop(0))
         else:
-            del self._waiting[lane]
+            del self.waiting[lane]
 
     def again(self, work: W, shelf: int = 0) -> None:
         """Ready once more, its lane still its own."""
@@ -91,10 +96,10 @@ class Lanes(Generic[W]):
     def discard(self, unwanted: Callable[[W], bool]) -> list[W]:
         """Take out what is not begun yet; lanes of what is under way stay busy."""
         gone: list[W] = []
-        for lane, behind in list(self._waiting.items()):
+        for lane, behind in list(self.waiting.items()):
             if behind:
                 gone += filter(unwanted, behind)
-                self._waiting[lane] = [each for each in behind if not unwanted(each)] or None
+                self.waiting[lane] = [each for each in behind if not unwanted(each)] or None
         for place, shelf in enumerate(self.shelves):
             ready = list(shelf.ready)
             shelf.ready.clear()

@@ -35,45 +35,45 @@ class Note(NamedTuple):
 
 
 class Progress:
-    __slots__ = ("_beyond", "_finished", "_known", "_open", "is_dirty", "next_offset")
+    __slots__ = ("_beyond", "is_dirty", "known", "next_offset", "opened")
 
     def __init__(self, position: int, finished: frozenset[int] = frozenset()) -> None:
         self.next_offset = position
         """Behind the last record that was begun."""
-        self._open: deque[int] = deque()
+        self.opened: deque[int] = deque()
         """Begun, and not passed by the position."""
         self._beyond: set[int] = set()
         """Finished, and not passed by the position."""
-        self._known = set(finished)
+        self.known = set(finished)
         """Finished by an earlier owner, not read yet."""
         self.is_dirty = False
 
     @property
     def position(self) -> int:
-        return self._open[0] if self._open else self.next_offset
+        return self.opened[0] if self.opened else self.next_offset
 
     @property
     def in_flight(self) -> int:
-        return len(self._open) - len(self._beyond)
+        return len(self.opened) - len(self._beyond)
 
     def begin(self, offset: int) -> bool:
         """Whether the record is to be worked on; not if an earlier owner finished it."""
         if offset < self.next_offset:
             return False
         self.next_offset = offset + 1
-        if self._known and offset in self._known:
-            self._known.discard(offset)
-            if self._open:
-                self._open.append(offset)
+        if self.known and offset in self.known:
+            self.known.discard(offset)
+            if self.opened:
+                self.opened.append(offset)
                 self._beyond.add(offset)
             self.is_dirty = True
             return False
-        self._open.append(offset)
+        self.opened.append(offset)
         return True
 
     def finish(self, offset: int) -> None:
         self.is_dirty = True
-        opened = self._open
+        opened = self.opened
         if opened[0] != offset:
             self._beyond.add(offset)
             return
@@ -82,11 +82,17 @@ class Progress:
         while beyond and opened and opened[0] in beyond:
             beyond.discard(opened.popleft())
 
+    def passed(self, offset: int) -> None:
+        """Begun and finished in one go, while others are open."""
+        self.opened.append(offset)
+        self._beyond.add(offset)
+        self.next_offset = offset + 1
+
     def commit(self, *, is_open: bool = True, in_hand: InHand | None = None) -> Commit:
         """What to commit now; counts as committed from here on."""
         self.is_dirty = False
         position = self.position
-        done = self._beyond | self._known
+        done = self._beyond | self.known
         text, covered = encode_fitting(done, position) if done else ("", set())
         hand = f"{in_hand.offset}*{in_hand.times}" if in_hand is not None else ""
         state = _OPEN if is_open else _CLOSED

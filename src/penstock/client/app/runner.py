@@ -7,7 +7,7 @@ them, and lets go of partitions that are taken away.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -24,6 +24,7 @@ from penstock.client.app.log import LOG
 from penstock.client.app.metric import View
 from penstock.client.app.part import Part, Work
 from penstock.client.app.poller import Poller
+from penstock.client.app.quick import Run
 from penstock.client.app.slot import TAKEN_AWAY, Slot
 from penstock.client.app.transaction import Transactions
 from penstock.client.app.waiting import Waiting
@@ -49,12 +50,14 @@ class Runner:
         self._loop = asyncio.get_running_loop()
         self._assignment = Assignment(declared)
         self._lanes: Lanes[Work] = Lanes(self._assignment.weights)
+        self._has_one_topic = len(declared.topics) + len(declared.delayed_topics) == 1
         self._taken = 0
         """Records that came from the poller."""
         self._ticker: asyncio.TimerHandle | None = None
         self._poller = Poller(declared, settings, self._loop, self)
         self._waiting = Waiting(clock, self._assignment, self._poller, self._due)
         self._workers = Workers(declared, self._lanes, handling, self._poller, self)
+        self._quick = self._workers.quick
         self._commits = self._commits_for(transactions)
         handling.commit_now = self._commits.wait_noted
 
@@ -89,6 +92,7 @@ class Runner:
             self._workers.busy
             or on_their_way
             or len(self._lanes)
+            or len(self._quick)
             or not self._poller.membership.is_assigned
         ):
             return False
@@ -157,43 +161,53 @@ class Runner:
                 )  # fmt: skip
 
     def take(self, batch: Sequence[Any]) -> None:
-        parts, lanes, order = self._assignment.parts, self._lanes, self.declared.order
+        self._quick.catch_up()
         self._taken += len(batch)
-        dropped = 0
-        topic, partition, part = "", -1, None
-        lane: Hashable
-        for message in batch:
+        start, topic, partition = 0, batch[0].topic(), batch[0].partition()
+        one_topic = self._has_one_topic
+        for place, message in enumerate(batch):
             # Most have the partition of the one before.
-            if message.partition() != partition or message.topic() != topic or part is None:
-                topic, partition = message.topic(), message.partition()
-                part = parts.get((topic, partition))
-            if part is None or (part.delay is not None and self._waiting.sleeps(part, message)):
-                dropped += 1
-                continue
-            offset = message.offset()
-            if offset < part.progress.next_offset:
-                part = self._start_over(part, offset)
-            if not part.progress.begin(offset):
-                dropped += 1
-                continue
-            if order == "key":
-                key = message.key()
-                lane = None if key is None else (part.number, key)
-            else:
-                lane = part.number if order == "partition" else None
-            work = Work(part, offset, message, lane)
-            if part.suspicion is None:
-                lanes.add(work, part.shelf)
-            else:
-                part.backlog.append(work)
-                self._admit(part)
-        if dropped:
-            self._poller.settle(dropped)
+            if message.partition() != partition or not (one_topic or message.topic() == topic):
+                self._take_run((topic, partition), batch[start:place])
+                start, topic, partition = place, message.topic(), message.partition()
+        self._take_run((topic, partition), batch[start:] if start else batch)
         self._workers.wake()
+
+    def _take_run(self, place: tuple[str, int], records: Sequence[Any]) -> None:
+        part = self._assignment.parts.get(place)
+        if part is None:
+            self._poller.settle(len(records))
+        elif self._quick.is_possible and part.delay is None and part.suspicion is None:
+            self._quick.runs.append(Run(part, records))
+        else:
+            for each in records:
+                self._take_one(part, each)
+
+    def _take_one(self, part: Part, message: Any) -> None:
+        offset = message.offset()
+        if part.delay is not None and self._waiting.sleeps(part, message):
+            self._poller.settle(1)
+            return
+        if part.gone:
+            # It was started over since.
+            part = self._assignment.parts.get(part.place, part)
+        if offset < part.progress.next_offset:
+            part = self._start_over(part, offset)
+        if not part.progress.begin(offset):
+            self._poller.settle(1)
+            return
+        lane = self.declared.lane_of(part.number, message.key())
+        work = Work(part, offset, message, lane)
+        if part.suspicion is None:
+            self._lanes.add(work, part.shelf)
+        else:
+            part.backlog.append(work)
+            self._admit(part)
 
     async def drain(self, places: Sequence[tuple[str, int]], *, lost: bool) -> list[TopicPartition]:
         """Let what is under way finish, or cancel it; the last commits of these partitions."""
         parts = set(self._assignment.remove(places))
+        self._poller.settle(self._quick.discard(parts.__contains__))
         self._forget(lambda work: work.part in parts)
         for part in parts:
             self._poller.settle(len(part.backlog))
@@ -231,7 +245,9 @@ class Runner:
         )  # fmt: skip
         self._forget(lambda work: work.part is part)
         self._poller.settle(len(part.backlog))
-        return self._assignment.anew(part, offset)
+        fresh = self._assignment.anew(part, offset)
+        self._quick.start_over(part, fresh)
+        return fresh
 
     def _admit(self, part: Part) -> None:
         """Under suspicion one record at a time; then all that waited meanwhile."""
@@ -256,9 +272,13 @@ class Runner:
         self._waiting.add(due_ms, work)
 
     def _due(self, records: Sequence[Work]) -> None:
+        self._quick.catch_up()
         for work in records:
             self._lanes.again(work, work.part.shelf)
         self._workers.wake()
+
+    def admit(self, part: Part, message: Any) -> None:
+        self._take_one(part, message)
 
     def passed(self, part: Part) -> None:
         part.careful -= 1

@@ -14,11 +14,13 @@ TAKEN_AWAY: Final = "its partition was taken away"
 
 
 class Slot:
-    __slots__ = ("_thread", "is_handling", "since", "task", "why", "work")
+    __slots__ = ("_thread", "is_handling", "message", "since", "task", "why", "work")
 
     def __init__(self) -> None:
         self.task: asyncio.Task[None] | None = None
         self.work: Work | None = None
+        self.message: Any = None
+        """What it was last given on the quick way, where no work is made of it."""
         self.since = 0.0
         """When the handler was called, by `time.perf_counter`."""
         self.is_handling = True

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from time import perf_counter
-from typing import Protocol
+from typing import Any, Protocol
 
 from penstock.client.app.declaration import Declaration
 from penstock.client.app.handling import Handling, Outcome
@@ -17,10 +17,9 @@ from penstock.client.app.lanes import Lanes
 from penstock.client.app.log import LOG
 from penstock.client.app.part import Part, Work
 from penstock.client.app.poller import Poller
+from penstock.client.app.quick import BREATH_S, Quick
 from penstock.client.app.slot import TIME_OUT, Slot
 
-_BREATH_S = 0.01
-"""A worker that never waits lets others at the loop this often."""
 _MISTAKE_MS = 1000
 
 
@@ -28,10 +27,14 @@ class Foreman(Protocol):
     """Who decides what is not a worker's business."""
 
     def again(self, due_ms: int, work: Work) -> None: ...
+    def admit(self, part: Part, message: Any) -> None:
+        """Put a record into the lanes."""
+
     def passed(self, part: Part) -> None:
         """A record that was taken by itself is through."""
 
     def commit(self) -> None: ...
+    def fail(self, reason: str) -> None: ...
 
 
 class Workers:
@@ -50,6 +53,7 @@ class Workers:
         self._poller = poller
         self._foreman = foreman
         self._to_commit = declared.commit_every
+        self.quick = Quick(declared, lanes, handling, foreman.admit, self._done)
         self._idle: deque[asyncio.Future[None]] = deque()
         self._is_waking = False
 
@@ -66,6 +70,7 @@ class Workers:
 
     @property
     def busy(self) -> list[Slot]:
+        self.quick.catch_up()
         return [each for each in self.slots if each.work is not None]
 
     def late(self) -> list[Slot]:
@@ -102,21 +107,25 @@ class Workers:
 
     async def _serve(self, slot: Slot) -> None:
         lanes, handling, counts = self._lanes, self._handling, self._handling.counts
+        quick = self.quick
         now = breath = perf_counter()
         while True:
             work = lanes.take()
-            if work is None:
+            if work is None and not quick.runs:
                 await self._wait_ready()
                 now = breath = perf_counter()
                 continue
-            if self._idle and not self._is_waking and len(lanes):
+            if self._idle and not self._is_waking and (quick.runs or len(lanes)):
                 self.wake()
             slot.work = work
             # The end of one record is the beginning of the next: one look at the clock for each.
             slot.since = now
             outcome = None
             try:
-                if handling.is_plain(work):
+                if work is None:
+                    work = await quick.serve(slot, self._to_commit)
+                    now = perf_counter()
+                elif handling.is_plain(work):
                     result = await handling.call(work, work.message.value(), slot)
                     if result is not None:
                         await handling.send_result(work, result)
@@ -128,14 +137,18 @@ class Workers:
                     slot.is_handling = True
                     now = perf_counter()
             except (Exception, SystemExit, asyncio.CancelledError) as error:
+                work = slot.work
+                if work is None:
+                    self._foreman.fail(f"a mistake of ours: {error!r}")
+                    raise
                 outcome = await self._failed(slot, work, error)
                 now = perf_counter()
             slot.work = None
-            if outcome is None:
-                self._finish(work)
-            else:
+            if outcome is not None and work is not None:
                 self._put_off(work, outcome)
-            if now - breath > _BREATH_S:
+            elif work is not None:
+                self._finish(work)
+            if now - breath > BREATH_S:
                 await asyncio.sleep(0)
                 now = breath = perf_counter()
 
@@ -176,6 +189,13 @@ class Workers:
             return Outcome(None)
         late = TimeoutError(f"{work}: no answer in {self._declared.timeout_ms} ms")
         return await self._handling.failed(work, late)
+
+    def _done(self, records: int) -> None:
+        """Records that need nothing more."""
+        self._poller.settle(records)
+        self._to_commit -= records
+        if self._to_commit <= 0:
+            self._foreman.commit()
 
     def _finish(self, work: Work) -> None:
         part, poller = work.part, self._poller

@@ -19,7 +19,9 @@ from confluent_kafka import KafkaException
 
 from penstock.client.database import OwnDatabase, open_database
 from penstock.client.error import ClientError
+from penstock.client.outbox.lookout import Lookout
 from penstock.client.outbox.progress import ProgressCount, RelayProgress
+from penstock.client.outbox.replication import Replication
 from penstock.client.outbox.sender import DefectiveEventError, ShardSender
 from penstock.client.outbox.shard import (
     Backlog,
@@ -48,12 +50,15 @@ class Relay:
         kafka: Mapping[str, Any] | None = None,
         batch_events_max: int = 1000,
         poll_s: float = 0.05,
+        replication: bool = False,
         lease_s: float = 10.0,
     ) -> None:
-        """`kafka` are settings of librdkafka, such as those for TLS, logins and `partitioner`."""
+        """`kafka` are settings of librdkafka, such as those for TLS, logins and `partitioner`. With
+        `replication`, PostgreSQL tells of new events, and nobody looks for them every `poll_s`."""
         self._url = database
         self._kafka = {"bootstrap.servers": bootstrap_of(bootstrap_servers), **(kafka or {})}
         self._limit, self._poll_s, self._lease_s = batch_events_max, poll_s, lease_s
+        self._replication = Replication(database) if replication else None
         self._stopping = threading.Event()
         self._count = ProgressCount()
         self._threads: list[threading.Thread] = []
@@ -62,6 +67,8 @@ class Relay:
         """Raises what the database says if there is no outbox in it."""
         with closing(open_database(self._url, make=False)) as database:
             shards = count_shards(database)
+        if self._replication is not None:
+            self._replication.start()
         for number in range(shards):
             thread = threading.Thread(target=self._run, name=f"outbox-{number}", daemon=True)
             self._threads.append(thread)
@@ -70,6 +77,8 @@ class Relay:
     def stop(self) -> None:
         """Finish the batches under way and give the shards back."""
         self._stopping.set()
+        if self._replication is not None:
+            self._replication.stop()
         for thread in self._threads:
             thread.join()
         self._threads.clear()
@@ -137,9 +146,11 @@ class Relay:
 
     def _send_all(self, store: ShardStore, claim: Claim, sender: ShardSender) -> None:
         sent = self._finish_pending(store, claim, sender)
+        lookout = Lookout(self._replication, self._poll_s, self._stopping)
         while not self._stopping.is_set():
+            lookout.look()
             if sent is None and not store.waiting(claim):
-                self._stopping.wait(self._poll_s)
+                lookout.wait()
                 continue
             batch = store.advance(claim, sent, self._limit)
             sent = None if batch is None else self._send(store, claim, sender, batch)
