@@ -20,12 +20,14 @@ from penstock.coordinator.group_host import GroupHost
 from penstock.coordinator.marker_sender import MarkerSender
 from penstock.coordinator.marker_writer import MarkerWriter
 from penstock.coordinator.producer_id import ProducerIds
+from penstock.coordinator.share_host import ShareHost
 from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE, CoordinatorTopic
 from penstock.coordinator.transaction_host import TransactionHost
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Call, ClientState
 from penstock.handlers.fetch_sessions import FetchSessions
 from penstock.handlers.parked_produce import ParkedProduces
+from penstock.handlers.share.side import ShareSide
 from penstock.handlers.table import BROKER_MODULES, load
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.partition import NO_LEADER
@@ -140,6 +142,7 @@ class KitNode:
                 self.broker.producer_ids,
                 self.broker.marker_sender,
             ),
+            build_share=self._new_share_side,
             producer_ids=ProducerIds(cluster.allocate_producer_ids),
             fetch_sessions=FetchSessions(10),
             metrics=metrics,
@@ -155,6 +158,18 @@ class KitNode:
             slow_reading=asyncio.Lock(),
         )
         self.client = ClientState("127.0.0.1:1")
+
+    def _new_share_side(self) -> ShareSide:
+        host = ShareHost(
+            self.id,
+            lambda: self.config,
+            self.clock,
+            self.image,
+            self.partitions,
+            self.cluster,
+            self.broker.metrics,
+        )
+        return ShareSide(self.broker, host, self.cluster)
 
     def _open_log(self, partition: Partition) -> Log:
         key = TopicPartition(partition.topic, partition.index)
