@@ -37,7 +37,7 @@ ROWS: Final[tuple[Row, ...]] = (
         one_of("read_committed", "read_uncommitted"),
         MEDIUM,
         CLUSTER_WIDE,
-        UNREAD,
+        READ,
     ),
     ("share.renew.acknowledge.enable", BOOLEAN, "true", None, MEDIUM, CLUSTER_WIDE, READ),
     ("share.assignment.interval.ms", INT, "1000", at_least(0), MEDIUM, CLUSTER_WIDE, READ),
