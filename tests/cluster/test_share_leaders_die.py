@@ -76,9 +76,7 @@ def workers(penstock_cluster: Cluster) -> Iterator[tuple[list[Worker], set[bytes
     cluster.create_topic(TOPIC, partitions=4)
     cluster.produce(TOPIC, [str(number) for number in range(COUNT)])
     with closing(Connection(cluster.bootstrap_servers)) as connection:
-        set_group(
-            connection, GROUP, auto_offset_reset="earliest", record_lock_duration_ms="2000"
-        )
+        set_group(connection, GROUP, auto_offset_reset="earliest", record_lock_duration_ms="2000")
     done: set[bytes] = set()
     seen: list[bytes] = []
     found = [Worker(cluster.bootstrap_servers, done, seen) for _ in range(2)]
