@@ -20,6 +20,12 @@ from tools.tool_host import shared_tool_host
 
 ROOT = Path(__file__).resolve().parents[2]
 DEAD = "fraud.dead-letters"
+KAFKA_PROGRAMS = (
+    "kafka-consumer-groups.sh",
+    "kafka-share-groups.sh",
+    "kafka-transactions.sh",
+    "kafka-configs.sh",
+)
 
 
 def blocks(page: str, kind: str) -> list[str]:
@@ -57,7 +63,7 @@ def penstock_commands(page: str, *start: str) -> int:
 def kafka_tools(page: str, servers: str) -> list[str]:
     """What each command with one of Kafka's scripts printed."""
     said = []
-    for program in ("kafka-consumer-groups.sh", "kafka-transactions.sh", "kafka-configs.sh"):
+    for program in KAFKA_PROGRAMS:
         for words in commands(page, program):
             here = [word.replace("127.0.0.1:9092", servers) for word in words[1:]]
             answer = shared_tool_host().run(program.removesuffix(".sh"), here)
@@ -83,6 +89,34 @@ def test_groups(penstock: Broker, servers: str) -> None:
     said = kafka_tools("docs/groups.md", servers)
     assert len(said) == 4
     assert any("billing" in one for one in said)
+
+
+@pytest.mark.java
+def test_share_groups(penstock: Broker, servers: str) -> None:
+    penstock.create_topic("images")
+    (code,) = blocks("docs/share-groups.md", "python")
+    told = run(code, servers)
+    made: list[bytes] = []
+
+    def make_thumbnail(image: bytes) -> None:
+        made.append(image)
+        if image == b"broken":
+            raise ValueError
+        if image == b"busy" and made.count(b"busy") < 2:
+            raise TimeoutError
+
+    # It begins at the end: what is sent before it is there is not its.
+    while not made:
+        penstock.produce("images", ["broken"])
+        told["work"](make_thumbnail)
+    penstock.produce("images", ["fine", "busy"])
+    while made.count(b"busy") < 2:
+        assert not any(told["work"](make_thumbnail).values())
+    told["consumer"].close()
+    assert made.count(b"fine") == 1
+    said = kafka_tools("docs/share-groups.md", servers)
+    assert len(said) == 7
+    assert "thumbnails" in said[0] and "START-OFFSET" in said[1]
 
 
 @pytest.mark.java

@@ -110,7 +110,8 @@ class ControllerScript:
         options = dict(word.split("=") for word in words[1:])
         life = int(options.get("life", "1"))
         ranges = {"metadata.version": 30, "eligible.leader.replicas.version": 1}
-        ranges |= {"group.version": 1, "transaction.version": int(options.get("transaction", "2"))}
+        ranges |= {"group.version": 1, "share.version": 1}
+        ranges["transaction.version"] = int(options.get("transaction", "2"))
         return self.shard.decide_register_broker(
             BrokerRegistrationRequest(
                 broker_id=broker_id,

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 from penstock.coordinator.journal import acknowledged
 from penstock.coordinator.marker import Marker
 from penstock.coordinator.topic import CONSUMER_OFFSETS
-from penstock.group import GroupEntry, GroupShard
 from penstock.machine.decision import Decision
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, StorageError
@@ -23,6 +22,7 @@ from penstock.transaction.config import EPOCH_BUMP_SINCE
 
 if TYPE_CHECKING:
     from penstock.coordinator.group_host import GroupHost
+    from penstock.group import GroupEntry, GroupShard
 
 MarkerResult = dict[TopicPartition, ErrorCode]
 

@@ -32,6 +32,8 @@ _OF_GROUPS = {
     "OffsetDelete",
     "ConsumerGroupHeartbeat",
     "ConsumerGroupDescribe",
+    "ShareGroupHeartbeat",
+    "ShareGroupDescribe",
 }
 _OF_TRANSACTIONS = {
     "InitProducerId",

@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from penstock.coordinator.brokers import NoAnswer
 from penstock.coordinator.group_host import GroupHost
 from penstock.coordinator.producer_id import ProducerIds
+from penstock.coordinator.share_host import ShareHost
 from penstock.coordinator.topic import CONSUMER_OFFSETS, TRANSACTION_STATE, CoordinatorTopic
 from penstock.coordinator.transaction_host import TransactionHost
 from penstock.coordinator.transaction_peers import TransactionPeers
@@ -24,6 +25,7 @@ from penstock.handlers.broker import Broker
 from penstock.handlers.call import Call, ClientState
 from penstock.handlers.fetch_sessions import FetchSessions
 from penstock.handlers.parked_produce import ParkedProduces
+from penstock.handlers.share.side import ShareSide
 from penstock.handlers.table import BROKER_MODULES, load
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.partition import NO_LEADER
@@ -145,6 +147,7 @@ class KitNode:
                 lambda: self.broker.groups,
                 cluster,
             ),
+            build_share=self._new_share_side,
             producer_ids=ProducerIds(cluster.allocate_producer_ids),
             fetch_sessions=FetchSessions(10),
             metrics=metrics,
@@ -157,6 +160,18 @@ class KitNode:
             slow_reading=asyncio.Lock(),
         )
         self.client = ClientState("127.0.0.1:1")
+
+    def _new_share_side(self) -> ShareSide:
+        host = ShareHost(
+            self.id,
+            lambda: self.config,
+            self.clock,
+            self.image,
+            self.partitions,
+            self.cluster,
+            self.broker.metrics,
+        )
+        return ShareSide(self.broker, host, self.cluster)
 
     def _open_log(self, partition: Partition) -> Log:
         key = TopicPartition(partition.topic, partition.index)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from penstock.group.caller import Caller
 from penstock.group.config import GroupConfig
-from penstock.group.consumer.setting import Overrides, settings_of
+from penstock.group.consumer.setting import Overrides, share_settings_of
 from penstock.group.consumer.topic import TopicView, metadata_hash
 from penstock.group.record import GroupEntry, GroupRecord
 from penstock.group.share.draft import ShareDraft
@@ -94,7 +94,7 @@ class ShareCoordinator:
                 )
                 return draft.decision(Beat(reply))
             overrides = self._overrides(request.group_id)
-            settings = settings_of(self._config, overrides, "share")
+            settings = share_settings_of(self._config, overrides)
             reply = heartbeat(draft, request, caller, settings, self._config)
             topics = draft.group.state_topics.initializing
             return draft.decision(Beat(reply, topics, draft.group.epoch))
@@ -114,7 +114,7 @@ class ShareCoordinator:
     def loaded(self, group: ShareGroup, now_ms: int) -> ShareDraft:
         """Every member gets a whole session to be heard of."""
         draft = self._draft(group, now_ms)
-        settings = settings_of(self._config, self._overrides(group.group_id), "share")
+        settings = share_settings_of(self._config, self._overrides(group.group_id))
         for member_id in group.members:
             draft.start_session(member_id, settings.session_timeout_ms)
         return draft

@@ -32,7 +32,7 @@ class SharePartitions:
         self._of_partition: dict[Partition, dict[ShareKey, None]] = {}
         self._timers = Timers()
         self._alarm: asyncio.TimerHandle | None = None
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._tasks: dict[asyncio.Task[None], None] = {}
 
     def now_ms(self) -> int:
         """Locks run by a clock that nobody sets."""
@@ -70,8 +70,8 @@ class SharePartitions:
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.create_task(work, name="share")
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._tasks[task] = None
+        task.add_done_callback(lambda done: self._tasks.pop(done, None))
 
     def _watch(self, partition: Partition, key: ShareKey) -> None:
         keys = self._of_partition.get(partition)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from penstock.handlers.broker import Broker
 from penstock.metadata.config import ResourceType
 from penstock.replication.partition import READ_COMMITTED, READ_UNCOMMITTED
+from penstock.settings.config import BrokerConfig
 
 _DURATION = re.compile(
     r"P(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?", re.ASCII | re.IGNORECASE
@@ -26,28 +27,47 @@ class ShareSettings(NamedTuple):
     may_renew: bool
 
 
+_LOCK_MS = (
+    "share.record.lock.duration.ms",
+    "group.share.record.lock.duration.ms",
+    "group.share.min.record.lock.duration.ms",
+    "group.share.max.record.lock.duration.ms",
+)
+_DELIVERIES = (
+    "share.delivery.count.limit",
+    "group.share.delivery.count.limit",
+    "group.share.min.delivery.count.limit",
+    "group.share.max.delivery.count.limit",
+)
+_LOCKS = (
+    "share.partition.max.record.locks",
+    "group.share.partition.max.record.locks",
+    "group.share.min.partition.max.record.locks",
+    "group.share.max.partition.max.record.locks",
+)
+
+
 def settings_of(broker: Broker, group_id: str) -> ShareSettings:
-    own = broker.image.configs.of(ResourceType.GROUP, group_id)
+    own, config = broker.image.configs.of(ResourceType.GROUP, group_id), broker.config
     is_committed = own.get("share.isolation.level", "").lower() == "read_committed"
     return ShareSettings(
-        _number(broker, own, "record.lock.duration.ms"),
-        _number(broker, own, "delivery.count.limit"),
-        _number(broker, own, "partition.max.record.locks"),
+        _number(config, own, *_LOCK_MS),
+        _number(config, own, *_DELIVERIES),
+        _number(config, own, *_LOCKS),
         READ_COMMITTED if is_committed else READ_UNCOMMITTED,
         own.get("share.auto.offset.reset", "latest").lower(),
         own.get("share.renew.acknowledge.enable", "true").lower() == "true",
     )
 
 
-def _number(broker: Broker, own: Mapping[str, str], name: str) -> int:
+def _number(
+    config: BrokerConfig, own: Mapping[str, str], name: str, default: str, low: str, high: str
+) -> int:
     """The broker's limits may have changed since a group's setting was taken: they win."""
-    text = own.get(f"share.{name}")
-    config = broker.config
+    text = own.get(name)
     if text is None:
-        return int(config.get(f"group.share.{name}"))
-    lowest = int(config.get(f"group.share.min.{name}"))
-    highest = int(config.get(f"group.share.max.{name}"))
-    return max(lowest, min(int(text), highest))
+        return int(config.get(default))
+    return max(int(config.get(low)), min(int(text), int(config.get(high))))
 
 
 def duration_ms(reset: str) -> int | None:

@@ -52,7 +52,7 @@ ROWS: Final[tuple[Row, ...]] = (
         UNREAD,
     ),
     _row("server.max.startup.time.ms", LONG, LONG_MAX, 0),
-    _row("share.coordinator.cold.partition.snapshot.interval.ms", INT, "300000", 1),
+    _row("share.coordinator.cold.partition.snapshot.interval.ms", INT, "300000", 1, READ),
     _row("share.coordinator.state.topic.prune.interval.ms", INT, "300000", 1),
     _row("unclean.leader.election.interval.ms", LONG, "300000", 1, READ),
     _row("unstable.api.versions.enable", BOOLEAN, "false"),
