@@ -18,7 +18,7 @@ from penstock.cli.termination import stop_signal
 if TYPE_CHECKING:
     from penstock.saga.stage import Stage
 
-app = quiet_app("An order saga of five services: demo, service, check.")
+app = quiet_app("An order saga of five services: demo, service, check, funnel.")
 
 _TICK_S = 0.1
 _SHOWN = 10
@@ -160,6 +160,26 @@ def check_command(
         return
     print_line(f"{plural(len(books.states['orders']), 'order')} in the books")
     _say(faults)
+
+
+@app.command("funnel")
+def funnel_command(
+    directory: Annotated[
+        Path, typer.Option("--dir", metavar="FOLDER", help="Where the pipeline keeps its table.")
+    ] = Path("penstock-pipelines"),
+    as_json: Json = False,
+) -> None:
+    """How far orders get, minute by minute, and which are stuck, as `saga-funnel` has it."""
+    from dataclasses import asdict
+
+    from penstock.cli.saga_funnel import lines, read_found
+
+    found = read_found(directory / "saga-funnel.db")
+    if as_json:
+        print_json(asdict(found))
+        return
+    for line in lines(found):
+        print_line(line)
 
 
 def _say(faults: list[str]) -> None:

@@ -12,7 +12,13 @@ from types import ModuleType
 from penstock.pipelines.error import DeclarationError
 from penstock.pipelines.run.runner import Runnable
 
-BUILT_IN = {"fraud": ("penstock.pipelines.jobs.fraud.job:fraud", "Judge payments as they come.")}
+BUILT_IN = {
+    "fraud": ("penstock.pipelines.jobs.fraud.job:fraud", "Judge payments as they come."),
+    "saga-funnel": (
+        "penstock.pipelines.jobs.saga.job:saga_funnel",
+        "How far orders of the saga get, and which are stuck.",
+    ),
+}
 
 
 def find_pipeline(name: str) -> Runnable:
