@@ -22,6 +22,7 @@ SCOPES = (
     ("tests/pipelines/test_pipeline_sink_delta.py", None),
     ("tests/pipelines/*", "spark"),
     ("tests/conformance/test_spark_*.py", "spark"),
+    ("tests/saga/test_saga_funnel.py", "spark"),
     ("tests/unit/cli/test_cli_three_nodes.py", None),
     ("tests/unit/cli/test_cli_local.py", None),
     ("tests/cluster/test_any_node.py", "three nodes"),

@@ -206,7 +206,7 @@ def test_several_in_one_session(penstock: Any, terminal: Terminal) -> None:
 
 def test_what_cannot_be_is_one_line(terminal: Terminal) -> None:
     for arguments, said in (
-        (("run", "nothing"), "there is no pipeline nothing: known are fraud"),
+        (("run", "nothing"), "there is no pipeline nothing: known are fraud, saga-funnel"),
         (("run", "orders.py:small"), "orders.py has no pipeline small: it has big_orders"),
         (("status", "big-orders"), "big-orders never ran in penstock-pipelines"),
         (("stop", "big-orders"), "big-orders does not run in penstock-pipelines"),

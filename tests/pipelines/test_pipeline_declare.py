@@ -91,7 +91,7 @@ def test_pipelines_are_found_by_name(tmp_path: Any, monkeypatch: pytest.MonkeyPa
     assert find_pipeline(f"{tmp_path}/found_by_name.py").name == "one"
     assert find_pipeline("found_by_name:one").name == "one"
     for name, said in (
-        ("nothing", "there is no pipeline nothing: known are fraud"),
+        ("nothing", "there is no pipeline nothing: known are fraud, saga-funnel"),
         ("found_by_name:two", "has no pipeline two: it has one"),
         (f"{tmp_path}/absent.py:one", "there is no file"),
         ("absent.module:one", "there is no module absent.module"),

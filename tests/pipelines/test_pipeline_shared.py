@@ -145,9 +145,7 @@ def test_a_row_that_ends_the_run_is_named_with_its_output(
     penstock.create_topic("orders")
     penstock.produce("orders", [order(1)])
     outputs = {"left": sinks.topic("left"), "right": sinks.topic("right")}
-    with pytest.raises(
-        RunError, match=r"output left: .*expectation few failed \(double"
-    ):
+    with pytest.raises(RunError, match=r"output left: .*expectation few failed \(double"):
         pipeline_run(split(outputs, expect={"left": [expect_or_stop("few", "double(value) < 5")]}))
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from penstock.cli.cluster import Cluster
     from penstock.saga.stage import Stage
 
-app = quiet_app("An order saga of five services: demo, service, check.")
+app = quiet_app("An order saga of five services: demo, service, check, funnel.")
 
 _TICK_S = 0.1
 _SHOWN = 10
@@ -183,6 +183,26 @@ def _need_topics(cluster: Cluster) -> None:
             f"no saga ran at {cluster.bootstrap_servers}: there is no topic {missing[0]}; "
             "name the cluster of the demo with -b"
         )
+
+
+@app.command("funnel")
+def funnel_command(
+    directory: Annotated[
+        Path, typer.Option("--dir", metavar="FOLDER", help="Where the pipeline keeps its table.")
+    ] = Path("penstock-pipelines"),
+    as_json: Json = False,
+) -> None:
+    """How far orders get, minute by minute, and which are stuck, as `saga-funnel` has it."""
+    from dataclasses import asdict
+
+    from penstock.cli.saga_funnel import lines, read_found
+
+    found = read_found(directory / "saga-funnel.db")
+    if as_json:
+        print_json(asdict(found))
+        return
+    for line in lines(found):
+        print_line(line)
 
 
 def _say(faults: list[str]) -> None:

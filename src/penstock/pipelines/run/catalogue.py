@@ -10,7 +10,13 @@ from penstock.client.user_module import load_module
 from penstock.pipelines.error import DeclarationError, PipelineError
 from penstock.pipelines.run.runner import Runnable
 
-BUILT_IN = {"fraud": ("penstock.pipelines.jobs.fraud.job:fraud", "Judge payments as they come.")}
+BUILT_IN = {
+    "fraud": ("penstock.pipelines.jobs.fraud.job:fraud", "Judge payments as they come."),
+    "saga-funnel": (
+        "penstock.pipelines.jobs.saga.job:saga_funnel",
+        "How far orders of the saga get, and which are stuck.",
+    ),
+}
 
 
 def find_pipeline(name: str) -> Runnable:

@@ -1,0 +1,1 @@
+"""A pipeline beside the order saga."""
