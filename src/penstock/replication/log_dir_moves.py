@@ -127,7 +127,7 @@ class LogDirMoves:
             # A copy of it may be in there.
             raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, "a data directory is offline")
         self._moves[key] = LogDirMove(partition, source, target)
-        log.info("replica moves", partition=key, source=source.path, to=target.path)
+        log.info("replica moves", partition=key, directory=source.path, to=target.path)
 
     def resume(self) -> None:
         """At start: the moves that were under way when the node ended."""

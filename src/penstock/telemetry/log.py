@@ -12,6 +12,10 @@ import time
 from typing import Any, TextIO
 
 ROOT = "penstock"
+OTHERS = ("asyncio", "py.warnings")
+"""Loggers of Python itself, whose lines have the same form."""
+MEMBERS = ("time", "level", "source", "event", "exception")
+"""Of every JSON line; no field of an event has one of these names."""
 
 
 class EventLogger:
@@ -50,10 +54,12 @@ def get_logger(name: str) -> EventLogger:
 def configure(log_format: str = "text", level: str = "info", stream: TextIO | None = None) -> None:
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(JsonFormatter() if log_format == "json" else TextFormatter())
-    logger = logging.getLogger(ROOT)
-    logger.handlers[:] = [handler]
-    logger.setLevel(level.upper())
-    logger.propagate = False
+    logging.getLogger(ROOT).setLevel(level.upper())
+    for name in (ROOT, *OTHERS):
+        logger = logging.getLogger(name)
+        logger.handlers[:] = [handler]
+        logger.propagate = False
+    logging.captureWarnings(log_format == "json")
 
 
 class TextFormatter(logging.Formatter):

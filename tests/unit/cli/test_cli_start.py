@@ -132,12 +132,18 @@ def test_json_logs(tmp_path: Path) -> None:
     """Every line is JSON, on both outputs; the first says that the broker is ready."""
     options = ("--log-format", "json", "--log-level", "debug", "--data-dir", str(tmp_path / "data"))
     with started(*ANYWHERE, *options) as broker:
+        host, _, port = broker.address.partition(":")
+        with socket.create_connection((host, int(port)), 10) as hostile:
+            hostile.sendall(b"GET / HTTP/1.1\r\n\r\n" + bytes(100))
+            hostile.recv(100)
         _, out, err = broker.end(signal.SIGTERM)
     (ready,) = [json.loads(line) for line in out.splitlines()]
     assert (ready["event"], ready["level"], ready["listen"]) == ("ready", "info", broker.address)
     events = [json.loads(line) for line in err.splitlines()]
     assert events[-1]["event"] == "stopped"
-    assert {"time", "level", "source", "event"} <= ready.keys() & events[0].keys()
+    for each in (ready, *events):
+        assert list(each)[:4] == ["time", "level", "source", "event"]
+        assert each["source"].startswith("penstock.")
 
 
 def test_a_refusal_in_json(tmp_path: Path) -> None:

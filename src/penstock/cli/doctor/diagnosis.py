@@ -11,7 +11,7 @@ from penstock.cli.doctor.facts import Facts
 from penstock.cli.doctor.finding import Cause, Finding, Level
 from penstock.cli.doctor.group_finding import group_finding, shared_finding
 from penstock.cli.doctor.load_rule import load_findings
-from penstock.cli.doctor.past import Past, moments
+from penstock.cli.doctor.past import Past
 from penstock.cli.doctor.past_rule import is_surge
 from penstock.cli.doctor.tail import Written
 from penstock.cli.doctor.trend import trend_of
@@ -81,9 +81,9 @@ def _with_past(case: Case, facts: Facts, past: Past) -> Case:
     return replace(
         case,
         calm=calm,
-        hours=tuple(moments(past.hours, case.group, topic)),
+        hours=past.hours_of(case.group, topic),
         writers=() if calm is None else tuple(past.writers(topic, calm)),
-        throttled=tuple(past.throttled()),
+        throttled=past.throttled,
         tail=facts.tails.get(topic),
     )
 

@@ -8,8 +8,9 @@ a backfill makes old.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from statistics import median
 from typing import Final, NamedTuple
 
@@ -36,6 +37,10 @@ class Moment(NamedTuple):
         return max(self.until_ms - self.from_ms, 1) / 1000
 
 
+Moments = Mapping[tuple[str, str], Sequence[Moment]]
+"""By group and topic, in the order of time."""
+
+
 class Calm(NamedTuple):
     """How a group did before it fell behind: records a second."""
 
@@ -59,7 +64,7 @@ class Writer(NamedTuple):
         return max(self.now_s - self.before_s, 0.0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Past:
     minutes: tuple[Figures, ...] = ()
     """Of the last hours."""
@@ -68,11 +73,22 @@ class Past:
 
     def calm(self, group: str, topic: str, lag: int) -> Calm | None:
         """Minutes are closer than hours; where it has been behind in all of them, hours."""
-        for figures in (self.minutes, self.hours):
-            found = _calm(moments(figures, group, topic), lag)
+        for moments in (self._minutes_of, self._hours_of):
+            found = _calm(moments.get((group, topic), ()), lag)
             if found is not None:
                 return found
         return None
+
+    def hours_of(self, group: str, topic: str) -> tuple[Moment, ...]:
+        return tuple(self._hours_of.get((group, topic), ()))
+
+    @cached_property
+    def _minutes_of(self) -> Moments:
+        return _moments(self.minutes)
+
+    @cached_property
+    def _hours_of(self) -> Moments:
+        return _moments(self.hours)
 
     def writers(self, topic: str, before: Calm) -> list[Writer]:
         """Of a topic, then and since; those who write most more than then come first."""
@@ -82,9 +98,10 @@ class Past:
         found = [Writer(*who, then.get(who, 0.0), now.get(who, 0.0)) for who in {**then, **now}]
         return sorted(found, key=lambda each: (-each.grown_s, each.client_id))
 
-    def throttled(self) -> list[ThrottleFigures]:
+    @cached_property
+    def throttled(self) -> tuple[ThrottleFigures, ...]:
         """Who has to wait now, on any broker."""
-        return [one for figures in self.recent().values() for one in figures[-1].throttled]
+        return tuple(one for some in self.recent().values() for one in some[-1].throttled)
 
     def recent(self) -> dict[int, list[Figures]]:
         """The last intervals of each broker that still writes them down."""
@@ -104,17 +121,15 @@ def by_broker(figures: Iterable[Figures]) -> dict[int, list[Figures]]:
     return dict(found)
 
 
-def moments(figures: Iterable[Figures], group: str, topic: str) -> list[Moment]:
-    found = [
-        Moment(each.from_ms, each.until_ms, one)
-        for each in figures
-        for one in each.groups
-        if one.group == group and one.topic == topic
-    ]
-    return sorted(found)
+def _moments(figures: Iterable[Figures]) -> Moments:
+    found: dict[tuple[str, str], list[Moment]] = defaultdict(list)
+    for each in sorted(figures, key=lambda one: one.until_ms):
+        for one in each.groups:
+            found[one.group, one.topic].append(Moment(each.from_ms, each.until_ms, one))
+    return found
 
 
-def _calm(found: list[Moment], lag: int) -> Calm | None:
+def _calm(found: Sequence[Moment], lag: int) -> Calm | None:
     quiet = [
         each
         for each in found

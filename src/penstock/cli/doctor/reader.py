@@ -56,7 +56,7 @@ class Observer:
         self._last: tuple[Look, Counts] | None = None
 
     def facts(self, seconds: float) -> Facts:
-        before, counted = self._last or self._look()
+        before, counted = self._last or self._look(times=False)
         until = time.monotonic() + seconds
         past = read_past(self._link)
         glances = self._wait(before, until, seconds)
@@ -69,9 +69,11 @@ class Observer:
         written = dict(islice(surging(facts).items(), TAILS_MAX))
         return replace(facts, tails=read_tails(self._link, written, after.now_ms))
 
-    def _look(self) -> tuple[Look, Counts]:
+    def _look(self, *, times: bool = True) -> tuple[Look, Counts]:
+        """Times of records are asked for where findings are made of it: the first look is only to
+        compare with."""
         with ClusterReader(self._link) as reader:
-            lags, unread = _lags(reader, self._chosen(reader))
+            lags, unread = _lags(reader, self._chosen(reader), times=times)
             state = _state(self._link, reader)
         dirs, silent = _dirs(self._link, state)
         look = Look(
@@ -143,7 +145,7 @@ def _described(reader: ClusterReader, groups: list[Group]) -> list[Group]:
 
 
 def _lags(
-    reader: ClusterReader, groups: list[Group]
+    reader: ClusterReader, groups: list[Group], *, times: bool
 ) -> tuple[tuple[GroupLag, ...], tuple[str, ...]]:
     """And the groups whose coordinator does not answer."""
     found: list[GroupLag] = []
@@ -153,7 +155,7 @@ def _lags(
         by_coordinator[each.coordinator].append(each)
     for theirs in by_coordinator.values():
         try:
-            found += reader.lags(reader.described(theirs))
+            found += reader.lags(reader.described(theirs), times=times, starts=False)
         except Failure:
             unread += [each.name for each in theirs]
     return tuple(found), tuple(unread)

@@ -211,12 +211,16 @@ class ClusterReader:
 
     # Lag
 
-    def lags(self, groups: Iterable[Group], *, times: bool = True) -> list[GroupLag]:
+    def lags(
+        self, groups: Iterable[Group], *, times: bool = True, starts: bool = True
+    ) -> list[GroupLag]:
+        """Without the times of records, or the beginnings of logs, for who does not need them."""
         groups = list(groups)
         committed = self.committed(groups)
         places = {group.name: _places(group, committed.get(group.name, {})) for group in groups}
         everything = {place for some in places.values() for place in some}
-        starts, ends = self.starts(everything), self.ends(everything)
+        begin = self.starts(everything) if starts else {}
+        ends = self.ends(everything)
         behind = [
             (place, offset)
             for offsets in committed.values()
@@ -233,7 +237,7 @@ class ClusterReader:
             return PartitionLag(
                 place,
                 offset,
-                starts.get(place),
+                begin.get(place),
                 ends.get(place),
                 unread_ms,
                 group.owner_of(place),

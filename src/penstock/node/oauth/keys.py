@@ -70,7 +70,7 @@ class SigningKeys:
                 with open(path, "rb") as file:
                     self._take(file.read(ANSWER_BYTES_MAX))
         except (OSError, ValueError) as error:
-            log.error("signing keys cannot be read", source=path, reason=str(error))
+            log.error("signing keys cannot be read", path=path, reason=str(error))
 
     async def _fetch(self) -> None:
         url = self._config.jwks_url
@@ -78,7 +78,7 @@ class SigningKeys:
             self._take(await asyncio.to_thread(_read_url, url))
             self._backoff_ms = self._config.backoff_ms
         except (OSError, ValueError) as error:
-            log.error("signing keys cannot be read", source=url, reason=str(error))
+            log.error("signing keys cannot be read", url=url, reason=str(error))
             self._loop.call_later(self._backoff_ms / 1000, self.refresh)
             self._backoff_ms = min(2 * self._backoff_ms, self._config.backoff_ms_max)
         finally:
@@ -87,7 +87,7 @@ class SigningKeys:
     def _take(self, data: bytes) -> None:
         """All or none: a set that cannot be read leaves the keys that were there."""
         self._by_id = signing_keys(json.loads(data))
-        log.info("signing keys", source=self._config.jwks_url, count=len(self._by_id))
+        log.info("signing keys", url=self._config.jwks_url, count=len(self._by_id))
 
 
 def signing_keys(document: Mapping[str, Any]) -> dict[str, PyJWK]:
