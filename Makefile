@@ -54,10 +54,11 @@ conformance: $(READY) ## real clients and Kafka's tools; TARGET=cluster: on thre
 	@$(BIN)/python -m pytest -n $(WORKERS) tests/conformance tests/pipelines --target $(TARGET) --conformance-report .cache/conformance/$(TARGET).json $(PYTEST_ARGS)
 
 conformance-table: $(READY) ## write docs/conformance.md from the last conformance runs
-	@$(BIN)/python tools/conformance_table.py $(wildcard .cache/conformance/*.json)
+	@$(BIN)/python -m tools.conformance_table $(wildcard .cache/conformance/*.json)
 
-authorization: $(READY) ## every API at every version, as users with one grant each, beside Apache Kafka (three minutes)
+authorization: $(READY) ## every API at every version, as users with one grant each, beside Apache Kafka; writes docs/conformance.md (three minutes)
 	@AUTHORIZATION=long $(BIN)/python -m pytest -n 0 tests/authorization $(PYTEST_ARGS)
+	@$(BIN)/python -m tools.conformance_table
 
 hostile: $(READY) ## hostile input beside a well-behaved client, also on Apache Kafka; writes docs/reliability.md (half an hour)
 	-@$(BIN)/python -m pytest -n 0 tests/hostile --target kafka --hostile-requests 20000 --hostile-report .cache/hostile/kafka.json $(PYTEST_ARGS)

@@ -39,6 +39,9 @@ TURNS = (
     "tests/chaos/*",
     "three nodes",
     "tests/mixed/test_both_kinds.py",
+    "apache kafka",
+    "tests/unit/cli/test_cli_three_nodes.py",
+    "tests/unit/cli/test_cli_local.py",
     "tests/conformance/*",
 )
 """The scopes to begin with; the others follow as they were collected."""

@@ -2,10 +2,11 @@
 
     pytest tests/conformance tests/pipelines --target kafka \\
         --conformance-report .cache/conformance/kafka.json
-    python tools/conformance_table.py .cache/conformance/*.json
+    python -m tools.conformance_table .cache/conformance/*.json
 
 A feature may be shown by several tests; it passes when all of them do. A target may have several
-reports, of parts of the suite: of a test in more than one of them, the last counts.
+reports, of parts of the suite: of a test in more than one of them, the last counts. The comparison
+of access control is always the one that is kept; without reports, only that is written anew.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from dataclasses import dataclass, field
 from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+from tools import access_comparison
 
 LIBRARIES = ("confluent-kafka", "kafka-python", "aiokafka")
 COLUMNS = (*LIBRARIES, "Java client", "raw requests")
@@ -195,12 +198,15 @@ def _line(*cells: str) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description="Write the conformance page from test reports.")
-    parser.add_argument("reports", nargs="+", type=Path, help="JSON written by the suite")
+    parser.add_argument("reports", nargs="*", type=Path, help="JSON written by the suite")
     parser.add_argument("--output", type=Path, default=Path("docs/conformance.md"))
     options = parser.parse_args()
-    table, counts = read_reports(options.reports)
+    if options.reports:
+        page = render(*read_reports(options.reports))
+    else:
+        page = options.output.read_text()
     options.output.parent.mkdir(parents=True, exist_ok=True)
-    options.output.write_text(render(table, counts))
+    options.output.write_text(access_comparison.with_section(page, access_comparison.read()))
     print(f"wrote {options.output}")
 
 

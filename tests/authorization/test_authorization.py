@@ -13,10 +13,12 @@ import pytest
 
 from penstock.handlers.authorization.guard import GUARDS, UNGUARDED
 from penstock.handlers.table import BROKER_MODULES, CONTROLLER_MODULES
-from tests.authorization import record
+from tests.authorization import record, report
 from tests.authorization.cases import all_cases
 from tests.authorization.comparison import ask_all
+from tests.authorization.grants import USERS
 from tests.authorization.target import apache_kafka, penstock
+from tools.apache_kafka import VERSION as KAFKA_VERSION
 
 long_form = pytest.mark.skipif(
     os.environ.get("AUTHORIZATION") != "long", reason="make authorization runs it"
@@ -40,6 +42,7 @@ def test_answers_at_every_version(tmp_path: Path) -> None:
     with penstock(tmp_path) as broker:
         ours = ask_all(broker.secured, newest_only=False)
     assert not list(record.differences(theirs, ours))
+    report.write(theirs, ours, KAFKA_VERSION)
 
 
 @long_form
@@ -47,6 +50,15 @@ def test_answers_at_every_version(tmp_path: Path) -> None:
 def test_write_down_what_apache_kafka_says(tmp_path: Path) -> None:
     with apache_kafka(tmp_path) as address:
         record.write(ask_all(address, newest_only=True))
+
+
+def test_the_report_is_of_these_questions() -> None:
+    """docs/conformance.md is made of it. After a new question: `make authorization`."""
+    kept = report.read()
+    assert [one["question"] for one in kept["questions"]] == [one.name for one in all_cases()]
+    assert kept["users"] == len(USERS)
+    assert kept["differences"] == [each._asdict() for each in record.DIFFERENCES]
+    assert all(one["same"] + one["argued"] == one["answers"] for one in kept["questions"])
 
 
 def test_every_api_is_asked() -> None:

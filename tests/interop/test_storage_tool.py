@@ -18,8 +18,8 @@ from penstock.testing.port import free_port
 from penstock.testing.record import produce_records, read_records
 from tests.unit.cli.conftest import PENSTOCK
 from tests.unit.cli.test_cli_start import started
-from tools.apache_kafka import run_tool
 from tools.brief_kafka import brief_kafka
+from tools.tool_host import shared_tool_host
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(300)]
 
@@ -73,7 +73,7 @@ class Node:
 
     def format_there(self, *options: str) -> str:
         command = ["format", "-t", CLUSTER_ID, "-c", self.file, *AS_OURS, *options]
-        done = run_tool("kafka-storage", command)
+        done = shared_tool_host().run("kafka-storage", command)
         assert (done.returncode, done.stderr) == (0, ""), done
         return done.stdout
 
@@ -154,7 +154,7 @@ def test_each_finds_what_the_other_formatted(tmp_path: Path) -> None:
     ours.format_here("--standalone")
     theirs.format_there("--standalone")
     for node in (ours, theirs):
-        there = run_tool("kafka-storage", ["info", "-c", node.file])
+        there = shared_tool_host().run("kafka-storage", ["info", "-c", node.file])
         here = subprocess.run(
             [PENSTOCK, "storage", "info", "-c", node.file], capture_output=True, text=True
         )
@@ -179,9 +179,11 @@ def test_both_start_from_it(tmp_path: Path, who: str, how: str) -> None:
     kafka = brief_kafka(node.data, settings, port=node.port)
     with kafka:
         produce_records(kafka.bootstrap_servers, "from-kafka", "one")
-        features = run_tool(
-            "kafka-features", ["--bootstrap-server", kafka.bootstrap_servers, "describe"]
-        ).stdout
+        features = (
+            shared_tool_host()
+            .run("kafka-features", ["--bootstrap-server", kafka.bootstrap_servers, "describe"])
+            .stdout
+        )
     assert "metadata.version" in features and "FinalizedVersionLevel: 4.3-IV0" in features
     level = {"standalone": "1", "fixed": "0"}[how]
     (kraft,) = [line for line in features.splitlines() if "kraft.version" in line]
@@ -204,7 +206,7 @@ def test_penstock_starts_from_it(tmp_path: Path, who: str) -> None:
 
 def test_what_each_release_begins_with() -> None:
     for level, release in RELEASES.items():
-        told = run_tool("kafka-storage", ["version-mapping", "-r", release]).stdout
+        told = shared_tool_host().run("kafka-storage", ["version-mapping", "-r", release]).stdout
         found = dict(line.split("=") for line in told.split("\n") if line)
         assert found.pop("metadata.version") == f"{level} ({release})"
         found.pop("kraft.version")

@@ -28,7 +28,8 @@ def test_every_example_runs(
         exec(example, names)
     with Relay(URL, penstock.bootstrap_servers):
         wait_empty(URL)
-        [placed] = consume("billing", "orders.placed", bootstrap_servers=penstock.bootstrap_servers)
+        patient = {"bootstrap_servers": penstock.bootstrap_servers, "timeout_s": 60.0}
+        [placed] = consume("billing", "orders.placed", **patient)
         assert placed.value == {"order": "o-1", "total": 95}
         for _ in range(2):
             names["order_charge"](names["connection"], placed)
@@ -37,7 +38,7 @@ def test_every_example_runs(
             wait_until(lambda: rows(URL, "select state from penstock_call") == [("done",)], "call")
         # A topic that is not there yet cannot be read.
         wait_empty(URL)
-        [paid] = consume("look", "orders.paid", bootstrap_servers=penstock.bootstrap_servers)
+        [paid] = consume("look", "orders.paid", **patient)
     close()
     key = inbox.idempotency_key(placed, "charge")
     assert paid.value == {"receipt": f"charged 95 for {key}"}

@@ -21,7 +21,7 @@ from penstock.testing.port import free_port
 from tests.page_kit import sections
 from tests.security.tls_kit import PATIENCE_S, asks
 from tests.unit.cli.conftest import PENSTOCK
-from tools.apache_kafka import run_tool
+from tools.tool_host import shared_tool_host
 
 
 def penstock(*arguments: str, stdin: str = "") -> str:
@@ -109,7 +109,7 @@ def test_javas_tools(broker: Broker, made: Path) -> None:
     config = ["--command-config", str(made / "alice.properties")]
 
     def run(name: str, *arguments: str, stdin: str | None = None) -> str:
-        done = run_tool(name, [*to, *config, *arguments], stdin=stdin)
+        done = shared_tool_host().run(name, [*to, *config, *arguments], stdin=stdin)
         assert done.returncode == 0, done.stderr + done.stdout
         return done.stdout
 

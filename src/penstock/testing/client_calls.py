@@ -21,7 +21,7 @@ class ClientCalls:
         config: Mapping[str, object] | None = None,
         *,
         replication_factor: int = -1,
-        timeout_s: float = 10.0,
+        timeout_s: float = 30.0,
     ) -> None:
         from penstock.testing.record import create_topic
 
@@ -39,7 +39,7 @@ class ClientCalls:
         partition: int | None = None,
         headers: Sequence[tuple[str, bytes | None]] = (),
         timestamp_ms: int | None = None,
-        timeout_s: float = 10.0,
+        timeout_s: float = 30.0,
         settings: Mapping[str, Any] | None = None,
     ) -> list[Record]:
         """Send values, or (key, value) pairs, and wait for the acknowledgements.
@@ -67,7 +67,7 @@ class ClientCalls:
         partition: int | None = None,
         start: int = 0,
         count: int | None = None,
-        timeout_s: float = 10.0,
+        timeout_s: float = 30.0,
         settings: Mapping[str, Any] | None = None,
     ) -> list[Record]:
         """All records there are, or wait for `count` of them; by partition, then by offset."""

@@ -57,7 +57,7 @@ def produce_records(
     partition: int | None = None,
     headers: Sequence[tuple[str, bytes | None]] = (),
     timestamp_ms: int | None = None,
-    timeout_s: float = 10.0,
+    timeout_s: float = 30.0,
     settings: Mapping[str, Any] | None = None,
 ) -> list[Record]:
     """Send and wait; the records as they stand in the log, in the order given."""
@@ -112,7 +112,7 @@ def read_records(
     partition: int | None = None,
     start: int = 0,
     count: int | None = None,
-    timeout_s: float = 10.0,
+    timeout_s: float = 30.0,
     settings: Mapping[str, Any] | None = None,
 ) -> list[Record]:
     """All up to the end as it is now, or wait for `count`; by partition, then by offset."""

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tools import conformance_table
+from tools import access_comparison, conformance_table
+
+ROOT = Path(__file__).parents[3]
 
 Result = dict[str, str | int]
 _numbers = itertools.count()
@@ -97,3 +99,21 @@ def test_three_nodes_have_a_column_once_they_ran(tmp_path: Path) -> None:
     text = page(tmp_path, penstock=one, cluster=three, kafka=one)
     assert "| Headers |  |  | ✓ | ✗ | ✓ |" in text
     assert "- Penstock, three nodes: 1 failed of 1 tests" in text
+
+
+def test_the_page_has_the_comparison_that_is_kept() -> None:
+    page = (ROOT / "docs" / "conformance.md").read_text()
+    report = json.loads((ROOT / access_comparison.KEPT).read_text())
+    assert page.endswith(access_comparison.section(report))
+
+
+def test_a_difference_without_a_reason_is_counted() -> None:
+    question = {"api": "Fetch", "question": "fetch", "versions": [4, 5]}
+    counts = {"answers": 6, "same": 3, "argued": 2}
+    text = access_comparison.section(
+        {"kafka": "4.3.0", "users": 3, "questions": [question | counts], "differences": []}
+    )
+    assert "| Fetch | fetch | 4–5 | 6 | 3 | 2 |" in text
+    words = " ".join(text.split())
+    assert "2 questions with 6 answers; 3 are Apache Kafka's 4.3.0, 2 differ for" in words
+    assert "and 1 for none" in words
