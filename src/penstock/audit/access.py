@@ -188,4 +188,5 @@ BY_API: Final[dict[int, Watch]] = {
     25: of_group,
     28: of_transactional_offsets,
     68: of_group,
+    88: of_group,
 }

@@ -26,9 +26,7 @@ SUPPORTED_FEATURES: Mapping[str, tuple[int, int]] = {
 """Levels a log may name and still be read here; not what is served."""
 
 CHANGEABLE_FEATURES: Mapping[str, tuple[int, int]] = {
-    name: levels
-    for name, levels in SUPPORTED_FEATURES.items()
-    if name not in ("share.version", "streams.version")
+    name: levels for name, levels in SUPPORTED_FEATURES.items() if name not in ("share.version",)
 }
 """Those whose levels are kept to here, so that they may be chosen while the cluster runs."""
 
@@ -36,6 +34,7 @@ BOOTSTRAP_FEATURES: Mapping[str, int] = {
     METADATA_VERSION: METADATA_LEVEL,
     ELIGIBLE_LEADERS: 1,
     "group.version": 1,
+    "streams.version": 1,
     "transaction.version": 2,
 }
 

@@ -73,9 +73,7 @@ class GroupHost(CoordinatorHost[GroupShard, GroupEntry]):
 
     async def _tell(self, names: set[str], gone: dict[str, TopicId]) -> None:
         for index in list(self._loaded):
-            await self._ask_patiently(
-                index, lambda shard: shard.consumer.decide_topics_changed(names)
-            )
+            await self._ask_patiently(index, lambda shard: shard.decide_topics_changed(names))
         if gone:
             await self.forget_topics(gone)
 
@@ -130,7 +128,7 @@ class GroupHost(CoordinatorHost[GroupShard, GroupEntry]):
         await led.runtime.submit(lambda shard: shard.decide_loaded(self._clock.now_ms()))
 
 
-_CONSUMER_NUMBERS = (
+_NUMBERS = (
     "group.consumer.session.timeout.ms",
     "group.consumer.min.session.timeout.ms",
     "group.consumer.max.session.timeout.ms",
@@ -141,6 +139,19 @@ _CONSUMER_NUMBERS = (
     "group.consumer.min.assignment.interval.ms",
     "group.consumer.max.assignment.interval.ms",
     "group.consumer.max.size",
+    "group.streams.session.timeout.ms",
+    "group.streams.min.session.timeout.ms",
+    "group.streams.max.session.timeout.ms",
+    "group.streams.heartbeat.interval.ms",
+    "group.streams.min.heartbeat.interval.ms",
+    "group.streams.max.heartbeat.interval.ms",
+    "group.streams.assignment.interval.ms",
+    "group.streams.min.assignment.interval.ms",
+    "group.streams.max.assignment.interval.ms",
+    "group.streams.initial.rebalance.delay.ms",
+    "group.streams.num.standby.replicas",
+    "group.streams.max.standby.replicas",
+    "group.streams.max.size",
 )
 
 
@@ -158,5 +169,5 @@ def group_config(config: BrokerConfig) -> GroupConfig:
         ),
         group_consumer_assignors=tuple(config.get("group.consumer.assignors")),
         group_consumer_migration_policy=str(config.get("group.consumer.migration.policy")),
-        **{name.replace(".", "_"): int(config.get(name)) for name in _CONSUMER_NUMBERS},
+        **{name.replace(".", "_"): int(config.get(name)) for name in _NUMBERS},
     )

@@ -9,22 +9,32 @@ from penstock.group.classic.group_set import ClassicGroups
 from penstock.group.consumer.group import ConsumerGroup, ConsumerGroups
 from penstock.group.consumer.record import group_tombstones
 from penstock.group.record import GroupRecord, group_tombstone
+from penstock.group.streams.group import StreamsGroup, StreamsGroups
 
-AnyGroup = ClassicGroup | ConsumerGroup
+AnyGroup = ClassicGroup | ConsumerGroup | StreamsGroup
 
 
 class Groups:
-    __slots__ = ("_classic", "_consumer")
+    __slots__ = ("_classic", "_consumer", "_streams")
 
-    def __init__(self, classic: ClassicGroups, consumer: ConsumerGroups) -> None:
+    def __init__(
+        self, classic: ClassicGroups, consumer: ConsumerGroups, streams: StreamsGroups
+    ) -> None:
         self._classic = classic
         self._consumer = consumer
+        self._streams = streams
 
     def find(self, group_id: str) -> AnyGroup | None:
-        return self._consumer.find(group_id) or self._classic.find(group_id)
+        return (
+            self._consumer.find(group_id)
+            or self._streams.find(group_id)
+            or self._classic.find(group_id)
+        )
 
     def ids(self) -> list[str]:
-        return list(dict.fromkeys([*self._classic.ids(), *self._consumer.ids()]))
+        return list(
+            dict.fromkeys([*self._classic.ids(), *self._consumer.ids(), *self._streams.ids()])
+        )
 
     def __iter__(self) -> Iterator[AnyGroup]:
         for group_id in self.ids():
@@ -37,4 +47,8 @@ def tombstones_of(group: AnyGroup) -> list[GroupRecord]:
     """Of a group without members."""
     if isinstance(group, ConsumerGroup):
         return group_tombstones(group.group_id)
+    if isinstance(group, StreamsGroup):
+        from penstock.group.streams.record import group_tombstones as streams_tombstones
+
+        return streams_tombstones(group.group_id)
     return [group_tombstone(group.group_id)]

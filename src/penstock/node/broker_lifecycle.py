@@ -40,8 +40,8 @@ _HOPELESS = {
     ),
     ErrorCode.INVALID_REGISTRATION: "the controller refuses the registration",
     ErrorCode.UNSUPPORTED_VERSION: (
-        "the cluster has features that this node does not serve: share.version and streams.version "
-        "must be 0, `kafka-features.sh downgrade` turns them off"
+        "the cluster has features that this node does not serve: share.version must be 0, "
+        "`kafka-features.sh downgrade` turns it off"
     ),
 }
 

@@ -40,6 +40,7 @@ from penstock.group.consumer.state import MemberState
 from penstock.group.consumer.topic import TopicView
 from penstock.group.consumer.view import described, described_missing
 from penstock.group.record import GroupEntry, group_tombstone
+from penstock.group.streams.group import StreamsGroups
 from penstock.group.timer import RejoinTimer, ResyncTimer, RevocationTimer, SessionTimer
 from penstock.machine import Decision
 from penstock.model.error import ApiError
@@ -55,13 +56,22 @@ ReplyT = TypeVar("ReplyT")
 
 
 class ConsumerCoordinator:
-    __slots__ = ("_classic_groups", "_config", "_new_uuid", "_overrides", "groups", "topics")
+    __slots__ = (
+        "_classic_groups",
+        "_config",
+        "_new_uuid",
+        "_overrides",
+        "_streams_groups",
+        "groups",
+        "topics",
+    )
 
     def __init__(
         self,
         config: GroupConfig,
         classic_groups: ClassicGroups,
         groups: ConsumerGroups,
+        streams_groups: StreamsGroups,
         topics: TopicView,
         overrides: Overrides,
         new_uuid: Callable[[], str],
@@ -70,6 +80,7 @@ class ConsumerCoordinator:
         self.topics = topics
         self._config = config
         self._classic_groups = classic_groups
+        self._streams_groups = streams_groups
         self._overrides = overrides
         self._new_uuid = new_uuid
 
@@ -99,8 +110,7 @@ class ConsumerCoordinator:
         for group_id in group_ids:
             group = self.groups.find(group_id)
             if group is None:
-                is_classic = self._classic_groups.find(group_id) is not None
-                found.append(described_missing(group_id, is_classic))
+                found.append(described_missing(group_id, self._is_other(group_id)))
             else:
                 default = self._config.group_consumer_assignors[0]
                 found.append(described(group, self.topics, default))
@@ -189,8 +199,8 @@ class ConsumerCoordinator:
         if group is not None:
             return self.draft(group, now_ms)
         classic = self._classic_groups.find(group_id)
-        if not may_make:
-            reason = "not found" if classic is None else "is not a consumer group"
+        if not may_make or group_id in self._streams_groups:
+            reason = "is not a consumer group" if self._is_other(group_id) else "not found"
             raise group_not_found(f"Group {group_id} {reason}.")
         draft = self.draft(ConsumerGroup(group_id), now_ms)
         if classic is None:
@@ -203,6 +213,11 @@ class ConsumerCoordinator:
         if self._classic_groups.is_stored(group_id):
             draft.write_first(group_tombstone(group_id))
         return draft
+
+    def _is_other(self, group_id: str) -> bool:
+        """Whether it is a group of another kind."""
+        is_classic = self._classic_groups.find(group_id) is not None
+        return is_classic or group_id in self._streams_groups
 
     def _leave(self, request: ConsumerGroupHeartbeatRequest, now_ms: int) -> HeartbeatDecision:
         draft = self._open(request.group_id, False, now_ms)

@@ -30,19 +30,19 @@ def settings_of(config: GroupConfig, overrides: Mapping[str, str]) -> ConsumerSe
             config.group_consumer_assignment_interval_ms,
         )
     return ConsumerSettings(
-        _within(
+        within(
             overrides.get("consumer.session.timeout.ms"),
             config.group_consumer_session_timeout_ms,
             config.group_consumer_min_session_timeout_ms,
             config.group_consumer_max_session_timeout_ms,
         ),
-        _within(
+        within(
             overrides.get("consumer.heartbeat.interval.ms"),
             config.group_consumer_heartbeat_interval_ms,
             config.group_consumer_min_heartbeat_interval_ms,
             config.group_consumer_max_heartbeat_interval_ms,
         ),
-        _within(
+        within(
             overrides.get("consumer.assignment.interval.ms"),
             config.group_consumer_assignment_interval_ms,
             config.group_consumer_min_assignment_interval_ms,
@@ -51,5 +51,5 @@ def settings_of(config: GroupConfig, overrides: Mapping[str, str]) -> ConsumerSe
     )
 
 
-def _within(text: str | None, default: int, lowest: int, highest: int) -> int:
+def within(text: str | None, default: int, lowest: int, highest: int) -> int:
     return default if text is None else max(lowest, min(int(text), highest))

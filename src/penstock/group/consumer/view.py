@@ -15,21 +15,11 @@ from penstock.protocol.messages.consumer_group_describe import (
     Member,
     TopicPartitions,
 )
-from penstock.protocol.messages.list_groups import ListedGroup
 
 CONSUMER_TYPE = "consumer"
 
 _CLASSIC_MEMBER = 0
 _CONSUMER_MEMBER = 1
-
-
-def listed(group: ConsumerGroup) -> ListedGroup:
-    return ListedGroup(
-        group_id=group.group_id,
-        protocol_type=CONSUMER_TYPE,
-        group_state=group.state.value,
-        group_type=CONSUMER_TYPE,
-    )
 
 
 def described(group: ConsumerGroup, topics: TopicView, default_assignor: str) -> DescribedGroup:
@@ -43,8 +33,8 @@ def described(group: ConsumerGroup, topics: TopicView, default_assignor: str) ->
     )
 
 
-def described_missing(group_id: str, is_classic: bool) -> DescribedGroup:
-    reason = "is not a consumer group" if is_classic else "not found"
+def described_missing(group_id: str, is_other: bool) -> DescribedGroup:
+    reason = "is not a consumer group" if is_other else "not found"
     return DescribedGroup(
         group_id=group_id,
         error_code=ErrorCode.GROUP_ID_NOT_FOUND,

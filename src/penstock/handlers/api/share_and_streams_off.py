@@ -1,6 +1,6 @@
-"""Share groups and streams groups: what a broker whose cluster has these features off answers.
+"""Share groups: what a broker whose cluster has this feature off answers.
 
-Apache Kafka with `share.version` and `streams.version` at 0 lists their APIs all the same, and
+Apache Kafka with `share.version` at 0 lists their APIs all the same, and
 answers each that it does not support it; of share state no partition is anybody's. Clients and
 tools go by the list to tell how old a broker is.
 """
@@ -26,8 +26,6 @@ from penstock.protocol.messages import (
     share_fetch,
     share_group_describe,
     share_group_heartbeat,
-    streams_group_describe,
-    streams_group_heartbeat,
     write_share_group_state,
 )
 
@@ -132,12 +130,6 @@ _ANSWERS: dict[type[Entity], Callable[[Any], Entity]] = {
         read_share_group_state_summary.ReadStateSummaryResult,
         read_share_group_state_summary.PartitionResult,
         "read share group state summary",
-    ),
-    streams_group_heartbeat.StreamsGroupHeartbeatRequest: lambda _: (
-        streams_group_heartbeat.StreamsGroupHeartbeatResponse(error_code=OFF, status=[])
-    ),
-    streams_group_describe.StreamsGroupDescribeRequest: _describe(
-        streams_group_describe.StreamsGroupDescribeResponse, streams_group_describe.DescribedGroup
     ),
     describe_share_group_offsets.DescribeShareGroupOffsetsRequest: _describe_offsets,
     alter_share_group_offsets.AlterShareGroupOffsetsRequest: lambda _: (

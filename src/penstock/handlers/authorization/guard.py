@@ -51,18 +51,19 @@ GUARDS: Final = {
     68: "consumer_group",
     69: "consumer_group",
     75: "metadata",
+    88: "streams_group",
+    89: "streams_group",
 }
 """The module in this package, by the number of the API; `cluster` for all others."""
 
 UNGUARDED: Final = frozenset(
     {
         *(1, 17, 18, 36, 39, 40),
-        *(76, 77, 78, 79, *range(83, 93)),
+        *(76, 77, 78, 79, *range(83, 88), 90, 91, 92),
     }
 )
 """A fetch looks at each partition when it reads it (`handlers/fetch`). Who logs in has no principal
-yet. Tokens are renewed and ended by those they name. Share and streams groups are not served to
-anybody."""
+yet. Tokens are renewed and ended by those they name. Share groups are not served to anybody."""
 
 QUORUM: Final = "quorum_request"
 """The API module that serves fetches of the metadata log."""

@@ -20,7 +20,7 @@ from penstock.metadata.release import (
 from penstock.metadata.version import METADATA_LEVEL, METADATA_VERSION
 from penstock.node.format.error import FormatError
 
-NOT_SERVED: Final = ("share.version", "streams.version")
+NOT_SERVED: Final = ("share.version",)
 
 
 def parse_features(texts: Iterable[str]) -> dict[str, int]:
