@@ -7,9 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.conformance.conftest import BROKER_SETTINGS
+from tests.conformance.clients.admin_confluent import ConfluentAdmin
+from tests.conformance.conftest import BROKER_SETTINGS, wait_until
 from tests.conformance.own_broker import bring_down_and_up, own_broker
-from tests.conformance.streams_shop import Shop
+from tests.conformance.streams_shop import APPLICATION, Shop
 from tools.tool_host import shared_tool_host
 
 pytestmark = [pytest.mark.java, pytest.mark.client("Kafka Streams")]
@@ -26,6 +27,10 @@ SETTINGS = BROKER_SETTINGS | {
     "group.streams.assignment.interval.ms": "100",
 }
 BY_STREAMS = {"group.protocol": "streams"}
+RESET = (
+    *("--reset-offsets", "--group", APPLICATION, "--input-topic", "orders"),
+    *("--to-earliest", "--execute"),
+)
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +71,67 @@ def _tool(shop: Shop, *words: str) -> subprocess.CompletedProcess[str]:
     return shared_tool_host().run("kafka-streams-groups", [*where, *words])
 
 
+def _rows(done: subprocess.CompletedProcess[str], header: int = 1) -> list[str]:
+    """What the tool prints, a space between two columns, without the line of their names."""
+    lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
+    return [line for line in lines if line][header:]
+
+
+def _lags(shop: Shop) -> list[str]:
+    return [row.split()[-1] for row in _rows(_tool(shop, "--describe", "--group", APPLICATION))]
+
+
 @pytest.mark.feature("Streams groups: each record once while an instance is killed")
 def test_each_record_once(shop: Shop) -> None:
     assert sorted(shop.pairs("copies")) == sorted(shop.orders.items())
     assert shop.last("totals") == shop.expected_totals()
+
+
+@pytest.mark.feature("Streams groups: the broker makes the internal topics, as the topology says")
+def test_internal_topics(shop: Shop) -> None:
+    admin = ConfluentAdmin(shop.address)
+    expected = {
+        f"{APPLICATION}-by-customer-repartition": "delete",
+        f"{APPLICATION}-names-changelog": "compact",
+        f"{APPLICATION}-sums-changelog": "compact",
+        f"{APPLICATION}-counts-changelog": "compact,delete",
+    }
+    for topic, policy in expected.items():
+        assert admin.describe_config("topic", topic)["cleanup.policy"].value == policy, topic
+
+
+@pytest.mark.feature("kafka-streams-groups: list, and describe with members, tasks and lag")
+def test_describe(shop: Shop) -> None:
+    """Each instance has half of the tasks, and a standby of what the other has of the stores."""
+
+    def members() -> list[str]:
+        return _rows(_tool(shop, "--describe", "--group", APPLICATION, "--members", "--verbose"))
+
+    def shared() -> bool:
+        return sum("TARGET-STANDBY: 1:[" in one for one in members()) == 2
+
+    wait_until(shared)
+    wait_until(lambda: _rows(_tool(shop, "--list", "--state")) == [f"{APPLICATION} Stable"])
+    assert _rows(_tool(shop, "--list"), header=0) == [APPLICATION]
+    standing = _rows(_tool(shop, "--describe", "--group", APPLICATION, "--state"))
+    assert standing[0].endswith("Stable 2")
+    wait_until(lambda: _lags(shop) == ["0"] * 6)
+
+
+@pytest.mark.feature("kafka-streams-groups: refused while the group has members")
+def test_refusals(shop: Shop) -> None:
+    reset = _tool(shop, *RESET)
+    assert "can only be reset if the group 'order-totals' is inactive" in reset.stdout
+    assert "is not EMPTY" in _tool(shop, "--delete", "--group", APPLICATION).stdout
+
+
+@pytest.mark.feature("kafka-streams-groups: offsets reset and deleted, and the group deleted")
+def test_reset_and_delete(shop: Shop) -> None:
+    shop.close()
+    wait_until(lambda: _rows(_tool(shop, "--list", "--state")) == [f"{APPLICATION} Empty"])
+    assert _rows(_tool(shop, *RESET)) == [f"{APPLICATION} orders {one} 0" for one in range(2)]
+    gone = _tool(shop, "--delete-offsets", "--group", APPLICATION, "--input-topic", "customers")
+    assert gone.stdout.count("Successful") == 2
+    done = _tool(shop, "--delete", "--group", APPLICATION)
+    assert "was successful" in done.stdout
+    assert _rows(_tool(shop, "--list"), header=0) == []
