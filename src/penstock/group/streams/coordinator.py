@@ -77,8 +77,10 @@ class StreamsCoordinator:
             check_request(request, self._config)
             if is_leaving(request):
                 return self._leave(request, now_ms)
-            draft = self._open(request.group_id, request.member_epoch == JOINING_EPOCH, now_ms)
-            check_size(draft.group, request.member_id, self._config.group_streams_max_size)
+            joins = request.member_epoch == JOINING_EPOCH
+            draft = self._open(request.group_id, joins, now_ms)
+            if joins:
+                check_size(draft.group, request.member_id, self._config.group_streams_max_size)
             settings = self._settings_of(request.group_id)
             return draft.decision(heartbeat(draft, request, caller, settings))
         except ApiError as error:
