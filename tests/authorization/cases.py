@@ -62,6 +62,7 @@ def all_cases() -> list[Case]:
         cluster_cases,
         config_cases,
         group_cases,
+        streams_cases,
         token_cases,
         topic_cases,
         transaction_cases,

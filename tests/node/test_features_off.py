@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 
 from penstock.model.error import ErrorCode
+from penstock.protocol.entity import Entity
 from penstock.protocol.frame import API_BY_KEY
 from penstock.protocol.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
@@ -30,6 +31,8 @@ from tests.node.share_and_streams_kit import (
 )
 from tests.node.wire_kit import Wire
 
+UPGRADE, SAFE_DOWNGRADE = 1, 2
+
 
 @pytest.fixture
 def wire(penstock: Broker) -> Any:
@@ -46,10 +49,33 @@ def codes(answer: Any) -> list[int]:
     return [answer.error_code] if groups is None else [group.error_code for group in groups]
 
 
-def test_share_and_streams_groups(wire: Wire) -> None:
-    for key, request in {**share_requests(), **streams_requests()}.items():
+def check_unsupported(wire: Wire, requests: dict[int, Entity]) -> None:
+    for key, request in requests.items():
         answer = wire.call(request, newest(key))
         assert set(codes(answer)) == {ErrorCode.UNSUPPORTED_VERSION}, API_BY_KEY[key].name
+
+
+def test_share_groups(wire: Wire) -> None:
+    check_unsupported(wire, share_requests())
+
+
+def set_streams_level(wire: Wire, level: int, upgrade_type: int) -> None:
+    update = FeatureUpdateKey(
+        feature="streams.version", max_version_level=level, upgrade_type=upgrade_type
+    )
+    answer = wire.call(UpdateFeaturesRequest(feature_updates=[update]), 2)
+    assert answer.error_code == ErrorCode.NONE
+
+
+def test_streams_groups(wire: Wire) -> None:
+    """On in a new cluster; a cluster of before turns them on while it runs."""
+    set_streams_level(wire, 0, SAFE_DOWNGRADE)
+    try:
+        check_unsupported(wire, streams_requests())
+    finally:
+        set_streams_level(wire, 1, UPGRADE)
+    answer = wire.call(streams_requests()[89], 0)
+    assert set(codes(answer)) == {ErrorCode.GROUP_ID_NOT_FOUND}
 
 
 def test_share_state_is_nobodys(wire: Wire) -> None:

@@ -1,9 +1,9 @@
 """Who gets which task: sticky, as Kafka's own assignor for streams groups.
 
 Its guarantees: every task is active at exactly one member; no member has more active tasks than an
-even share, rounded up; a task stays where it is active, or goes to where a standby of it is, as long
-as that member has room; copies of a task never share a process. Standbys that no process is left
-for are not assigned.
+even share, rounded up; a task stays where it is active, or goes to where a standby of it is, as
+long as that member has room; copies of a task never share a process. Standbys that no process is
+left for are not assigned.
 """
 
 from __future__ import annotations
