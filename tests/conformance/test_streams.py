@@ -1,4 +1,7 @@
-"""Kafka Streams, in a group of the classic protocol."""
+"""Kafka Streams.
+
+In a group of the classic protocol.
+"""
 
 from __future__ import annotations
 

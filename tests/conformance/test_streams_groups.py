@@ -1,4 +1,7 @@
-"""Kafka Streams in a group of the streams protocol (KIP-1071): `group.protocol=streams`."""
+"""Kafka Streams.
+
+In a group of the streams protocol (KIP-1071): `group.protocol=streams`.
+"""
 
 from __future__ import annotations
 

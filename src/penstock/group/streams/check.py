@@ -18,6 +18,7 @@ from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.messages.streams_group_heartbeat import (
     RequestTaskIds,
     StreamsGroupHeartbeatRequest,
+    Topology,
 )
 
 
@@ -70,16 +71,26 @@ def _check_join(request: StreamsGroupHeartbeatRequest) -> None:
         raise invalid("Topology must be non-null when (re-)joining.")
     if request.topology.epoch < 0:
         raise invalid("The epoch of a topology must not be negative.")
-    changelogs = (
-        one for each in request.topology.subtopologies for one in each.state_changelog_topics
-    )
-    for one in changelogs:
-        if one.partitions:
-            raise ApiError(
-                ErrorCode.STREAMS_INVALID_TOPOLOGY,
-                f"Changelog topic {one.name} must have an undefined partition count, but it is "
-                f"set to {one.partitions}.",
-            )
+    _check_topology(request.topology)
+
+
+def _check_topology(topology: Topology) -> None:
+    if len({one.subtopology_id for one in topology.subtopologies}) < len(topology.subtopologies):
+        raise _invalid_topology("Two subtopologies have the same id.")
+    for subtopology in topology.subtopologies:
+        for one in subtopology.state_changelog_topics:
+            if one.partitions:
+                raise _invalid_topology(
+                    f"Changelog topic {one.name} must have an undefined partition count, but it "
+                    f"is set to {one.partitions}."
+                )
+        for one in subtopology.repartition_source_topics:
+            if one.partitions < 0:
+                raise _invalid_topology(f"Topic {one.name} has {one.partitions} partitions.")
+
+
+def _invalid_topology(message: str) -> ApiError:
+    return ApiError(ErrorCode.STREAMS_INVALID_TOPOLOGY, message)
 
 
 def _check_member(request: StreamsGroupHeartbeatRequest) -> None:
