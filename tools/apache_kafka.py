@@ -79,6 +79,7 @@ TOOL_CLASSES = {
     "kafka-share-groups": "org.apache.kafka.tools.consumer.group.ShareGroupCommand",
     "kafka-storage": "kafka.tools.StorageTool",
     "kafka-streams-application-reset": "org.apache.kafka.tools.StreamsResetter",
+    "kafka-streams-groups": "org.apache.kafka.tools.streams.StreamsGroupCommand",
     "kafka-topics": "org.apache.kafka.tools.TopicCommand",
     "kafka-transactions": "org.apache.kafka.tools.TransactionsCommand",
 }

@@ -65,6 +65,7 @@ def all_cases() -> list[Case]:
         config_cases,
         group_cases,
         share_cases,
+        streams_cases,
         token_cases,
         topic_cases,
         transaction_cases,

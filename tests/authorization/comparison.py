@@ -36,6 +36,7 @@ from tests.authorization.cases import (
 from tests.authorization.grants import ADMIN, USERS, creations
 from tests.authorization.login import Hangup, Login, wait_until
 from tests.authorization.outcome import CLOSED, Outcome, outcome_of
+from tests.authorization.streams_cases import join
 
 Table = dict[str, dict[str, Outcome]]
 """By question and version, then by user."""
@@ -57,6 +58,7 @@ def ask_all(bootstrap_servers: str, *, newest_only: bool) -> Table:
             for case, version in asked:
                 if case.api_key == CONSUMER_GROUP_DESCRIBE:
                     _join(admin)
+                    _join_streams(admin)
                 if case.api_key in OF_SHARE_GROUPS:
                     _join_share(admin)
                 if case.api_key == DESCRIBE_TOKENS:
@@ -150,6 +152,12 @@ def _join_share(admin: Login) -> None:
         return answer.assignment is not None and bool(answer.assignment.topic_partitions)
 
     wait_until(has_partitions, "a member of a share group has its partitions")
+
+
+def _join_streams(admin: Login) -> None:
+    """A member whose topology names the topic."""
+    request = join("reader", 60_000)
+    wait_until(lambda: not admin.call(request, 0).error_code, "a streams group has a member")
 
 
 def _wait_tokens(admin: Login, table: Table) -> None:

@@ -1,111 +1,35 @@
-"""Kafka Streams."""
+"""Kafka Streams.
+
+In a group of the classic protocol.
+"""
 
 from __future__ import annotations
 
 import subprocess
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from pathlib import Path
 
 import pytest
 
-from penstock.testing.record import create_topic, produce_records, read_records
 from tests.conformance.clients.admin_confluent import ConfluentAdmin
 from tests.conformance.clients.confluent import ConfluentClient
-from tests.conformance.clients.record import PATIENCE_SECONDS
-from tests.conformance.conftest import BROKER_SETTINGS, START_SECONDS, wait_until
-from tests.conformance.own_broker import OwnBroker, bring_down_and_up, own_broker
-from tools.apache_kafka import start_program
+from tests.conformance.conftest import BROKER_SETTINGS, wait_until
+from tests.conformance.own_broker import bring_down_and_up, own_broker
+from tests.conformance.streams_shop import APPLICATION, Shop
 from tools.tool_host import shared_tool_host
 
 pytestmark = [pytest.mark.java, pytest.mark.client("Kafka Streams")]
 
-SOURCE = Path(__file__).parent / "java" / "OrderTotals.java"
-APPLICATION = "order-totals"
-CUSTOMERS = 7
 SETTINGS = BROKER_SETTINGS | {
     "offsets.topic.num.partitions": "1",
     "transaction.state.log.num.partitions": "1",
     "group.min.session.timeout.ms": "1000",
 }
-STREAMS_SETTINGS = {
-    "application.id": APPLICATION,
-    "processing.guarantee": "exactly_once_v2",
+CLASSIC = {
     "num.standby.replicas": "1",
-    "commit.interval.ms": "100",
-    "repartition.purge.interval.ms": "100",
-    "statestore.cache.max.bytes": "0",
-    "consumer.auto.offset.reset": "earliest",
     "consumer.session.timeout.ms": "3000",
     "consumer.heartbeat.interval.ms": "300",
 }
-# As Java's producer places keys: tables that are joined have to agree on that.
-LIKE_JAVA = {"partitioner": "murmur2_random"}
-NAMES = {f"c{number}": f"Customer {number}" for number in range(CUSTOMERS)}
-
-
-@dataclass
-class Shop:
-    """Orders that come in, and instances of the application that work on them."""
-
-    broker: OwnBroker
-    folder: Path
-    orders: dict[str, str] = field(default_factory=dict)
-    instances: dict[str, subprocess.Popen[bytes]] = field(default_factory=dict)
-
-    @property
-    def address(self) -> str:
-        return self.broker.bootstrap_servers
-
-    def open(self, name: str, **more: str) -> None:
-        own = {"bootstrap.servers": self.address, "state.dir": str(self.folder / name)}
-        chosen = own | STREAMS_SETTINGS | {key.replace("_", "."): more[key] for key in more}
-        words = [f"{key}={value}" for key, value in chosen.items()]
-        self.instances[name] = start_program(str(SOURCE), words, self.folder / f"{name}.out")
-
-    def kill(self, name: str) -> None:
-        self.instances[name].kill()
-        self.instances.pop(name).communicate()
-
-    def close(self) -> None:
-        for instance in self.instances.values():
-            assert instance.stdin is not None
-            instance.stdin.close()
-        for name, instance in self.instances.items():
-            try:
-                instance.wait(PATIENCE_SECONDS)
-            except subprocess.TimeoutExpired:
-                instance.kill()
-                instance.wait()
-                pytest.fail(f"{name} did not end: see {self.folder}")
-        self.instances.clear()
-
-    def order(self, count: int) -> None:
-        first = len(self.orders)
-        numbers = range(first, first + count)
-        new = {f"o{n}": f"c{n % CUSTOMERS}:{n}" for n in numbers}
-        produce_records(self.address, "orders", new.items(), timeout_s=PATIENCE_SECONDS)
-        self.orders |= new
-
-    def wait_done(self) -> None:
-        """Instances that were just opened have to start first."""
-        wait_until(lambda: self.last("totals") == self.expected_totals(), START_SECONDS)
-        wait_until(lambda: len(self.pairs("copies")) >= len(self.orders))
-
-    def expected_totals(self) -> dict[str, str]:
-        totals = {}
-        for customer, name in NAMES.items():
-            amounts = [int(v.split(":")[1]) for v in self.orders.values() if v.startswith(customer)]
-            totals[customer] = f"{name}:{len(amounts)}:{sum(amounts)}"
-        return totals
-
-    def pairs(self, topic: str) -> list[tuple[str, str]]:
-        found = read_records(self.address, topic, timeout_s=PATIENCE_SECONDS)
-        return [((one.key or b"").decode(), (one.value or b"").decode()) for one in found]
-
-    def last(self, topic: str) -> dict[str, str]:
-        return dict(self.pairs(topic))
 
 
 @pytest.fixture(scope="module")
@@ -115,10 +39,8 @@ def shop(
     """Two instances at work; each is killed with -9 and comes back, and the broker goes down."""
     folder = tmp_path_factory.mktemp("streams")
     with own_broker(request.config, folder / "data", SETTINGS) as broker:
-        shop = Shop(broker, folder)
-        for topic in ("orders", "customers", "copies", "totals", "windows"):
-            create_topic(shop.address, topic, 2, {}, PATIENCE_SECONDS)
-        produce_records(shop.address, "customers", NAMES.items(), settings=LIKE_JAVA)
+        shop = Shop(broker, folder, CLASSIC)
+        shop.furnish()
         try:
             _play(shop)
             yield shop

@@ -11,7 +11,6 @@ import pytest
 
 from penstock.metadata.release import FEATURE_LEVEL_MAX, RELEASES, feature_default
 from penstock.model.id import id_to_str
-from penstock.node.format.feature import NOT_SERVED
 from penstock.quorum.metadata_snapshot import read_snapshot
 from penstock.storage.disk import RealDisk
 from penstock.testing.port import free_port
@@ -25,8 +24,6 @@ pytestmark = [pytest.mark.java, pytest.mark.timeout(300)]
 
 CLUSTER_ID = "MkU3OEVBNTcwNTJENDM2Qk"
 DIRECTORY_IDS = ("JEXY6aqzQY-32P5TStzaFg", "MvDxzVmcRsaTz33bUuRU6A")
-# What is not served here is left off by ours, and has to be by theirs.
-AS_OURS = [word for name in NOT_SERVED for word in ("--feature", f"{name}=0")]
 FIRST_SNAPSHOT = "__cluster_metadata-0/00000000000000000000-0000000000.checkpoint"
 
 
@@ -72,7 +69,7 @@ class Node:
         return done.stdout
 
     def format_there(self, *options: str) -> str:
-        command = ["format", "-t", CLUSTER_ID, "-c", self.file, *AS_OURS, *options]
+        command = ["format", "-t", CLUSTER_ID, "-c", self.file, *options]
         done = shared_tool_host().run("kafka-storage", command)
         assert (done.returncode, done.stderr) == (0, ""), done
         return done.stdout

@@ -26,7 +26,7 @@ from tools.kafka_cluster import SMALL_HEAP
 pytestmark = pytest.mark.java
 
 METADATA = "__cluster_metadata-0"
-WITHOUT_SHARE_AND_STREAMS = ("--feature", "share.version=0", "--feature", "streams.version=0")
+WITHOUT_SHARE = ("--feature", "share.version=0")
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,7 @@ def kafka(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ApacheKafka]:
         {"metadata.log.max.record.bytes.between.snapshots": "20000"},
         heap=SMALL_HEAP,
     )
-    node.format_flags = ("--standalone", *WITHOUT_SHARE_AND_STREAMS)
+    node.format_flags = ("--standalone", *WITHOUT_SHARE)
     with node:
         yield node
 

@@ -24,7 +24,7 @@ from tools.kafka_cluster import KafkaCluster
 pytestmark = pytest.mark.java
 
 METADATA = "__cluster_metadata-0"
-WITHOUT_SHARE_AND_STREAMS = ["--feature", "share.version=0", "--feature", "streams.version=0"]
+WITHOUT_SHARE = ["--feature", "share.version=0"]
 
 
 class TwoOfThree(KafkaCluster):
@@ -37,7 +37,7 @@ class TwoOfThree(KafkaCluster):
             node.settings["controller.quorum.voters"] = self.all_voters
 
     def _format_flags(self) -> list[str]:
-        return WITHOUT_SHARE_AND_STREAMS
+        return WITHOUT_SHARE
 
     def format_all(self) -> None:
         self._folder.mkdir(parents=True, exist_ok=True)

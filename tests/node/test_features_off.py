@@ -6,11 +6,14 @@ The codes and messages were read from Apache Kafka 4.3.0, formatted with `share.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pytest
 
 from penstock.model.error import ErrorCode
+from penstock.protocol.entity import Entity
 from penstock.protocol.frame import API_BY_KEY
 from penstock.protocol.messages.alter_client_quotas import (
     AlterClientQuotasRequest,
@@ -30,6 +33,8 @@ from tests.node.share_and_streams_kit import (
 )
 from tests.node.wire_kit import Wire
 
+UPGRADE, SAFE_DOWNGRADE = 1, 2
+
 
 @pytest.fixture
 def wire(penstock: Broker) -> Any:
@@ -46,27 +51,45 @@ def codes(answer: Any) -> list[int]:
     return [answer.error_code] if groups is None else [group.error_code for group in groups]
 
 
-def turn_share_off(wire: Wire) -> None:
-    update = FeatureUpdateKey(feature="share.version", max_version_level=0, upgrade_type=2)
-    answer = wire.call(UpdateFeaturesRequest(feature_updates=[update]), 1)
-    assert not answer.error_code, answer.error_message
-
-
-def test_share_and_streams_groups(wire: Wire) -> None:
-    turn_share_off(wire)
-    for key, request in {**share_requests(), **streams_requests()}.items():
+def check_unsupported(wire: Wire, requests: dict[int, Entity]) -> None:
+    for key, request in requests.items():
         answer = wire.call(request, newest(key))
         assert set(codes(answer)) == {ErrorCode.UNSUPPORTED_VERSION}, API_BY_KEY[key].name
 
 
+def set_level(wire: Wire, feature: str, level: int, upgrade_type: int) -> None:
+    update = FeatureUpdateKey(feature=feature, max_version_level=level, upgrade_type=upgrade_type)
+    answer = wire.call(UpdateFeaturesRequest(feature_updates=[update]), 2)
+    assert answer.error_code == ErrorCode.NONE, answer.error_message
+
+
+@contextmanager
+def turned_off(wire: Wire, feature: str) -> Iterator[None]:
+    set_level(wire, feature, 0, SAFE_DOWNGRADE)
+    try:
+        yield
+    finally:
+        set_level(wire, feature, 1, UPGRADE)
+
+
+def test_share_and_streams_groups(wire: Wire) -> None:
+    """On in a new cluster; a cluster of before turns them on while it runs."""
+    with turned_off(wire, "share.version"):
+        check_unsupported(wire, share_requests())
+    with turned_off(wire, "streams.version"):
+        check_unsupported(wire, streams_requests())
+    answer = wire.call(streams_requests()[89], 0)
+    assert set(codes(answer)) == {ErrorCode.GROUP_ID_NOT_FOUND}
+
+
 def test_share_state_is_nobodys(wire: Wire) -> None:
-    turn_share_off(wire)
-    for key, request in share_state_requests().items():
-        (topic,) = wire.call(request, newest(key)).results
-        (partition,) = topic.partitions
-        assert (topic.topic_id, partition.partition) == (TOPIC_ID, 3)
-        assert partition.error_code == ErrorCode.NOT_COORDINATOR
-        assert partition.error_message
+    with turned_off(wire, "share.version"):
+        for key, request in share_state_requests().items():
+            (topic,) = wire.call(request, newest(key)).results
+            (partition,) = topic.partitions
+            assert (topic.topic_id, partition.partition) == (TOPIC_ID, 3)
+            assert partition.error_code == ErrorCode.NOT_COORDINATOR
+            assert partition.error_message
 
 
 def test_voters_are_fixed(wire: Wire) -> None:

@@ -67,7 +67,7 @@ class ConsumerCommands:
         else:
             view.topics[name] = Topic(before.topic_id, count)
         view.version += 1
-        return self.take(self.world.shard.consumer.decide_topics_changed({name}))
+        return self.take(self.world.shard.decide_topics_changed({name}))
 
     def do_consume(self, words: list[str], options: Options) -> list[str]:
         """`consume GROUP MEMBER EPOCH [topics=t,u regex=… owned=t:0,1;u:0 instance=… …]`"""

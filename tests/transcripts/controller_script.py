@@ -39,13 +39,16 @@ from penstock.settings.config import BrokerConfig
 from tests.transcripts.transcript import Names
 
 MANY_SHOWN = 8
+OTHER_FEATURES = ("share.version", "streams.version")
+FEATURES = {name: at for name, at in BOOTSTRAP_FEATURES.items() if name not in OTHER_FEATURES}
+"""Those of share and streams groups are nothing to the controller."""
 
 
 class ControllerScript:
     def __init__(self) -> None:
         self.names = Names()
         self.offset = 0
-        self._start(ControllerConfig())
+        self._start(ControllerConfig(bootstrap_features=FEATURES))
 
     def _start(self, config: ControllerConfig) -> None:
         broker_config = BrokerConfig()
@@ -85,12 +88,12 @@ class ControllerScript:
 
     def do_settings(self, words: list[str], _: list[list[str]]) -> Decision[Entity, None]:
         values = {key: int(value) for key, value in (word.split("=") for word in words)}
-        self._start(ControllerConfig(**values))
+        self._start(ControllerConfig(bootstrap_features=FEATURES, **values))
         return Decision((), None)
 
     def do_feature(self, words: list[str], _: list[list[str]]) -> Decision[Entity, None]:
         """What a cluster begins with instead of the usual."""
-        features = {**BOOTSTRAP_FEATURES, words[0]: int(words[1])}
+        features = {**FEATURES, words[0]: int(words[1])}
         self._start(ControllerConfig(bootstrap_features=features))
         return Decision((), None)
 

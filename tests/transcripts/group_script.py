@@ -15,6 +15,7 @@ from penstock.group import (
     fetched_groups,
 )
 from penstock.group.timer import (
+    InitialRebalanceTimer,
     JoinTimer,
     RejoinTimer,
     ResyncTimer,
@@ -59,6 +60,7 @@ from penstock.protocol.messages.txn_offset_commit import (
 )
 from tests.transcripts.consumer_script import ConsumerCommands, assignment_text, short_partitions
 from tests.transcripts.group_world import GroupWorld
+from tests.transcripts.streams_script import StreamsCommands, short_tasks
 from tests.transcripts.transcript import Names
 
 Options = dict[str, str]
@@ -77,6 +79,9 @@ class GroupNames(Names):
         partitions = isinstance(value, Entity) and short_partitions(value, self.world)
         if partitions:
             return partitions
+        tasks = isinstance(value, Entity) and short_tasks(value)
+        if tasks:
+            return tasks
         assigned = assignment_text(value) if isinstance(value, bytes) else None
         if assigned is not None:
             return assigned
@@ -104,7 +109,7 @@ def _settings(options: Options) -> dict[str, Any]:
     return {key: int(value) if value.isdigit() else value for key, value in options.items()}
 
 
-class GroupScript(ConsumerCommands):
+class GroupScript(ConsumerCommands, StreamsCommands):
     def __init__(self) -> None:
         self.names = GroupNames()
         self._open(GroupConfig())
@@ -348,6 +353,8 @@ class GroupScript(ConsumerCommands):
 def _timer_name(key: TimerKey) -> str:
     if isinstance(key, SessionTimer):
         return f"session {key.group_id} {key.member_id}"
+    if isinstance(key, InitialRebalanceTimer):
+        return f"initial rebalance {key.group_id}"
     if isinstance(key, JoinTimer):
         return f"join {key.group_id}"
     if isinstance(key, SyncTimer):

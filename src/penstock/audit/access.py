@@ -205,4 +205,5 @@ BY_API: Final[dict[int, Watch]] = {
     76: of_group,
     78: of_share_fetch,
     79: of_group,
+    88: of_group,
 }

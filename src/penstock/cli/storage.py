@@ -13,7 +13,7 @@ from penstock.model.error import PenstockError
 from penstock.model.id import id_to_str
 from penstock.node.cluster_config import ClusterConfig, cluster_config
 from penstock.node.format.credential import parse_credentials
-from penstock.node.format.feature import NOT_SERVED, feature_levels, parse_features
+from penstock.node.format.feature import feature_levels, parse_features
 from penstock.node.format.formatter import Formatter, NewCluster, random_id
 from penstock.node.format.quorum_choice import choose_voters
 from penstock.node.format.report import describe
@@ -77,9 +77,7 @@ def _cluster(path: str) -> ClusterConfig:
 
 def _features_line(levels: Mapping[str, int]) -> str:
     said = ", ".join(f"{name}={level}" for name, level in levels.items())
-    off = [name for name in NOT_SERVED if not levels[name]]
-    reason = f" ({' and '.join(off)}: not served by Penstock's nodes)" if off else ""
-    return f"Features: {said}{reason}"
+    return f"Features: {said}"
 
 
 def _now_ms() -> int:

@@ -23,18 +23,14 @@ SUPPORTED_FEATURES: Mapping[str, tuple[int, int]] = {
     "streams.version": (0, 1),
     "transaction.version": (0, 2),
 }
-"""Levels a log may name and still be read here; not what is served."""
-
-CHANGEABLE_FEATURES: Mapping[str, tuple[int, int]] = {
-    name: levels for name, levels in SUPPORTED_FEATURES.items() if name != "streams.version"
-}
-"""Those whose levels are kept to here, so that they may be chosen while the cluster runs."""
+"""Levels a log may name, and that may be chosen while the cluster runs."""
 
 BOOTSTRAP_FEATURES: Mapping[str, int] = {
     METADATA_VERSION: METADATA_LEVEL,
     ELIGIBLE_LEADERS: 1,
     "group.version": 1,
     "share.version": 1,
+    "streams.version": 1,
     "transaction.version": 2,
 }
 

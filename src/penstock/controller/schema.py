@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from penstock.controller.config import (
-    CHANGEABLE_FEATURES,
+    SUPPORTED_FEATURES,
     ControllerConfig,
     TopicConfigEntry,
 )
@@ -44,7 +44,7 @@ def controller_config(config: BrokerConfig) -> ControllerConfig:
         leader_imbalance_check_interval_ms=1000
         * config.get("leader.imbalance.check.interval.seconds"),
         unclean_election_interval_ms=config.get("unclean.leader.election.interval.ms"),
-        feature_ranges=CHANGEABLE_FEATURES,
+        feature_ranges=SUPPORTED_FEATURES,
         token_secret=config.get("delegation.token.secret.key"),
         token_lifetime_ms_max=config.get("delegation.token.max.lifetime.ms"),
         token_expiry_ms=config.get("delegation.token.expiry.time.ms"),

@@ -73,9 +73,7 @@ class GroupHost(CoordinatorHost[GroupShard, GroupEntry]):
 
     async def _tell(self, names: set[str], gone: dict[str, TopicId]) -> None:
         for index in list(self._loaded):
-            await self._ask_patiently(
-                index, lambda shard: shard.consumer.decide_topics_changed(names)
-            )
+            await self._ask_patiently(index, lambda shard: shard.decide_topics_changed(names))
             await self._ask_patiently(index, lambda shard: shard.share.decide_topics_changed(names))
         if gone:
             await self.forget_topics(gone)
@@ -156,6 +154,19 @@ _MEMBER_NUMBERS = (
     "group.share.min.assignment.interval.ms",
     "group.share.max.assignment.interval.ms",
     "group.share.max.size",
+    "group.streams.session.timeout.ms",
+    "group.streams.min.session.timeout.ms",
+    "group.streams.max.session.timeout.ms",
+    "group.streams.heartbeat.interval.ms",
+    "group.streams.min.heartbeat.interval.ms",
+    "group.streams.max.heartbeat.interval.ms",
+    "group.streams.assignment.interval.ms",
+    "group.streams.min.assignment.interval.ms",
+    "group.streams.max.assignment.interval.ms",
+    "group.streams.initial.rebalance.delay.ms",
+    "group.streams.num.standby.replicas",
+    "group.streams.max.standby.replicas",
+    "group.streams.max.size",
 )
 
 

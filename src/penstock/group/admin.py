@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from penstock.group.caller import Caller
+from penstock.group.classic.group import ClassicGroup
 from penstock.group.classic.view import described, described_missing, listed
-from penstock.group.consumer.group import ConsumerGroup
-from penstock.group.consumer.view import listed as listed_consumer
 from penstock.group.kind import AnyGroup, Groups, tombstones_of
 from penstock.group.offset.delete import tombstones_of_group
 from penstock.group.offset.store import OffsetStore
 from penstock.group.record import GroupEntry, GroupRecord
 from penstock.group.share.group import ShareGroup
 from penstock.group.share.view import listed as listed_share
+from penstock.group.view import listed_modern
 from penstock.machine import Decision
 from penstock.model.error import ErrorCode
 from penstock.protocol.messages.delete_groups import DeletableGroupResult
@@ -33,7 +33,7 @@ class GroupAdmin:
         states = {one.strip().lower() for one in request.states_filter}
         types = {one.strip().lower() for one in request.types_filter}
         groups = [
-            listed_consumer(group) if isinstance(group, ConsumerGroup) else listed(group)
+            listed(group) if isinstance(group, ClassicGroup) else listed_modern(group)
             for group in self._groups
         ]
         groups += [listed_share(group) for group in self._groups.share]
@@ -57,7 +57,7 @@ class GroupAdmin:
                 is_share = group_id in self._groups.share
                 reason = "is not a classic group" if is_share else "not found"
                 found.append(described_missing(group_id, caller.api_version, reason))
-            elif isinstance(group, ConsumerGroup):
+            elif not isinstance(group, ClassicGroup):
                 reason = "is not a classic group"
                 found.append(described_missing(group_id, caller.api_version, reason))
             else:

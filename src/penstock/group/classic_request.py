@@ -21,6 +21,8 @@ from penstock.group.config import GroupConfig
 from penstock.group.consumer.classic_member import ClassicMembers
 from penstock.group.consumer.coordinator import ConsumerCoordinator
 from penstock.group.consumer.leave import remove_group
+from penstock.group.kind import tombstones_of
+from penstock.group.streams.group import StreamsGroup, StreamsGroups
 from penstock.machine import Decision
 from penstock.model.error import ErrorCode
 from penstock.protocol.messages.heartbeat import HeartbeatRequest
@@ -30,7 +32,7 @@ from penstock.protocol.messages.sync_group import SyncGroupRequest
 
 
 class ClassicRequests:
-    __slots__ = ("_classic", "_config", "_consumer", "_is_share", "_members")
+    __slots__ = ("_classic", "_config", "_consumer", "_is_share", "_members", "_streams_groups")
 
     def __init__(
         self,
@@ -38,6 +40,7 @@ class ClassicRequests:
         classic: ClassicCoordinator,
         consumer: ConsumerCoordinator,
         members: ClassicMembers,
+        streams_groups: StreamsGroups,
         is_share: Callable[[str], bool],
     ) -> None:
         self._is_share = is_share
@@ -45,11 +48,15 @@ class ClassicRequests:
         self._classic = classic
         self._consumer = consumer
         self._members = members
+        self._streams_groups = streams_groups
 
     def decide_join(self, request: JoinGroupRequest, caller: Caller, now_ms: int) -> JoinDecision:
         if self._is_share(request.group_id):
             error = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
             return Decision((), join_refused(error, request.member_id))
+        streams = self._streams_groups.find(request.group_id)
+        if streams is not None:
+            return self._join_streams(streams, request, caller, now_ms)
         group = self._consumer.groups.find(request.group_id)
         if group is None:
             return self._classic.decide_join(request, caller, now_ms)
@@ -64,6 +71,21 @@ class ClassicRequests:
         draft = self._consumer.draft(group, now_ms)
         remove_group(draft)
         return decision._replace(records=[*draft.records, *decision.records])
+
+    def _join_streams(
+        self, group: StreamsGroup, request: JoinGroupRequest, caller: Caller, now_ms: int
+    ) -> JoinDecision:
+        """A streams group whose members are gone may become a classic one, as by an application
+        that goes back to the protocol it had before."""
+        error = join_request_error(request, self._config)
+        if error is None and not group.is_empty:
+            error = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
+        if error is not None:
+            return Decision((), join_refused(error, request.member_id))
+        decision = self._classic.decide_join(request, caller, now_ms)
+        if not decision.records:
+            return decision
+        return decision._replace(records=[*tombstones_of(group), *decision.records])
 
     def decide_sync(self, request: SyncGroupRequest, caller: Caller, now_ms: int) -> SyncDecision:
         group = self._consumer.groups.find(request.group_id)

@@ -51,6 +51,26 @@ class GroupConfig:
     group_share_max_assignment_interval_ms: int = 15_000
     group_share_max_size: int = 200
 
+    # --- groups of the streams protocol ---
+    group_streams_session_timeout_ms: int = 45_000
+    group_streams_min_session_timeout_ms: int = 45_000
+    group_streams_max_session_timeout_ms: int = 60_000
+    group_streams_heartbeat_interval_ms: int = 5_000
+    group_streams_min_heartbeat_interval_ms: int = 5_000
+    group_streams_max_heartbeat_interval_ms: int = 15_000
+    group_streams_assignment_interval_ms: int = 1_000
+    group_streams_min_assignment_interval_ms: int = 0
+    group_streams_max_assignment_interval_ms: int = 15_000
+    group_streams_initial_rebalance_delay_ms: int = 3_000
+    """How long the first assignment of a group waits for more members."""
+    group_streams_num_standby_replicas: int = 0
+    group_streams_max_standby_replicas: int = 2
+    group_streams_max_size: int = 2**31 - 1
+
+    @property
+    def has_streams_protocol(self) -> bool:
+        return "streams" in self.group_coordinator_rebalance_protocols
+
     @property
     def has_consumer_protocol(self) -> bool:
         return "consumer" in self.group_coordinator_rebalance_protocols

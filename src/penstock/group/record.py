@@ -6,7 +6,7 @@ journal's business.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from penstock.model.id import TopicId
 from penstock.protocol.messages.records.consumer_group_current_member_assignment import (
@@ -64,6 +64,9 @@ from penstock.protocol.messages.records.share_group_target_assignment_metadata i
     ShareGroupTargetAssignmentMetadataValue,
 )
 
+if TYPE_CHECKING:
+    from penstock.group.streams.key import StreamsKey, StreamsValue
+
 NO_PRODUCER = -1
 
 GROUP_METADATA_VALUE_VERSION = 3
@@ -114,8 +117,8 @@ class GroupRecord(NamedTuple):
     """`value` None is a tombstone. A record with a producer belongs to that producer's open
     transaction: it counts once the transaction's marker says commit."""
 
-    key: GroupKey
-    value: GroupValue | None
+    key: GroupKey | StreamsKey
+    value: GroupValue | StreamsValue | None
     value_version: int = 0
     producer_id: int = NO_PRODUCER
     producer_epoch: int = -1

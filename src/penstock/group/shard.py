@@ -10,7 +10,8 @@ group are the handlers' work.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
+from typing import TYPE_CHECKING
 
 from penstock.group.admin import GroupAdmin
 from penstock.group.classic.coordinator import ClassicCoordinator
@@ -31,8 +32,10 @@ from penstock.group.record import GroupEntry, GroupRecord, ShareGroupKey, TxnMar
 from penstock.group.share.coordinator import ShareCoordinator
 from penstock.group.share.draft import ShareDraft
 from penstock.group.share.group import ShareGroups
+from penstock.group.streams.group import StreamsGroups
 from penstock.group.sweep import Sweep
 from penstock.group.timer import (
+    InitialRebalanceTimer,
     JoinTimer,
     RejoinTimer,
     ResyncTimer,
@@ -49,6 +52,10 @@ from penstock.protocol.messages.records.group_metadata import (
 )
 from penstock.protocol.messages.records.offset_commit import OffsetCommitKey, OffsetCommitValue
 
+if TYPE_CHECKING:
+    from penstock.group.streams.coordinator import StreamsCoordinator
+    from penstock.group.streams.draft import StreamsDraft
+
 
 class GroupShard:
     """`new_uuid` gives the random part of member ids, `topics` shows the cluster's topics, and
@@ -64,6 +71,10 @@ class GroupShard:
         self.classic_groups = ClassicGroups()
         self.consumers = ConsumerGroups()
         self.shares = ShareGroups()
+        self.streams_groups = StreamsGroups()
+        self._streams: StreamsCoordinator | None = None
+        self._config, self._overrides = config, overrides
+        self._topics = topics or FixedTopics()
         self.store = OffsetStore()
         topics = topics or FixedTopics()
         self._classic = ClassicCoordinator(config, self.classic_groups, new_uuid)
@@ -71,22 +82,48 @@ class GroupShard:
             config,
             self.classic_groups,
             self.consumers,
-            topics,
+            self.streams_groups,
+            self._topics,
             overrides,
             new_uuid,
             self.shares.__contains__,
         )
         members = ClassicMembers(config, self.consumer, new_uuid)
         self.classic = ClassicRequests(
-            config, self._classic, self.consumer, members, self.shares.__contains__
+            config,
+            self._classic,
+            self.consumer,
+            members,
+            self.streams_groups,
+            self.shares.__contains__,
         )
-        self.groups = Groups(self.classic_groups, self.consumers, self.shares)
+        self.groups = Groups(self.classic_groups, self.consumers, self.streams_groups, self.shares)
         self.share = ShareCoordinator(
-            config, self.shares, topics, overrides, lambda one: self.groups.find(one) is not None
+            config,
+            self.shares,
+            self._topics,
+            overrides,
+            lambda one: self.groups.find(one) is not None,
         )
         self.offsets = OffsetCoordinator(config, self.groups, self.store)
         self.admin = GroupAdmin(self.groups, self.store)
         self._sweep = Sweep(config, self.groups, self.store)
+
+    @property
+    def streams(self) -> StreamsCoordinator:
+        """Loaded with the first streams group."""
+        if self._streams is None:
+            from penstock.group.streams.coordinator import StreamsCoordinator
+
+            self._streams = StreamsCoordinator(
+                self._config,
+                self.streams_groups,
+                self.classic_groups,
+                self.groups.find,
+                self._topics,
+                self._overrides,
+            )
+        return self._streams
 
     # --- the log ---
 
@@ -112,24 +149,30 @@ class GroupShard:
         elif isinstance(key, ShareGroupKey):
             self.shares.replay(key.group_id, record)
         else:
-            self._replay_consumer(key.group_id, record)
+            is_of_streams = key.NAME.startswith("StreamsGroup")
+            groups = self.streams_groups if is_of_streams else self.consumers
+            self._replay_member_of(groups, key.group_id, record)
 
-    def _replay_consumer(self, group_id: str, record: GroupRecord) -> None:
-        was_there = group_id in self.consumers
-        self.consumers.replay(group_id, record)
-        is_there = group_id in self.consumers
+    def _replay_member_of(
+        self, groups: ConsumerGroups | StreamsGroups, group_id: str, record: GroupRecord
+    ) -> None:
+        was_there = group_id in groups
+        groups.replay(group_id, record)
+        is_there = group_id in groups
         if is_there and not was_there:
             self.classic_groups.dismiss_simple(group_id)
         elif was_there and not is_there and self.store.of_group(group_id):
             self.classic_groups.admit_simple(group_id)
 
     def _admit_simple(self, group_id: str) -> None:
-        if group_id not in self.consumers:
+        if group_id not in self.consumers and group_id not in self.streams_groups:
             self.classic_groups.admit_simple(group_id)
 
     # --- timers, and the partition's coming ---
 
     def expire(self, key: TimerKey, now_ms: int) -> Decision[GroupEntry, None]:
+        if getattr(key, "group_id", None) in self.streams_groups:
+            return self.streams.expire(key, now_ms)
         if isinstance(key, RevocationTimer | RejoinTimer | ResyncTimer):
             return self.consumer.expire(key, now_ms)
         if isinstance(key, SessionTimer) and key.group_id in self.consumers:
@@ -140,20 +183,34 @@ class GroupShard:
             return self._classic.expire(key, now_ms)
         if isinstance(key, RetentionTimer):
             return self._sweep.decide_stretch(now_ms)
+        if isinstance(key, InitialRebalanceTimer):
+            return Decision((), None)
         raise InvariantError(f"not a timer of a group: {key!r}")
+
+    def decide_topics_changed(self, names: Collection[str]) -> Decision[GroupEntry, None]:
+        """Topics of these names were created, deleted or got partitions."""
+        decision = self.consumer.decide_topics_changed(names)
+
+        def adopt() -> None:
+            assert decision.adopt is not None
+            decision.adopt()
+            self.streams_groups.note_changed(names)
+
+        return decision._replace(adopt=adopt)
 
     def decide_loaded(self, now_ms: int) -> Decision[GroupEntry, None]:
         """To be taken once after the load and before the first request."""
-        turns: list[Turn | Draft | ShareDraft] = [
+        turns: list[Turn | Draft | ShareDraft | StreamsDraft] = [
             self._classic.loaded(group, now_ms) for group in self.classic_groups.groups()
         ]
         turns += [self.consumer.loaded(group, now_ms) for group in self.consumers]
         turns += [self.share.loaded(group, now_ms) for group in self.shares]
+        turns += [self.streams.loaded(group, now_ms) for group in self.streams_groups]
         return _joined(turns, (self._sweep.start(now_ms),))
 
 
 def _joined(
-    turns: Sequence[Turn | Draft | ShareDraft], timers: tuple[TimerChange, ...]
+    turns: Sequence[Turn | Draft | ShareDraft | StreamsDraft], timers: tuple[TimerChange, ...]
 ) -> Decision[GroupEntry, None]:
     def adopt() -> None:
         for turn in turns:
@@ -163,6 +220,6 @@ def _joined(
         [record for turn in turns for record in turn.records],
         None,
         [*timers, *(change for turn in turns for change in turn.timers)],
-        [answer for turn in turns for answer in turn.answers],
+        [answer for turn in turns for answer in getattr(turn, "answers", ())],
         adopt,
     )

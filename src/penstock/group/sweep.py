@@ -5,8 +5,8 @@ Owns how far the present round has come. What is expired is decided elsewhere.
 
 from __future__ import annotations
 
+from penstock.group.classic.group import ClassicGroup
 from penstock.group.config import GroupConfig
-from penstock.group.consumer.group import ConsumerGroup
 from penstock.group.kind import Groups, tombstones_of
 from penstock.group.offset.expiry import expired
 from penstock.group.offset.store import OffsetStore
@@ -53,7 +53,7 @@ class Sweep:
             return []
         retention_ms = self._config.offsets_retention_ms
         records, all_gone = expired(self._offsets, group, retention_ms, now_ms)
-        is_awaited = not isinstance(group, ConsumerGroup) and bool(group.pending_join)
+        is_awaited = isinstance(group, ClassicGroup) and bool(group.pending_join)
         if all_gone and group.is_empty and not is_awaited:
             records += tombstones_of(group)
         return records

@@ -59,3 +59,10 @@ class ResyncTimer(NamedTuple):
     group_id: str
     member_id: str
     kind: Literal["resync"] = "resync"
+
+
+class InitialRebalanceTimer(NamedTuple):
+    """The end of the time in which a streams group waits for more members to assign tasks to."""
+
+    group_id: str
+    kind: Literal["initial rebalance"] = "initial rebalance"

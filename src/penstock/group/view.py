@@ -1,13 +1,18 @@
-"""How a group of either kind stands, in a few figures: for metrics."""
+"""How a group of any kind stands, in a few words: for metrics and lists."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from penstock.group.classic.group import ClassicGroup
 from penstock.group.classic.view import CLASSIC_TYPE
 from penstock.group.consumer.group import ConsumerGroup
 from penstock.group.consumer.view import CONSUMER_TYPE
 from penstock.group.kind import AnyGroup
+from penstock.group.streams.group import StreamsGroup
+from penstock.protocol.messages.list_groups import ListedGroup
+
+STREAMS_TYPE = "streams"
 
 
 class GroupView(NamedTuple):
@@ -15,10 +20,24 @@ class GroupView(NamedTuple):
     state: str
     members: int
     rebalances: int
-    """Since the group began: generations of a classic group, epochs of a consumer group."""
+    """Since the group began: generations of a classic group, epochs of another."""
 
 
 def view_of(group: AnyGroup) -> GroupView:
-    if isinstance(group, ConsumerGroup):
-        return GroupView(CONSUMER_TYPE, group.state.value, len(group.members), group.epoch)
+    if not isinstance(group, ClassicGroup):
+        return GroupView(type_of(group), group.state.value, len(group.members), group.epoch)
     return GroupView(CLASSIC_TYPE, group.state.value, len(group.members), group.generation)
+
+
+def type_of(group: ConsumerGroup | StreamsGroup) -> str:
+    return CONSUMER_TYPE if isinstance(group, ConsumerGroup) else STREAMS_TYPE
+
+
+def listed_modern(group: ConsumerGroup | StreamsGroup) -> ListedGroup:
+    """Of a group whose protocol is its type."""
+    return ListedGroup(
+        group_id=group.group_id,
+        protocol_type=type_of(group),
+        group_state=group.state.value,
+        group_type=type_of(group),
+    )

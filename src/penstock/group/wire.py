@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from penstock.group.record import NO_PRODUCER, GroupKey, GroupRecord, GroupValue
 from penstock.model.error import ProtocolError
+from penstock.protocol.entity import Entity
 from penstock.protocol.messages.records.legacy_offset_commit import LegacyOffsetCommitKey
 from penstock.protocol.messages.records.offset_commit import OffsetCommitKey
 from penstock.protocol.record_frame import (
@@ -48,12 +49,23 @@ def decode_record(
         decoded_key = OffsetCommitKey(
             group=decoded_key.group, topic=decoded_key.topic, partition=decoded_key.partition
         )
-    if not isinstance(decoded_key, GroupKey):
+    if not isinstance(decoded_key, GroupKey) and not _is_of_streams(decoded_key):
         return None
     if value is None:
-        return GroupRecord(decoded_key, None, 0, producer_id, producer_epoch)
+        return GroupRecord(cast(GroupKey, decoded_key), None, 0, producer_id, producer_epoch)
     version = int.from_bytes(bytes(value[:2]), "big")
     decoded = decode_coordinator_value(CoordinatorLog.GROUP, decoded_key, value)
-    if not isinstance(decoded, GroupValue):
+    if not isinstance(decoded, GroupValue) and not _is_of_streams(decoded):
         raise ProtocolError(f"{decoded.NAME} under {decoded_key.NAME}")
-    return GroupRecord(decoded_key, decoded, version, producer_id, producer_epoch)
+    return GroupRecord(
+        cast(GroupKey, decoded_key),
+        cast(GroupValue, decoded),
+        version,
+        producer_id,
+        producer_epoch,
+    )
+
+
+def _is_of_streams(entity: Entity) -> bool:
+    """By name: a log without streams groups does not load what tells of them."""
+    return entity.NAME.startswith("StreamsGroup")

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from penstock.handlers.call import ClientState
     from penstock.handlers.controller_link import ControllerLink
     from penstock.handlers.share.side import ShareSide
+    from penstock.handlers.streams_topics import StreamsTopics
     from penstock.metadata.delta import MetadataDelta
     from penstock.metadata.image import ClusterImage
     from penstock.quorum.host import Quorum
@@ -73,6 +74,7 @@ class Broker:
     _transactions: TransactionHost | None = None
     _share: ShareSide | None = None
     _transaction_peers: TransactionPeers | None = None
+    _streams_topics: StreamsTopics | None = None
 
     def __post_init__(self) -> None:
         self.authorizer = new_authorizer(self.config, self.image)
@@ -101,6 +103,15 @@ class Broker:
         if self._transaction_peers is None:
             self._transaction_peers = self.build_transaction_peers()
         return self._transaction_peers
+
+    @property
+    def streams_topics(self) -> StreamsTopics:
+        """Built when a streams group misses its first topic."""
+        if self._streams_topics is None:
+            from penstock.handlers.streams_topics import StreamsTopics
+
+            self._streams_topics = StreamsTopics(self.controller, self.clock)
+        return self._streams_topics
 
     def tell_coordinators(self, delta: MetadataDelta) -> None:
         """After partitions have taken their new roles. One that is left ends by itself."""

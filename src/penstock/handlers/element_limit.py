@@ -40,6 +40,7 @@ AT_ONCE: dict[int, int] = {
     66: 30_000,  # ListTransactions
     68: 50_000,  # ConsumerGroupHeartbeat
     75: 40_000,  # DescribeTopicPartitions
+    88: 50_000,  # StreamsGroupHeartbeat
 }
 
 OTHERS_AT_ONCE = 40_000

@@ -40,8 +40,8 @@ _HOPELESS = {
     ),
     ErrorCode.INVALID_REGISTRATION: "the controller refuses the registration",
     ErrorCode.UNSUPPORTED_VERSION: (
-        "the cluster has a feature that this node does not serve: streams.version must be 0, "
-        "`kafka-features.sh downgrade` turns it off"
+        "the cluster has a feature, or a level of one, that this node does not serve: "
+        "`kafka-features.sh describe` shows them, `kafka-features.sh downgrade` lowers one"
     ),
 }
 

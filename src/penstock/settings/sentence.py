@@ -143,6 +143,21 @@ BROKER_SENTENCES: Final = {
     "group.max.session.timeout.ms": "The longest session timeout a group member may ask for.",
     "group.max.size": "The most members a group may have.",
     "group.min.session.timeout.ms": "The shortest session timeout a group member may ask for.",
+    "group.streams.assignment.interval.ms": (
+        "How long a streams group waits before it assigns anew, so that members that come "
+        "together share one assignment."
+    ),
+    "group.streams.heartbeat.interval.ms": "How often members of streams groups are heard of.",
+    "group.streams.initial.rebalance.delay.ms": (
+        "How long the first assignment of a streams group waits for more members."
+    ),
+    "group.streams.max.size": "The most members a streams group may have.",
+    "group.streams.num.standby.replicas": (
+        "How many copies of the state of each task streams groups keep at other instances."
+    ),
+    "group.streams.session.timeout.ms": (
+        "How long a member of a streams group may be silent before it is taken for gone."
+    ),
     "inter.broker.listener.name": "The listener that brokers use among themselves.",
     "leader.imbalance.check.interval.seconds": (
         "How often it is looked whether partitions could be led by the first of their replicas."

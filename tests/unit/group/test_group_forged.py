@@ -31,7 +31,9 @@ from penstock.protocol.messages.join_group import JoinGroupRequest, JoinGroupReq
 from penstock.protocol.messages.list_groups import ListGroupsRequest
 from penstock.protocol.messages.offset_fetch import OffsetFetchRequestGroup
 from penstock.protocol.messages.records.offset_commit import OffsetCommitValue
+from penstock.protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequest
 from penstock.protocol.record_table import GROUP_KEYS, GROUP_VALUES
+from tests.transcripts.streams_script import WORD_COUNT, topology_of
 from tests.wire.wire_strategy import entities
 
 GROUPS = ("", "g", "h")
@@ -39,7 +41,7 @@ MEMBERS = ("", "m", "n")
 KINDS = [
     (key, value)
     for key, value in zip(GROUP_KEYS, GROUP_VALUES, strict=True)
-    if key.number in (1, 2, 3, 5, 6, 7, 8, 16)
+    if key.number in (1, 2, 3, 5, 6, 7, 8, 16, 17, 19, 20, 21, 22, 23)
 ]
 NOW_MS = 1_700_000_000_000
 HORIZON_MS = 24 * 3_600_000
@@ -122,6 +124,21 @@ class World:
             self.attempt(
                 lambda beat=beat: shard.consumer.decide_heartbeat(beat, caller, self.now_ms)
             )
+            for epoch in (0, 1):
+                told = StreamsGroupHeartbeatRequest(
+                    group_id=group,
+                    member_id="n",
+                    member_epoch=epoch,
+                    rebalance_timeout_ms=10_000,
+                    topology=None if epoch else topology_of(WORD_COUNT),
+                    active_tasks=[],
+                    standby_tasks=[],
+                    warmup_tasks=[],
+                )
+                self.attempt(
+                    lambda told=told: shard.streams.decide_heartbeat(told, caller, self.now_ms)
+                )
+            self.attempt(lambda group=group: shard.streams.decide_describe([group], self.now_ms))
 
     def attempt(self, decide: Callable[[], Any]) -> None:
         """What fails has decided nothing."""

@@ -249,7 +249,7 @@ def test_features() -> None:
     levels = feature_levels({"share.version": 1}, None, dynamic=False)
     assert (levels["share.version"], levels["streams.version"], levels["kraft.version"]) == (
         1,
-        0,
+        1,
         0,
     )
     assert feature_levels({}, "4.0", dynamic=True) == {

@@ -40,6 +40,7 @@ from penstock.group.consumer.state import MemberState
 from penstock.group.consumer.topic import TopicView
 from penstock.group.consumer.view import described, described_missing
 from penstock.group.record import GroupEntry, group_tombstone
+from penstock.group.streams.group import StreamsGroups
 from penstock.group.timer import RejoinTimer, ResyncTimer, RevocationTimer, SessionTimer
 from penstock.machine import Decision
 from penstock.model.error import ApiError
@@ -61,6 +62,7 @@ class ConsumerCoordinator:
         "_is_share",
         "_new_uuid",
         "_overrides",
+        "_streams_groups",
         "groups",
         "topics",
     )
@@ -70,6 +72,7 @@ class ConsumerCoordinator:
         config: GroupConfig,
         classic_groups: ClassicGroups,
         groups: ConsumerGroups,
+        streams_groups: StreamsGroups,
         topics: TopicView,
         overrides: Overrides,
         new_uuid: Callable[[], str],
@@ -80,6 +83,7 @@ class ConsumerCoordinator:
         self.topics = topics
         self._config = config
         self._classic_groups = classic_groups
+        self._streams_groups = streams_groups
         self._overrides = overrides
         self._new_uuid = new_uuid
 
@@ -109,8 +113,7 @@ class ConsumerCoordinator:
         for group_id in group_ids:
             group = self.groups.find(group_id)
             if group is None:
-                is_other = self._is_other(group_id)
-                found.append(described_missing(group_id, is_other))
+                found.append(described_missing(group_id, self._is_other(group_id)))
             else:
                 default = self._config.group_consumer_assignors[0]
                 found.append(described(group, self.topics, default))
@@ -199,7 +202,7 @@ class ConsumerCoordinator:
         if group is not None:
             return self.draft(group, now_ms)
         classic = self._classic_groups.find(group_id)
-        if not may_make or self._is_share(group_id):
+        if not may_make or self._is_share(group_id) or group_id in self._streams_groups:
             reason = "is not a consumer group" if self._is_other(group_id) else "not found"
             raise group_not_found(f"Group {group_id} {reason}.")
         draft = self.draft(ConsumerGroup(group_id), now_ms)
@@ -216,7 +219,8 @@ class ConsumerCoordinator:
 
     def _is_other(self, group_id: str) -> bool:
         """Whether there is a group of that name of another kind."""
-        return self._classic_groups.find(group_id) is not None or self._is_share(group_id)
+        is_classic = self._classic_groups.find(group_id) is not None
+        return is_classic or self._is_share(group_id) or group_id in self._streams_groups
 
     def _leave(self, request: ConsumerGroupHeartbeatRequest, now_ms: int) -> HeartbeatDecision:
         draft = self._open(request.group_id, False, now_ms)

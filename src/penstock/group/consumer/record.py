@@ -168,7 +168,7 @@ def with_current(
         member,
         epoch=value.member_epoch,
         previous_epoch=value.previous_member_epoch,
-        state=_state_of(value.state),
+        state=state_of(value.state),
         owned=_owned_of(value.assigned_partitions, value.member_epoch),
         revoking=_owned_of(value.partitions_pending_revocation, value.member_epoch),
     )
@@ -222,7 +222,7 @@ def _owned_of(stored: Iterable[TopicPartitions], member_epoch: int) -> Owned:
     return owned
 
 
-def _state_of(number: int) -> MemberState:
+def state_of(number: int) -> MemberState:
     try:
         return MemberState(number)
     except ValueError:

@@ -40,14 +40,14 @@ def settings_of(config: GroupConfig, overrides: Mapping[str, str]) -> ConsumerSe
             config.group_consumer_heartbeat_interval_ms,
             config.group_consumer_assignment_interval_ms,
         )
-    return ConsumerSettings(*(_within(config, overrides, name) for name in _CONSUMER))
+    return ConsumerSettings(*(kept_within(config, overrides, name) for name in _CONSUMER))
 
 
 def share_settings_of(config: GroupConfig, overrides: Mapping[str, str]) -> ConsumerSettings:
-    return ConsumerSettings(*(_within(config, overrides, name) for name in _SHARE))
+    return ConsumerSettings(*(kept_within(config, overrides, name) for name in _SHARE))
 
 
-def _within(config: GroupConfig, overrides: Mapping[str, str], name: str) -> int:
+def kept_within(config: GroupConfig, overrides: Mapping[str, str], name: str) -> int:
     """The broker's limits may have changed since a group's setting was taken: they win."""
     text = overrides.get(name)
     kind, _, rest = name.replace(".", "_").partition("_")

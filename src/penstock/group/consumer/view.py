@@ -15,21 +15,11 @@ from penstock.protocol.messages.consumer_group_describe import (
     Member,
     TopicPartitions,
 )
-from penstock.protocol.messages.list_groups import ListedGroup
 
 CONSUMER_TYPE = "consumer"
 
 _CLASSIC_MEMBER = 0
 _CONSUMER_MEMBER = 1
-
-
-def listed(group: ConsumerGroup) -> ListedGroup:
-    return ListedGroup(
-        group_id=group.group_id,
-        protocol_type=CONSUMER_TYPE,
-        group_state=group.state.value,
-        group_type=CONSUMER_TYPE,
-    )
 
 
 def described(group: ConsumerGroup, topics: TopicView, default_assignor: str) -> DescribedGroup:

@@ -7,6 +7,7 @@ from itertools import islice
 
 from penstock.group.caller import Caller
 from penstock.group.classic.check import commit_error
+from penstock.group.classic.group import ClassicGroup
 from penstock.group.classic.session import renewed_session
 from penstock.group.classic.state import GroupState
 from penstock.group.config import GroupConfig
@@ -19,6 +20,8 @@ from penstock.group.offset.delete import delete, tombstones_of_topics
 from penstock.group.offset.fetch import fetch, fetch_refused
 from penstock.group.offset.store import OffsetStore
 from penstock.group.record import GroupEntry, TxnMarker
+from penstock.group.streams import commit as streams_commit
+from penstock.group.streams.group import StreamsGroup
 from penstock.machine import Decision, TimerChange
 from penstock.model.error import ErrorCode
 from penstock.model.id import ZERO_ID, TopicId
@@ -85,10 +88,13 @@ class OffsetCoordinator:
 
     def decide_fetch(self, request: OffsetFetchRequestGroup, require_stable: bool) -> FetchDecision:
         group = self._groups.find(request.group_id)
+        refused = None
         if isinstance(group, ConsumerGroup):
             refused = consumer_commit.fetch_error(group, request.member_id, request.member_epoch)
-            if refused is not None:
-                return Decision((), fetch_refused(request.group_id, refused))
+        elif isinstance(group, StreamsGroup):
+            refused = streams_commit.fetch_error(group, request.member_id, request.member_epoch)
+        if refused is not None:
+            return Decision((), fetch_refused(request.group_id, refused))
         return Decision((), fetch(self._store, request, require_stable))
 
     def decide_delete(self, request: OffsetDeleteRequest) -> DeleteDecision:
@@ -122,6 +128,15 @@ class OffsetCoordinator:
                 _partitions(request),
                 version,
             )
+        if isinstance(group, StreamsGroup):
+            return streams_commit.commit_error(
+                group,
+                request.member_id,
+                request.group_instance_id,
+                generation,
+                _named_partitions(request),
+                version,
+            )
         if group is not None:
             return commit_error(
                 group, request.member_id, request.group_instance_id, generation, False
@@ -147,9 +162,31 @@ class OffsetCoordinator:
             error = consumer_commit.commit_error(
                 group, request.member_id, request.group_instance_id, generation, (_UNKNOWN,), None
             )
-            # Producers know generations only.
-            return ErrorCode.ILLEGAL_GENERATION if error is ErrorCode.STALE_MEMBER_EPOCH else error
+            return _for_producer(error)
+        if isinstance(group, StreamsGroup):
+            error = streams_commit.commit_error(
+                group,
+                request.member_id,
+                request.group_instance_id,
+                generation,
+                _named_partitions(request),
+                None,
+            )
+            return _for_producer(error)
         return commit_error(group, request.member_id, request.group_instance_id, generation, True)
+
+
+def _for_producer(error: ErrorCode | None) -> ErrorCode | None:
+    """Producers know generations only."""
+    return ErrorCode.ILLEGAL_GENERATION if error is ErrorCode.STALE_MEMBER_EPOCH else error
+
+
+def _named_partitions(
+    request: OffsetCommitRequest | TxnOffsetCommitRequest,
+) -> Iterator[tuple[str, int]]:
+    for topic in request.topics:
+        for one in topic.partitions:
+            yield topic.name, one.partition_index
 
 
 def _partitions(request: OffsetCommitRequest) -> Iterator[tuple[TopicId, int]]:
@@ -162,6 +199,6 @@ def _kept_session(group: AnyGroup | None, member_id: str, now_ms: int) -> tuple[
     """A commit is a sign of life."""
     if isinstance(group, ConsumerGroup):
         return classic_member.renewed_session(group, member_id, now_ms)
-    if group is None or group.state not in _SESSION_KEPT_IN:
+    if not isinstance(group, ClassicGroup) or group.state not in _SESSION_KEPT_IN:
         return ()
     return (renewed_session(group, member_id, now_ms),)

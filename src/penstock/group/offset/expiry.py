@@ -6,8 +6,8 @@ group does not subscribe to, and those of simple consumers that stopped committi
 
 from __future__ import annotations
 
+from penstock.group.classic.group import ClassicGroup
 from penstock.group.classic.state import GroupState
-from penstock.group.consumer.group import ConsumerGroup
 from penstock.group.kind import AnyGroup
 from penstock.group.offset.store import CommittedOffset, OffsetStore
 from penstock.group.record import GroupRecord, offset_tombstone
@@ -34,7 +34,7 @@ def expired(
 
 
 def _may_expire(group: AnyGroup) -> bool:
-    if isinstance(group, ConsumerGroup) or group.protocol_type is None or group.is_empty:
+    if not isinstance(group, ClassicGroup) or group.protocol_type is None or group.is_empty:
         return True
     return group.state is GroupState.STABLE and group.subscribed is not None
 
@@ -43,7 +43,7 @@ def _is_expired(group: AnyGroup, one: CommittedOffset, retention_ms: int, now_ms
     if one.expire_timestamp_ms != -1:
         return now_ms >= one.expire_timestamp_ms
     since_ms = one.commit_timestamp_ms
-    if isinstance(group, ConsumerGroup):
+    if not isinstance(group, ClassicGroup):
         if group.is_empty:
             since_ms = max(since_ms, group.empty_since_ms or 0)
         return now_ms - since_ms >= retention_ms

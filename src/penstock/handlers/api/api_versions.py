@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-
-from penstock.controller.config import CHANGEABLE_FEATURES, SUPPORTED_FEATURES
+from penstock.controller.config import SUPPORTED_FEATURES
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.table import BROKER_MODULES, CONTROLLER_MODULES, Modules
@@ -49,7 +47,7 @@ def _describe(broker: Broker, version: int, modules: Modules) -> ApiVersionsResp
         image, kraft_version = broker.image, broker.quorum.kraft_version
         response.supported_features = [
             SupportedFeatureKey(name=name, min_version=low, max_version=high)
-            for name, low, high in _choices(image.features)
+            for name, (low, high) in SUPPORTED_FEATURES.items()
             if low > 0 or version >= ZERO_LEVEL_FROM
         ]
         response.finalized_features_epoch = max(image.next_offset - 1, 0)
@@ -59,12 +57,6 @@ def _describe(broker: Broker, version: int, modules: Modules) -> ApiVersionsResp
             if level > 0
         ]
     return response
-
-
-def _choices(levels: Mapping[str, int]) -> Iterator[tuple[str, int, int]]:
-    """What UpdateFeatures would accept: clients raise what they are told is supported."""
-    for name, (low, high) in SUPPORTED_FEATURES.items():
-        yield name, low, high if name in CHANGEABLE_FEATURES else levels.get(name, 0)
 
 
 def _api_keys(modules: Modules) -> list[ApiVersion]:

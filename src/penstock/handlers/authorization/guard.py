@@ -52,17 +52,18 @@ GUARDS: Final = {
     69: "consumer_group",
     75: "metadata",
     **dict.fromkeys((76, 77, 78, 79, *range(83, 88), 90, 91, 92), "share_group"),
+    88: "streams_group",
+    89: "streams_group",
 }
 """The module in this package, by the number of the API; `cluster` for all others."""
 
 UNGUARDED: Final = frozenset(
     {
         *(1, 17, 18, 36, 39, 40),
-        *(88, 89),
     }
 )
 """A fetch looks at each partition when it reads it (`handlers/fetch`). Who logs in has no principal
-yet. Tokens are renewed and ended by those they name. Streams groups are not served to anybody."""
+yet. Tokens are renewed and ended by those they name."""
 
 QUORUM: Final = "quorum_request"
 """The API module that serves fetches of the metadata log."""

@@ -7,7 +7,6 @@ them on lets in only nodes that say they serve them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final
 
 from penstock.metadata.release import (
     FEATURE_LEVEL_MAX,
@@ -19,8 +18,6 @@ from penstock.metadata.release import (
 )
 from penstock.metadata.version import METADATA_LEVEL, METADATA_VERSION
 from penstock.node.format.error import FormatError
-
-NOT_SERVED: Final = ("streams.version",)
 
 
 def parse_features(texts: Iterable[str]) -> dict[str, int]:
@@ -44,7 +41,7 @@ def feature_levels(
         if name == KRAFT_VERSION:
             levels[name] = int(dynamic)
         else:
-            levels[name] = 0 if name in NOT_SERVED else feature_default(name, metadata_level)
+            levels[name] = feature_default(name, metadata_level)
     for name, level in asked.items():
         if name != METADATA_VERSION:
             _check(name, level, metadata_level, dynamic=dynamic)

@@ -16,7 +16,6 @@ from penstock.settings.key import (
     MEDIUM,
     READ,
     STRING,
-    UNREAD,
     Row,
 )
 
@@ -41,9 +40,9 @@ ROWS: Final[tuple[Row, ...]] = (
     ),
     ("share.renew.acknowledge.enable", BOOLEAN, "true", None, MEDIUM, CLUSTER_WIDE, READ),
     ("share.assignment.interval.ms", INT, "1000", at_least(0), MEDIUM, CLUSTER_WIDE, READ),
-    ("streams.session.timeout.ms", INT, "45000", at_least(1), MEDIUM, CLUSTER_WIDE, UNREAD),
-    ("streams.heartbeat.interval.ms", INT, "5000", at_least(1), MEDIUM, CLUSTER_WIDE, UNREAD),
-    ("streams.num.standby.replicas", INT, "0", at_least(0), MEDIUM, CLUSTER_WIDE, UNREAD),
-    ("streams.initial.rebalance.delay.ms", INT, "3000", at_least(0), MEDIUM, CLUSTER_WIDE, UNREAD),
-    ("streams.assignment.interval.ms", INT, "1000", at_least(0), MEDIUM, CLUSTER_WIDE, UNREAD),
+    ("streams.session.timeout.ms", INT, "45000", at_least(1), MEDIUM, CLUSTER_WIDE, READ),
+    ("streams.heartbeat.interval.ms", INT, "5000", at_least(1), MEDIUM, CLUSTER_WIDE, READ),
+    ("streams.num.standby.replicas", INT, "0", at_least(0), MEDIUM, CLUSTER_WIDE, READ),
+    ("streams.initial.rebalance.delay.ms", INT, "3000", at_least(0), MEDIUM, CLUSTER_WIDE, READ),
+    ("streams.assignment.interval.ms", INT, "1000", at_least(0), MEDIUM, CLUSTER_WIDE, READ),
 )
