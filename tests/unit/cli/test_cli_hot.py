@@ -3,17 +3,26 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from confluent_kafka import Producer
 
+from penstock.cli.cluster import Cluster
+from penstock.cli.group.reader import ClusterReader
 from penstock.cli.hot.facts import HotFacts, KeySample, KeyShare, PartitionRate
 from penstock.cli.hot.judge import Spot, broker_heat, find_spots
 from penstock.cli.hot.key_tally import tally
+from penstock.cli.hot.reader import read_facts
 from penstock.cli.hot.words import key_name
+from penstock.cli.operator.link import Link
 from penstock.cli.operator.state import PartitionReplicas, TopicPartition
+from penstock.cli.profile import Target
 from penstock.cli.quota_top import Usage
+from penstock.node.address import Address
 from penstock.records.record import Record
+from tests.node.node_kit import running
 from tests.unit.cli.cluster_kit import brokers, cluster, partition
 from tests.unit.cli.conftest import Command
 
@@ -152,3 +161,38 @@ def test_a_hot_key_of_a_running_cluster(command: Command, topic: str) -> None:
     assert any(line.startswith(f"HOT  {topic}:0") for line in shown)
     assert any(line.startswith("clients: unknown") for line in shown)
     assert "no topic nowhere" in command.fail("hot", "-t", "nowhere", "--seconds", "1")
+
+
+def test_a_loud_client_is_told_by_metrics(tmp_path: Path) -> None:
+    stop = threading.Event()
+
+    def load(servers: str, client: str, size: int) -> None:
+        producer = Producer({"bootstrap.servers": servers, "client.id": client})
+        while not stop.wait(0.01):
+            producer.produce("t", b"x" * size)
+            producer.flush(10)
+
+    with running(tmp_path / "data", metrics=Address("127.0.0.1", 0)) as node:
+        clients = [("loud", 20_000), ("quiet", 500)]
+        threads = [threading.Thread(target=load, args=(node.address, *each)) for each in clients]
+        for thread in threads:
+            thread.start()
+        try:
+            link = Link(Cluster(Target(node.address)))
+            wait_for(lambda: "t" in ClusterReader(link).topics)
+            found = read_facts(link, 2.0, ["t"], [str(node.node.metrics_address)])
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+    assert found.clients is not None
+    assert {"loud", "quiet"} <= {each.client_id for each in found.clients}
+    (spot,) = [each for each in find_spots(found) if each.kind == "client"]
+    assert spot.what.startswith("client loud of ")
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
