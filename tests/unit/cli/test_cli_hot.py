@@ -14,6 +14,7 @@ from penstock.cli.group.reader import ClusterReader
 from penstock.cli.hot.facts import HotFacts, KeySample, KeyShare, PartitionRate
 from penstock.cli.hot.judge import Spot, broker_heat, find_spots
 from penstock.cli.hot.key_tally import tally
+from penstock.cli.hot.producer_rate import rates
 from penstock.cli.hot.reader import read_facts
 from penstock.cli.hot.words import key_name
 from penstock.cli.operator.link import Link
@@ -106,6 +107,14 @@ def test_a_client_that_sends_more_than_all_others_is_contained() -> None:
     assert spot.remedies[0].do.startswith("penstock quotas set --client loud producer_byte_rate=")
 
 
+def test_producers_are_counted_by_their_numbers() -> None:
+    place = TopicPartition("t", 0)
+    before = {(place, 1): (0, 9), (place, 2): (0, (1 << 31) - 2), (place, 3): (0, 5)}
+    after = {(place, 1): (0, 29), (place, 2): (0, 3), (place, 3): (1, 1), (place, 4): (0, 0)}
+    found = {each.producer_id: each.records_s for each in rates(before, after, 2.0)}
+    assert found == {1: 10.0, 2: 2.5, 3: 1.0, 4: 0.5}
+
+
 def test_keys_are_counted_by_their_bytes() -> None:
     records = [
         Record(0, 0, b"a", b"x" * 89),
@@ -129,7 +138,8 @@ def test_a_hot_key_of_a_running_cluster(command: Command, topic: str) -> None:
     stop = threading.Event()
 
     def load() -> None:
-        producer = Producer({"bootstrap.servers": command.servers, "linger.ms": 5})
+        settings = {"bootstrap.servers": command.servers, "enable.idempotence": True}
+        producer = Producer(settings | {"linger.ms": 5})
         number = 0
         while not stop.is_set():
             # Nine of ten records are of one key, on one partition.
@@ -155,11 +165,14 @@ def test_a_hot_key_of_a_running_cluster(command: Command, topic: str) -> None:
     assert keys[0]["key"] == "celebrity"
     assert keys[0]["share"] > 0.8
     assert found["clients"] is None
+    # One producer writes to all three partitions, most to the hot one.
+    assert len({each["producer_id"] for each in found["producers"]}) == 1
+    assert found["producers"][0]["place"] == f"{topic}:0"
     (spot,) = [each for each in found["hot"] if each["kind"] == "partition"]
     assert spot["what"] == f"{topic}:0"
     assert "celebrity" in spot["remedies"][0]["do"]
     assert any(line.startswith(f"HOT  {topic}:0") for line in shown)
-    assert any(line.startswith("clients: unknown") for line in shown)
+    assert any(line.startswith("clients by name: unknown") for line in shown)
     assert "no topic nowhere" in command.fail("hot", "-t", "nowhere", "--seconds", "1")
 
 
