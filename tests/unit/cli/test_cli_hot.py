@@ -3,17 +3,27 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
 
 from confluent_kafka import Producer
 
+from penstock.cli.cluster import Cluster
+from penstock.cli.group.reader import ClusterReader
 from penstock.cli.hot.facts import HotFacts, KeySample, KeyShare, PartitionRate
 from penstock.cli.hot.judge import Spot, broker_heat, find_spots
 from penstock.cli.hot.key_tally import tally
+from penstock.cli.hot.producer_rate import rates
+from penstock.cli.hot.reader import read_facts
 from penstock.cli.hot.words import key_name
+from penstock.cli.operator.link import Link
 from penstock.cli.operator.state import PartitionReplicas, TopicPartition
+from penstock.cli.profile import Target
 from penstock.cli.quota_top import Usage
+from penstock.node.address import Address
 from penstock.records.record import Record
+from tests.node.node_kit import running
 from tests.unit.cli.cluster_kit import brokers, cluster, partition
 from tests.unit.cli.conftest import Command
 
@@ -97,6 +107,14 @@ def test_a_client_that_sends_more_than_all_others_is_contained() -> None:
     assert spot.remedies[0].do.startswith("penstock quotas set --client loud producer_byte_rate=")
 
 
+def test_producers_are_counted_by_their_numbers() -> None:
+    place = TopicPartition("t", 0)
+    before = {(place, 1): (0, 9), (place, 2): (0, (1 << 31) - 2), (place, 3): (0, 5)}
+    after = {(place, 1): (0, 29), (place, 2): (0, 3), (place, 3): (1, 1), (place, 4): (0, 0)}
+    found = {each.producer_id: each.records_s for each in rates(before, after, 2.0)}
+    assert found == {1: 10.0, 2: 2.5, 3: 1.0, 4: 0.5}
+
+
 def test_keys_are_counted_by_their_bytes() -> None:
     records = [
         Record(0, 0, b"a", b"x" * 89),
@@ -120,7 +138,8 @@ def test_a_hot_key_of_a_running_cluster(command: Command, topic: str) -> None:
     stop = threading.Event()
 
     def load() -> None:
-        producer = Producer({"bootstrap.servers": command.servers, "linger.ms": 5})
+        settings = {"bootstrap.servers": command.servers, "enable.idempotence": True}
+        producer = Producer(settings | {"linger.ms": 5})
         number = 0
         while not stop.is_set():
             # Nine of ten records are of one key, on one partition.
@@ -146,9 +165,47 @@ def test_a_hot_key_of_a_running_cluster(command: Command, topic: str) -> None:
     assert keys[0]["key"] == "celebrity"
     assert keys[0]["share"] > 0.8
     assert found["clients"] is None
+    # One producer writes to all three partitions, most to the hot one.
+    assert len({each["producer_id"] for each in found["producers"]}) == 1
+    assert found["producers"][0]["place"] == f"{topic}:0"
     (spot,) = [each for each in found["hot"] if each["kind"] == "partition"]
     assert spot["what"] == f"{topic}:0"
     assert "celebrity" in spot["remedies"][0]["do"]
     assert any(line.startswith(f"HOT  {topic}:0") for line in shown)
-    assert any(line.startswith("clients: unknown") for line in shown)
+    assert any(line.startswith("clients by name: unknown") for line in shown)
     assert "no topic nowhere" in command.fail("hot", "-t", "nowhere", "--seconds", "1")
+
+
+def test_a_loud_client_is_told_by_metrics(tmp_path: Path) -> None:
+    stop = threading.Event()
+
+    def load(servers: str, client: str, size: int) -> None:
+        producer = Producer({"bootstrap.servers": servers, "client.id": client})
+        while not stop.wait(0.01):
+            producer.produce("t", b"x" * size)
+            producer.flush(10)
+
+    with running(tmp_path / "data", metrics=Address("127.0.0.1", 0)) as node:
+        clients = [("loud", 20_000), ("quiet", 500)]
+        threads = [threading.Thread(target=load, args=(node.address, *each)) for each in clients]
+        for thread in threads:
+            thread.start()
+        try:
+            link = Link(Cluster(Target(node.address)))
+            wait_for(lambda: "t" in ClusterReader(link).topics)
+            found = read_facts(link, 2.0, ["t"], [str(node.node.metrics_address)])
+        finally:
+            stop.set()
+            for thread in threads:
+                thread.join()
+    assert found.clients is not None
+    assert {"loud", "quiet"} <= {each.client_id for each in found.clients}
+    (spot,) = [each for each in find_spots(found) if each.kind == "client"]
+    assert spot.what.startswith("client loud of ")
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 30
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)

@@ -147,7 +147,7 @@ class _Collector(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
-        type(self).got.append((self.path, json.loads(body)))
+        type(self).got.append((self.path, json.loads(body, parse_constant=pytest.fail)))
         self.send_response(200)
         self.end_headers()
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, Final
 
-from penstock.cli.balance.history import History
+from penstock.cli.balance.history import HISTORY_TOPIC, History
 from penstock.cli.balance.planner import BalancePlan, BrokerLoad, plan_balance
 from penstock.cli.balance.undoing import plan_undo
 from penstock.cli.failure import Failure
@@ -23,12 +24,15 @@ FILL_MAX: Final = 0.9
 
 
 def plan_for(mover: Mover, within: float) -> BalancePlan:
+    """Without the topic that a run itself makes: it would be planned for by the next one."""
     room = {
         broker: max(int(disk.total_bytes * FILL_MAX) - (disk.total_bytes - disk.usable_bytes), 0)
         for broker, disk in mover.disks.items()
         if disk.total_bytes is not None and disk.usable_bytes is not None
     }
-    return plan_balance(mover.state, within, room)
+    state = mover.state
+    others = {at: each for at, each in state.partitions.items() if at.topic != HISTORY_TOPIC}
+    return plan_balance(replace(state, partitions=others), within, room)
 
 
 def plan_document(state: ClusterState, plan: BalancePlan) -> dict[str, Any]:

@@ -32,6 +32,12 @@ class KeySample(NamedTuple):
     """Those that make most of it."""
 
 
+class ProducerRate(NamedTuple):
+    place: TopicPartition
+    producer_id: int
+    records_s: float
+
+
 class GroupRate(NamedTuple):
     group: str
     topic: str
@@ -45,6 +51,8 @@ class HotFacts:
     rates: tuple[PartitionRate, ...]
     """The busiest first."""
     samples: Mapping[TopicPartition, KeySample] = field(default_factory=dict)
+    producers: tuple[ProducerRate, ...] = ()
+    """Of the busiest partitions, those that are idempotent."""
     groups: tuple[GroupRate, ...] = ()
     clients: tuple[Usage, ...] | None = None
     """None where no broker tells: no metrics were named."""

@@ -25,6 +25,7 @@ def document(facts: HotFacts, spots: Sequence[Spot]) -> dict[str, Any]:
             each._asdict() | {"place": str(each.place)} for each in facts.rates if each.records_s
         ],
         "keys": [_sample_document(each) for each in facts.samples.values()],
+        "producers": [each._asdict() | {"place": str(each.place)} for each in facts.producers],
         "groups": [each._asdict() for each in facts.groups],
         "clients": None if facts.clients is None else [each._asdict() for each in facts.clients],
         "hot": [
@@ -99,13 +100,22 @@ def _show_keys(sample: KeySample) -> None:
 
 
 def _show_clients(facts: HotFacts) -> None:
+    if facts.producers:
+        print_line("")
+        print_table(
+            ("partition", "producer id", "records/s"),
+            [
+                (str(each.place), each.producer_id, round(each.records_s))
+                for each in facts.producers[:_ROWS]
+            ],
+        )
     if facts.groups:
         print_line("")
         rows = [(each.group, each.topic, round(each.records_s)) for each in facts.groups[:_ROWS]]
         print_table(("group", "topic", "committed/s"), rows)
     if facts.clients is None:
         print_line(
-            "\nclients: unknown, Kafka's protocol does not tell; --metrics HOST:PORT names "
+            "\nclients by name: unknown, Kafka's protocol does not tell; --metrics HOST:PORT names "
             "brokers that do"
         )
         return

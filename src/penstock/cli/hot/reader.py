@@ -14,7 +14,9 @@ from penstock.cli.failure import Failure
 from penstock.cli.group.reader import ClusterReader, Offsets
 from penstock.cli.hot.facts import GroupRate, HotFacts, KeySample, PartitionRate
 from penstock.cli.hot.key_tally import sample_keys
+from penstock.cli.hot.producer_rate import read_producers
 from penstock.cli.interrupt import check_interrupt
+from penstock.cli.leader_call import Leaders
 from penstock.cli.operator.link import Link
 from penstock.cli.operator.reader import Disks, read_disks, read_state
 from penstock.cli.operator.state import ClusterState, TopicPartition
@@ -45,10 +47,14 @@ def read_facts(
     time.sleep(seconds)
     after = _look(link, state, places, metrics)
     rates = _rates(state, places, before, after)
+    busiest = [each.place for each in rates[:SAMPLED] if each.records_s > 0]
+    with ClusterReader(link) as reader:
+        leaders = reader.leaders
     return HotFacts(
         state,
         rates,
-        _samples(link, rates, after),
+        _samples(link, leaders, busiest, after),
+        read_producers(link, leaders, busiest),
         _group_rates(before, after),
         _clients(before, after),
     )
@@ -107,14 +113,11 @@ def _grown(
 
 
 def _samples(
-    link: Link, rates: Sequence[PartitionRate], after: Look
+    link: Link, leaders: Leaders, busiest: Sequence[TopicPartition], after: Look
 ) -> dict[TopicPartition, KeySample]:
-    with ClusterReader(link) as reader:
-        busiest = [each.place for each in rates[:SAMPLED] if each.records_s > 0]
-        found = {
-            place: sample_keys(link, reader.leaders, place, after.ends.get(place, 0))
-            for place in busiest
-        }
+    found = {
+        place: sample_keys(link, leaders, place, after.ends.get(place, 0)) for place in busiest
+    }
     return {place: each for place, each in found.items() if each is not None}
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
+from math import isfinite
 from typing import Any, Final
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
@@ -37,7 +38,12 @@ def export_request(page: str, now_ns: int, resource: Mapping[str, str]) -> dict[
 
 
 def _metric(family: Any, now_ns: int) -> dict[str, Any] | None:
-    samples = [each for each in family.samples if not each.name.endswith("_created")]
+    # JSON has no infinity: a disk that never fills has no time to tell.
+    samples = [
+        each
+        for each in family.samples
+        if not each.name.endswith("_created") and isfinite(each.value)
+    ]
     if not samples:
         return None
     metric: dict[str, Any] = {"name": family.name, "description": family.documentation}
@@ -97,7 +103,9 @@ def push(url: str, body: Mapping[str, Any], headers: Mapping[str, str]) -> None:
     where = url if url.endswith("/v1/metrics") else f"{url.rstrip('/')}/v1/metrics"
     said = {"Content-Type": "application/json", **headers}
     try:
-        with urlopen(Request(where, json.dumps(body).encode(), said), timeout=TIMEOUT_S):
+        with urlopen(
+            Request(where, json.dumps(body, allow_nan=False).encode(), said), timeout=TIMEOUT_S
+        ):
             pass
     except HTTPError as error:
         error.close()
