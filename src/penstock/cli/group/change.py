@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Any, Final
 
 from penstock.cli.failure import Failure
 from penstock.cli.group.reader import ClusterReader
@@ -37,10 +37,19 @@ from penstock.protocol.messages.offset_delete import (
     OffsetDeleteRequestTopic,
     OffsetDeleteResponse,
 )
+from penstock.protocol.messages.streams_group_heartbeat import (
+    StreamsGroupHeartbeatRequest,
+    StreamsGroupHeartbeatResponse,
+)
 
 _COMMIT_VERSION: Final = 9
 """The last that calls topics by name."""
 _LEAVE: Final = -1
+_HEARTBEATS: Final[Mapping[str, tuple[type[Any], type[Any]]]] = {
+    "consumer": (ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse),
+    "streams": (StreamsGroupHeartbeatRequest, StreamsGroupHeartbeatResponse),
+}
+"""By the protocol of the group: what a member says, a last time, and what it hears."""
 """The epoch of a member that leaves for good."""
 _TRIES: Final = 5
 _HAS_MEMBERS: Final = (
@@ -85,15 +94,16 @@ def tell_to_leave(reader: ClusterReader, group: Group) -> None:
         )
         answer = connection.call(request, LeaveGroupResponse)
         check(answer.error_code, what=f"group {group.name}")
+    beat, beaten = _HEARTBEATS.get(group.protocol, _HEARTBEATS["consumer"])
     for each in group.members:
         if not each.is_classic:
-            leave = ConsumerGroupHeartbeatRequest(
+            leave = beat(
                 group_id=group.name,
                 member_id=each.member_id,
                 member_epoch=_LEAVE,
                 instance_id=each.instance_id,
             )
-            left = connection.call(leave, ConsumerGroupHeartbeatResponse)
+            left = connection.call(leave, beaten)
             if left.error_code != ErrorCode.UNKNOWN_MEMBER_ID:
                 check(left.error_code, left.error_message, f"member {each.member_id}")
 

@@ -1,12 +1,15 @@
-"""A group as brokers describe it, of either protocol, as one kind of value."""
+"""A group as brokers describe it, of any protocol, as one kind of value."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 from penstock.cli.group.state import Group, Member, Place
 from penstock.model.error import ProtocolError
 from penstock.protocol.codec import decode
 from penstock.protocol.messages import consumer_group_describe as consumer
 from penstock.protocol.messages import describe_groups as classic
+from penstock.protocol.messages import streams_group_describe as streams
 from penstock.protocol.messages.records.consumer_protocol_assignment import (
     ConsumerProtocolAssignment,
 )
@@ -37,6 +40,44 @@ def consumer_group(described: consumer.DescribedGroup, broker: int) -> Group:
         broker,
         described.assignor_name,
         tuple(_consumer_member(each) for each in described.members),
+    )
+
+
+def streams_group(described: streams.DescribedGroup, broker: int) -> Group:
+    """Its tasks stand for the partitions of what they read."""
+    topology = described.topology
+    sources = {
+        one.subtopology_id: (
+            *one.source_topics,
+            *(each.name for each in one.repartition_source_topics),
+        )
+        for one in (topology.subtopologies if topology is not None else None) or ()
+    }
+    return Group(
+        described.group_id,
+        "streams",
+        described.group_state,
+        broker,
+        "sticky",
+        tuple(_streams_member(each, sources) for each in described.members),
+    )
+
+
+def _streams_member(member: streams.Member, sources: Mapping[str, tuple[str, ...]]) -> Member:
+    places = (
+        (topic, partition)
+        for tasks in member.assignment.active_tasks
+        for topic in sources.get(tasks.subtopology_id, ())
+        for partition in tasks.partitions
+    )
+    return Member(
+        member.member_id,
+        member.instance_id,
+        member.client_id,
+        member.client_host,
+        tuple(sorted(topic for topics in sources.values() for topic in topics)),
+        tuple(sorted(places)),
+        is_classic=False,
     )
 
 

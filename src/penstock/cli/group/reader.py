@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, TypeVar
 
 from penstock.cli.failure import Failure
-from penstock.cli.group.description import classic_group, consumer_group
+from penstock.cli.group.description import classic_group, consumer_group, streams_group
 from penstock.cli.group.record_time import read_times
 from penstock.cli.group.state import Group, GroupLag, PartitionLag, Place
 from penstock.cli.leader_call import (
@@ -45,15 +45,19 @@ from penstock.protocol.messages.offset_fetch import (
     OffsetFetchRequestGroup,
     OffsetFetchResponse,
 )
+from penstock.protocol.messages.streams_group_describe import (
+    StreamsGroupDescribeRequest,
+    StreamsGroupDescribeResponse,
+)
 
 T = TypeVar("T")
 Offsets = Mapping[Place, int]
 OFFSET_FETCH_VERSION: Final = 9
 """The last that calls topics by name."""
 GROUPS_AT_ONCE: Final = 200
-KINDS: Final = ("", "consumer")
-"""Protocol types of consumers; groups of Kafka Connect and others have no offsets here. A group
-that only ever had offsets has none."""
+KINDS: Final = ("", "consumer", "streams")
+"""Protocol types of consumers and of Kafka Streams; groups of Kafka Connect and others have no
+offsets here. A group that only ever had offsets has none."""
 _RETRY_S: Final = 0.2
 _LOADING: Final = (
     ErrorCode.COORDINATOR_NOT_AVAILABLE,
@@ -144,6 +148,8 @@ class ClusterReader:
                     found += self._describe_consumer(broker, names)
                 elif protocol == "classic":
                     found += self._describe_classic(broker, names)
+                elif protocol == "streams":
+                    found += self._describe_streams(broker, names)
         return sorted(found, key=lambda each: each.name)
 
     def _describe_classic(self, broker: int, names: list[str]) -> list[Group]:
@@ -159,6 +165,11 @@ class ClusterReader:
         request = ConsumerGroupDescribeRequest(group_ids=names)
         answer = self.connection(broker).call(request, ConsumerGroupDescribeResponse)
         return [consumer_group(each, broker) for each in answer.groups if not each.error_code]
+
+    def _describe_streams(self, broker: int, names: list[str]) -> list[Group]:
+        request = StreamsGroupDescribeRequest(group_ids=names)
+        answer = self.connection(broker).call(request, StreamsGroupDescribeResponse)
+        return [streams_group(each, broker) for each in answer.groups if not each.error_code]
 
     def coordinator_of(self, name: str) -> int:
         """Also of a group that there is not yet."""

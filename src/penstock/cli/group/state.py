@@ -25,7 +25,7 @@ class Member(NamedTuple):
 class Group:
     name: str
     protocol: str
-    """`classic` or `consumer` (KIP-848)."""
+    """`classic`, `consumer` (KIP-848) or `streams` (KIP-1071)."""
     state: str
     coordinator: int
     assignor: str = ""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from penstock.group.streams.group import StreamsGroup
-from penstock.group.streams.member import StreamsMember
 from penstock.model.error import ErrorCode
+
+if TYPE_CHECKING:
+    from penstock.group.streams.member import StreamsMember
 
 _EPOCHS_SINCE = 9
 

@@ -12,11 +12,11 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from penstock.group.record import GroupRecord
-from penstock.group.streams.member import StreamsMember
 from penstock.group.streams.task import TaskSet, each
 
 if TYPE_CHECKING:
     from penstock.group.streams.configure import ConfiguredTopology
+    from penstock.group.streams.member import StreamsMember
     from penstock.protocol.messages.records.streams_group_topology import StreamsGroupTopologyValue
 
 FIRST_EPOCH = 1
