@@ -16,7 +16,7 @@ from penstock.client import dead_letter as name
 from penstock.client.app.clock import Clock
 from penstock.client.app.codec import encode
 from penstock.client.app.declaration import Declaration
-from penstock.client.app.failure import CrashError, letter_of, message_of
+from penstock.client.app.failure import CrashError, letter_of, message_of, origin_of
 from penstock.client.app.log import LOG
 from penstock.client.app.metric import Counts
 from penstock.client.app.output import Output
@@ -107,7 +107,7 @@ class Handling:
     def _passes_by(self, work: Work, headers: AnyHeaders) -> bool:
         """Whether it is past its time, or a letter that was sent back for another group."""
         ttl_ms = name.number_of(headers, TTL_HEADER) or self._declared.ttl_ms
-        if ttl_ms is not None and work.message.timestamp()[1] + ttl_ms < self._clock.now_ms():
+        if ttl_ms is not None and self._is_older(work, headers, ttl_ms):
             self.counts.expired += 1
             return True
         if name.text_of(headers, name.REDRIVEN) is None:
@@ -117,6 +117,12 @@ class Handling:
             return False
         self.counts.skipped += 1
         return True
+
+    def _is_older(self, work: Work, headers: AnyHeaders, ttl_ms: int) -> bool:
+        """By the time of its first record, whatever retry topics it has been in since. What has no
+        time is never too old."""
+        time_ms = origin_of(work, headers).timestamp_ms
+        return 0 <= time_ms < self._clock.now_ms() - ttl_ms
 
     async def _in_hand(self, work: Work) -> bool:
         """Whether to handle a record that may be what ends the process."""
