@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -54,6 +55,16 @@ def test_what_is_missing_is_said_in_one_line(command: str, sqlite_url: str, tmp_
         assert (answer.returncode, answer.stderr[: len(said)]) == (1, said)
         assert answer.stderr.count("\n") == 1
     assert not mistyped.exists()
+
+
+def test_a_port_for_metrics_that_is_in_use(sqlite_url: str) -> None:
+    make(sqlite_url)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        answer = run("outbox", "relay", "-d", sqlite_url, "--metrics-port", port)
+    said = f"metrics cannot be served at 127.0.0.1:{port}: Address already in use"
+    assert answer.stderr.startswith(f"penstock: {said}; choose another")
+    assert answer.returncode == 1
 
 
 def test_a_relay_sends_what_there_is_and_ends(penstock: Broker, url: str) -> None:

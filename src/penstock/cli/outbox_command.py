@@ -113,12 +113,14 @@ def relay_command(
         poll_s=poll_ms / 1000,
         replication=replication,
     )
-    with _explaining(), stop_signal() as stopping, relay:
+    with _explaining(), stop_signal() as stopping:
+        # Before anything is begun that would have to be ended.
         server = (
             None if metrics_port is None else RelayMetrics(relay).serve(metrics_port, metrics_host)
         )
         try:
-            _watch(relay, stopping, once=once, as_json=as_json)
+            with relay:
+                _watch(relay, stopping, once=once, as_json=as_json)
         finally:
             if server is not None:
                 server.shutdown()

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
+
+from penstock.client.error import ClientError
 
 if TYPE_CHECKING:
     from prometheus_client import CollectorRegistry
@@ -28,9 +33,27 @@ def text_of(collector: Collector) -> str:
     return generate_latest(registry).decode()
 
 
+class ServeError(ClientError):
+    """An address at which nothing can be served."""
+
+
+@contextmanager
+def opening(host: str, port: int) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        # A name that nobody knows has a number of its own kind.
+        number = error.errno or 0
+        reason = os.strerror(number) if number > 0 else error.strerror
+        raise ServeError(
+            f"metrics cannot be served at {host}:{port}: {reason}; choose another address"
+        ) from error
+
+
 def serve_metrics(collector: Collector, port: int, host: str) -> Any:
     """Over HTTP, until the process ends; returns what `shutdown()` ends early."""
     from prometheus_client import start_http_server
 
-    server, _ = start_http_server(port, addr=host, registry=registry_of(collector))
+    with opening(host, port):
+        server, _ = start_http_server(port, addr=host, registry=registry_of(collector))
     return server

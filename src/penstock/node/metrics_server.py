@@ -6,9 +6,12 @@ It can be encrypted, and `/metrics` can ask for a token: `Authorization: Bearer 
 from __future__ import annotations
 
 import asyncio
+import errno
 import hmac
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
+
+from penstock.network.sockets import ListenError
 
 if TYPE_CHECKING:
     import ssl
@@ -33,9 +36,16 @@ class MetricsServer:
         self._server: asyncio.Server | None = None
 
     async def open(self, host: str, port: int) -> tuple[str, int]:
-        self._server = await asyncio.start_server(
-            self._serve, host, port, limit=REQUEST_BYTES_MAX, ssl=self._first_context()
-        )
+        try:
+            self._server = await asyncio.start_server(
+                self._serve, host, port, limit=REQUEST_BYTES_MAX, ssl=self._first_context()
+            )
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+            raise ListenError(
+                f"{host}:{port} is in use by another process: stop it or choose another --metrics"
+            ) from None
         name = self._server.sockets[0].getsockname()
         return name[0], name[1]
 

@@ -105,3 +105,11 @@ def test_what_is_mistyped_or_not_allowed_is_told(acls: Acls) -> None:
     assert "CLUSTER_AUTHORIZATION_FAILED" in acls.fail(
         "add", "alice", "read", "--topic", "t", user="alice"
     )
+
+
+@pytest.mark.parametrize("command", ["penstock"], indirect=True)
+def test_without_an_authorizer_it_says_how_to_have_one(command: Command) -> None:
+    for words in (("acls", "list"), ("roles", "list"), ("acls", "review")):
+        said = command.fail(*words)
+        assert "SECURITY_DISABLED" in said
+        assert "authorizer.class.name" in said

@@ -11,6 +11,8 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from penstock.cli.failure import Failure
+from penstock.cli.group.state import Group, GroupLag, PartitionLag
+from penstock.cli.group.words import summary
 from penstock.cli.wire_call import BrokerConnection
 from penstock.protocol.codec import encode
 from penstock.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
@@ -134,6 +136,8 @@ def test_markers_of_transactions_are_nobodys_delay(command: Command, topic: str)
     commit(command, topic, topic, 1)
     described = command.run("groups", "describe", topic, "--json").json
     assert (described["lag"], described["lag_seconds"]) == (1, 0.0)
+    said = command.run("groups", "describe", topic).lines[0]
+    assert said.endswith("nothing is left to read but markers of transactions")
     (row,) = command.run(
         "sql", f"SELECT lag, lag_seconds FROM PartitionLag WHERE topic='{topic}'"
     ).lines[1:]
@@ -240,6 +244,20 @@ def test_over_the_limit_comes_first(command: Command, topic: str) -> None:
     assert [each[0] for each in shown()] == ["late", "soon"]
     command.run("sla", "remove", f"{topic}.late-group")
     assert "there is no limit" in command.fail("sla", "remove", f"{topic}.late-group")
+
+
+def test_a_sentence_about_a_group_says_what_is_not_known() -> None:
+    group = Group("g", "classic", "Stable", 1)
+    for partitions, said in (
+        ((), "it has no offsets"),
+        ((PartitionLag(("t", 0), None, 0, 7),), "is not known of 1 partition"),
+        ((PartitionLag(("t", 0), 7, 0, 7),), "nothing is left to read"),
+        (
+            (PartitionLag(("t", 0), 5, 0, 7, unread_ms=0),),
+            "the oldest of them 9s old (partition t-0)",
+        ),
+    ):
+        assert summary(GroupLag(group, partitions, now_ms=9000)).endswith(said)
 
 
 def test_what_makes_no_sense_is_refused_in_one_line(

@@ -182,7 +182,12 @@ def test_as_a_module(tmp_path: Path) -> None:
 def test_a_port_in_use(tmp_path: Path) -> None:
     with started(*ANYWHERE, "--data-dir", str(tmp_path / "one")) as broker:
         said = refused("--listen", broker.address, "--data-dir", str(tmp_path / "two"))
+        metrics = refused(
+            *ANYWHERE, "--data-dir", str(tmp_path / "three"), "--metrics", broker.address
+        )
     assert said.startswith(f"{broker.address} is in use")
+    assert metrics.startswith(f"{broker.address} is in use")
+    assert metrics.endswith("choose another --metrics")
 
 
 def test_a_directory_in_use(tmp_path: Path) -> None:

@@ -36,12 +36,23 @@ def who(group: Group) -> str:
 
 def summary(lag: GroupLag) -> str:
     """One sentence about a group."""
-    group, worst = lag.group, lag.worst
+    group = lag.group
     kind = f"{group.protocol}, {group.assignor}" if group.assignor else group.protocol
-    said = f"{group.name} is {group.state} ({kind}), {who(group)}"
-    if not lag.records or worst is None:
-        return f"{said}; nothing is left to read"
-    return (
-        f"{said}; it is {plural(lag.records, 'record')} behind, the oldest of them "
-        f"{duration(lag.seconds)} old (partition {place_name(worst.place)})"
-    )
+    return f"{group.name} is {group.state} ({kind}), {who(group)}; {_behind(lag)}"
+
+
+def _behind(lag: GroupLag) -> str:
+    late = [each for each in lag.partitions if (each.lag or 0) > 0]
+    if late and all(each.has_only_markers for each in late):
+        return "nothing is left to read but markers of transactions"
+    if late and lag.worst is not None:
+        return (
+            f"it is {plural(lag.records, 'record')} behind, the oldest of them "
+            f"{duration(lag.seconds)} old (partition {place_name(lag.worst.place)})"
+        )
+    if not lag.partitions:
+        return "it has no offsets"
+    unknown = sum(each.lag is None for each in lag.partitions)
+    if unknown:
+        return f"how far it is behind is not known of {plural(unknown, 'partition')}"
+    return "nothing is left to read"

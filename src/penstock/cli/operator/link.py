@@ -80,4 +80,8 @@ def check(code: int, message: str | None = None, what: str = "") -> None:
     if code:
         name = error_name(code)
         said = f"{message.rstrip('.')} ({name})" if message else name
+        if code == ErrorCode.SECURITY_DISABLED:
+            said += (
+                "; brokers with authorizer.class.name have one (`penstock security init --acls`)"
+            )
         raise Failure(f"{what}: {said}" if what else said)

@@ -138,12 +138,9 @@ class Handling:
     def _passes_by(self, work: Work, headers: AnyHeaders) -> bool:
         """Whether it is past its time, or a letter that was sent back for another group."""
         ttl_ms = name.number_of(headers, TTL_HEADER) or self._declared.ttl_ms
-        if ttl_ms is not None:
-            # Of the record as it was sent: a retry is not younger for having waited.
-            sent_ms = origin_of(work, headers).timestamp_ms
-            if sent_ms + ttl_ms < self._clock.now_ms():
-                self.counts.expired += 1
-                return True
+        if ttl_ms is not None and self._is_older(work, headers, ttl_ms):
+            self.counts.expired += 1
+            return True
         if name.text_of(headers, name.REDRIVEN) is None:
             return False
         whose = name.text_of(headers, name.PIPELINE)
@@ -151,6 +148,12 @@ class Handling:
             return False
         self.counts.skipped += 1
         return True
+
+    def _is_older(self, work: Work, headers: AnyHeaders, ttl_ms: int) -> bool:
+        """By the time of its first record, whatever retry topics it has been in since. What has no
+        time is never too old."""
+        time_ms = origin_of(work, headers).timestamp_ms
+        return 0 <= time_ms < self._clock.now_ms() - ttl_ms
 
     async def _in_hand(self, work: Work) -> bool:
         """Whether to handle a record that may be what ends the process."""

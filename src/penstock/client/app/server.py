@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock.client.app.metric import AppMetrics
-from penstock.client.prometheus import registry_of
+from penstock.client.prometheus import opening, registry_of
 
 _REQUEST_BYTES_MAX = 16 * 1024
 _REQUEST_TIMEOUT_S = 10.0
@@ -24,7 +24,10 @@ class AppServer:
         self._server: asyncio.Server | None = None
 
     async def open(self, host: str, port: int) -> tuple[str, int]:
-        self._server = await asyncio.start_server(self._serve, host, port, limit=_REQUEST_BYTES_MAX)
+        with opening(host, port):
+            self._server = await asyncio.start_server(
+                self._serve, host, port, limit=_REQUEST_BYTES_MAX
+            )
         name = self._server.sockets[0].getsockname()
         return name[0], name[1]
 

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from penstock.client.prometheus import ServeError
 from penstock.pipelines.error import DeclarationError, PipelineError, RunError
 from penstock.pipelines.run.failure import one_line
 from penstock.pipelines.run.lock import RunLock
@@ -212,11 +213,8 @@ def _serve(all_launched: Sequence[Launched], settings: RunSettings) -> Any:
     metrics = RunMetrics({each.name: each.progress for each in all_launched})
     try:
         return metrics.serve(settings.metrics_port, settings.metrics_host)
-    except OSError as error:
-        raise RunError(
-            f"metrics cannot be served on {settings.metrics_host}:{settings.metrics_port}:"
-            f" {error.strerror or error}"
-        ) from error
+    except ServeError as error:
+        raise RunError(str(error)) from error
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
-from penstock.client import App, Message, Outgoing
+from penstock.client import App, Message, Outgoing, Retry
 from tests.unit.client.app.app_kit import Target, wait_until
 
 
@@ -207,6 +207,25 @@ def test_what_is_past_its_time_is_passed_by(target: Target, name: str) -> None:
     with app.test(target) as test:
         test.settle()
     assert seen == [3]
+
+
+def test_time_in_retry_topics_counts(target: Target, name: str) -> None:
+    app = App(name)
+    attempts: list[int] = []
+
+    @app.consumer(name, ttl="1h", retry=Retry("2m", attempts=1))
+    async def handle(value: int, message: Message) -> None:
+        attempts.append(message.attempt)
+        raise ConnectionError
+
+    target.create_topic(name)
+    now_ms = time.time_ns() // 1_000_000
+    target.produce(name, ["1"], timestamp_ms=now_ms - 59 * 60_000)
+    with app.test(target) as test:
+        test.settle()
+        test.advance("3m")
+        assert test.read(f"{name}.dead-letters") == []
+    assert attempts == [1]
 
 
 @pytest.mark.parametrize("kind", ["async", "plain"])
