@@ -89,8 +89,22 @@ def _read(image: ClusterImage, response: FetchResponse | ErrorCode) -> Iterator[
             elif data.records:
                 size += len(data.records)
         if size or refused:
-            name = topic_name(image, topic.topic, topic.topic_id)
+            # Share fetches name topics by their ids alone.
+            name = topic_name(image, getattr(topic, "topic", ""), topic.topic_id)
             yield Access("READ", TOPIC, name, refused, 0, size)
+
+
+def of_share_fetch(request: Any, image: ClusterImage) -> Read:
+    """As a fetch; who may not be in the group is told so as a whole."""
+    return partial(_share_read, image, request.group_id or "")
+
+
+def _share_read(image: ClusterImage, group_id: str, response: Any) -> Iterator[Entry]:
+    refused = getattr(response, "error_code", 0)
+    if refused in REFUSED:
+        yield Access("READ", GROUP, group_id, refused)
+    else:
+        yield from _read(image, response)
 
 
 def of_group(request: Any, image: ClusterImage) -> Read:
@@ -188,4 +202,7 @@ BY_API: Final[dict[int, Watch]] = {
     25: of_group,
     28: of_transactional_offsets,
     68: of_group,
+    76: of_group,
+    78: of_share_fetch,
+    79: of_group,
 }

@@ -254,6 +254,20 @@ def of_offsets_deleted(request: Any, image: ClusterImage) -> Read:
     return _read("DELETE", [Wanted(GROUP, request.group_id, {"offsets": offsets})], _nothing)
 
 
+def of_share_offsets_altered(request: Any, image: ClusterImage) -> Read:
+    offsets = {
+        topic.topic_name: {each.partition_index: each.start_offset for each in topic.partitions}
+        for topic in request.topics
+    }
+    wanted = [Wanted(GROUP, request.group_id, None, {"offsets": offsets})]
+    return _read("ALTER", wanted, _nothing)
+
+
+def of_share_offsets_deleted(request: Any, image: ClusterImage) -> Read:
+    topics = [topic.topic_name for topic in request.topics]
+    return _read("DELETE", [Wanted(GROUP, request.group_id, {"offsets": topics})], _nothing)
+
+
 def of_acls_created(request: Any, image: ClusterImage) -> Read:
     def read(answer: Any) -> Iterator[Entry]:
         for place, each in enumerate(request.creations):
@@ -341,4 +355,6 @@ BY_API: Final[dict[int, Callable[[Any, ClusterImage], Read | None]]] = {
     64: of_cluster("ALTER"),
     80: of_cluster("ALTER"),
     81: of_cluster("ALTER"),
+    91: of_share_offsets_altered,
+    92: of_share_offsets_deleted,
 }

@@ -10,7 +10,14 @@ from penstock.audit import access, change
 from penstock.audit.entry import Access, Change, Entry, Read
 from penstock.metadata.image import ClusterImage
 from penstock.model.error import ErrorCode
-from penstock.protocol.messages import fetch, offset_commit, produce, txn_offset_commit
+from penstock.protocol.messages import (
+    alter_share_group_offsets,
+    fetch,
+    offset_commit,
+    produce,
+    share_fetch,
+    txn_offset_commit,
+)
 from penstock.protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     AlterUserScramCredentialsResponse,
@@ -32,6 +39,7 @@ from penstock.protocol.messages.incremental_alter_configs import (
 )
 from penstock.protocol.messages.metadata import MetadataResponse, MetadataResponseTopic
 from penstock.protocol.messages.records.config_record import ConfigRecord
+from penstock.protocol.messages.records.topic_record import TopicRecord
 from penstock.records.builder import build_batch
 from penstock.records.record import Record
 
@@ -138,6 +146,29 @@ def test_reads_are_counted_and_followers_are_no_readers(image: ClusterImage) -> 
     assert access.of_fetch(fetch.FetchRequest(replica_id=2), image) is None
     follower = fetch.FetchRequest(replica_state=fetch.ReplicaState(replica_id=2))
     assert access.of_fetch(follower, image) is None
+
+
+def test_members_of_share_groups_read_topics(image: ClusterImage) -> None:
+    request = share_fetch.ShareFetchRequest(group_id="g", member_id="m")
+    image.replay(TopicRecord(name="t", topic_id=b"\1" * 16), 0)
+    read = access.BY_API[78](request, image)
+    data = share_fetch.PartitionData(records=b"12345")
+    topic = share_fetch.ShareFetchableTopicResponse(topic_id=b"\1" * 16, partitions=[data])
+    answer = share_fetch.ShareFetchResponse(responses=[topic])
+    assert entries(read, answer) == [Access("READ", "TOPIC", "t", 0, 0, 5)]
+    refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
+    answer = share_fetch.ShareFetchResponse(error_code=refused)
+    assert entries(read, answer) == [Access("READ", "GROUP", "g", refused)]
+
+
+def test_offsets_of_share_groups_are_changed_on_record(image: ClusterImage) -> None:
+    form = alter_share_group_offsets
+    one = form.AlterShareGroupOffsetsRequestPartition(partition_index=2, start_offset=7)
+    topic = form.AlterShareGroupOffsetsRequestTopic(topic_name="t", partitions=[one])
+    request = form.AlterShareGroupOffsetsRequest(group_id="g", topics=[topic])
+    read = change.BY_API[91](request, image)
+    found = entries(read, form.AlterShareGroupOffsetsResponse())
+    assert found == [Change("ALTER", "GROUP", "g", 0, None, {"offsets": {"t": {2: 7}}})]
 
 
 def test_a_commit_is_refused_where_one_of_its_partitions_is(image: ClusterImage) -> None:

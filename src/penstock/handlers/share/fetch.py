@@ -55,7 +55,7 @@ class ShareFetch:
         self._access = access
         self._bytes_max = min(request.max_bytes, broker.config.fetch_bytes_max)
         self._news = asyncio.Event()
-        self._watched: list[_Target] = []
+        self._watched: dict[SharePartition, None] = {}
         self.outcomes: dict[Place, PartitionData] = {}
         self.size_bytes = 0
 
@@ -137,6 +137,7 @@ class ShareFetch:
     def _hand_out(self, target: _Target, records_max: int) -> int:
         """The number of records."""
         share, session = target.share, self._session
+        offset = share.next_offset
         read = self._read(share)
         if read.slice is None:
             return 0
@@ -149,8 +150,9 @@ class ShareFetch:
         )
         if not acquired:
             read.release()
-            # Only markers, or what was aborted: there may be more behind it.
-            self._news.set()
+            if share.next_offset != offset:
+                # Only markers, or what was aborted: there may be more behind it.
+                self._news.set()
             return 0
         self._shares.note_locks(share)
         self._answer(target.place, read.taken(), acquired)
@@ -201,12 +203,12 @@ class ShareFetch:
     def _watch(self, target: _Target) -> None:
         target.share.watch(self)
         target.share.partition.watch(self)
-        self._watched.append(target)
+        self._watched[target.share] = None
 
     def _unwatch(self) -> None:
-        for target in self._watched:
-            target.share.unwatch(self)
-            target.share.partition.unwatch(self)
+        for share in self._watched:
+            share.unwatch(self)
+            share.partition.unwatch(self)
 
 
 def gathered(acquired: list[Acquired], size_min: int) -> list[Acquired]:

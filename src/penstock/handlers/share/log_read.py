@@ -69,7 +69,7 @@ class LogRead:
             self.slice.release()
 
     def _is_dead(self, header: BatchHeader) -> bool:
-        if header.is_control:
+        if header.is_control or not header.record_count:
             return True
         return header.is_transactional and any(
             txn.producer_id == header.producer_id
