@@ -26,7 +26,6 @@ from tools.apache_kafka import CLUSTER_ID, ApacheKafka, answers_metadata
 from tools.brief_kafka import brief_jvm
 from tools.kafka_cluster import SMALL_HEAP, random_id
 
-WITHOUT_SHARE = ("--feature", "share.version=0")
 # Only reached where something is wrong: on a busy machine everything takes its time.
 START_S = 240.0
 STOP_S = 180.0
@@ -247,13 +246,13 @@ class MixedCluster:
 
 def _static(ports: Mapping[int, int]) -> tuple[dict[str, str], Sequence[str]]:
     voters = ",".join(f"{number}@127.0.0.1:{port}" for number, port in ports.items())
-    return {"controller.quorum.voters": voters}, WITHOUT_SHARE
+    return {"controller.quorum.voters": voters}, ()
 
 
 def _dynamic(ports: Mapping[int, int]) -> tuple[dict[str, str], Sequence[str]]:
     servers = ",".join(f"127.0.0.1:{port}" for port in ports.values())
     voters = ",".join(f"{number}@127.0.0.1:{port}:{random_id()}" for number, port in ports.items())
-    flags = ("--initial-controllers", voters, *WITHOUT_SHARE)
+    flags = ("--initial-controllers", voters)
     return {"controller.quorum.bootstrap.servers": servers}, flags
 
 

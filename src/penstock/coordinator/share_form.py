@@ -202,6 +202,36 @@ class Delete:
         )
 
 
+FORMS: dict[int, tuple[Any, Any, Any]] = {
+    83: (
+        initialize_share_group_state.InitializeShareGroupStateResponse,
+        initialize_share_group_state.InitializeStateResult,
+        initialize_share_group_state.PartitionResult,
+    ),
+    84: (
+        read_share_group_state.ReadShareGroupStateResponse,
+        read_share_group_state.ReadStateResult,
+        read_share_group_state.PartitionResult,
+    ),
+    85: (
+        write_share_group_state.WriteShareGroupStateResponse,
+        write_share_group_state.WriteStateResult,
+        write_share_group_state.PartitionResult,
+    ),
+    86: (
+        delete_share_group_state.DeleteShareGroupStateResponse,
+        delete_share_group_state.DeleteStateResult,
+        delete_share_group_state.PartitionResult,
+    ),
+    87: (
+        read_share_group_state_summary.ReadShareGroupStateSummaryResponse,
+        read_share_group_state_summary.ReadStateSummaryResult,
+        read_share_group_state_summary.PartitionResult,
+    ),
+}
+"""Response, topic and partition of an answer, by the number of the API."""
+
+
 def asked_calls(topic_partitions: Any, request: Entity) -> Iterator[tuple[int, ShareCall]]:
     """Partitions of one topic of a request, and what is asked of each."""
     for one in topic_partitions:

@@ -7,10 +7,11 @@ again. Knows no requests and no timers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from enum import Enum
 from typing import NamedTuple
 
+from penstock.group.by_id import GroupsById
 from penstock.group.consumer.member import ConsumerMember, Owned, Partitions
 from penstock.group.consumer.record import target_of, with_current, with_identity
 from penstock.group.record import GroupRecord
@@ -272,35 +273,10 @@ def _member_id(record: GroupRecord) -> str:
     return key.member_id
 
 
-class ConsumerGroups:
-    """All consumer groups of a shard, as the log tells of them."""
+class ConsumerGroups(GroupsById[ConsumerGroup]):
+    """All consumer groups of a shard."""
 
-    __slots__ = ("_by_id",)
+    __slots__ = ()
 
     def __init__(self) -> None:
-        self._by_id: dict[str, ConsumerGroup] = {}
-
-    def __len__(self) -> int:
-        return len(self._by_id)
-
-    def __iter__(self) -> Iterator[ConsumerGroup]:
-        return iter(list(self._by_id.values()))
-
-    def __contains__(self, group_id: object) -> bool:
-        return group_id in self._by_id
-
-    def ids(self) -> Iterable[str]:
-        return list(self._by_id)
-
-    def find(self, group_id: str) -> ConsumerGroup | None:
-        return self._by_id.get(group_id)
-
-    def replay(self, group_id: str, record: GroupRecord) -> None:
-        group = self._by_id.get(group_id)
-        if group is None:
-            if record.value is None:
-                return
-            group = self._by_id[group_id] = ConsumerGroup(group_id)
-        group.apply(record)
-        if record.value is None and record.key.NAME == "ConsumerGroupMetadataKey":
-            del self._by_id[group_id]
+        super().__init__(ConsumerGroup, "ConsumerGroupMetadataKey")

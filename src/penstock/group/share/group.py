@@ -5,9 +5,9 @@ Knows no requests and no timers. Soft is only the reminder to look at its topics
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from enum import Enum
 
+from penstock.group.by_id import GroupsById
 from penstock.group.record import GroupRecord
 from penstock.group.share.member import Partitions, ShareMember
 from penstock.group.share.record import (
@@ -25,10 +25,7 @@ from penstock.protocol.messages.records.share_group_member_metadata import (
     ShareGroupMemberMetadataKey,
     ShareGroupMemberMetadataValue,
 )
-from penstock.protocol.messages.records.share_group_metadata import (
-    ShareGroupMetadataKey,
-    ShareGroupMetadataValue,
-)
+from penstock.protocol.messages.records.share_group_metadata import ShareGroupMetadataValue
 from penstock.protocol.messages.records.share_group_state_partition_metadata import (
     ShareGroupStatePartitionMetadataKey,
     ShareGroupStatePartitionMetadataValue,
@@ -162,35 +159,10 @@ def _member_id(record: GroupRecord) -> str:
     return key.member_id
 
 
-class ShareGroups:
-    """All share groups of a shard, as the log tells of them."""
+class ShareGroups(GroupsById[ShareGroup]):
+    """All share groups of a shard."""
 
-    __slots__ = ("_by_id",)
+    __slots__ = ()
 
     def __init__(self) -> None:
-        self._by_id: dict[str, ShareGroup] = {}
-
-    def __len__(self) -> int:
-        return len(self._by_id)
-
-    def __iter__(self) -> Iterator[ShareGroup]:
-        return iter(list(self._by_id.values()))
-
-    def __contains__(self, group_id: object) -> bool:
-        return group_id in self._by_id
-
-    def ids(self) -> Iterable[str]:
-        return list(self._by_id)
-
-    def find(self, group_id: str) -> ShareGroup | None:
-        return self._by_id.get(group_id)
-
-    def replay(self, group_id: str, record: GroupRecord) -> None:
-        group = self._by_id.get(group_id)
-        if group is None:
-            if record.value is None:
-                return
-            group = self._by_id[group_id] = ShareGroup(group_id)
-        group.apply(record)
-        if record.value is None and isinstance(record.key, ShareGroupMetadataKey):
-            del self._by_id[group_id]
+        super().__init__(ShareGroup, "ShareGroupMetadataKey")

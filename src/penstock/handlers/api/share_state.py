@@ -5,44 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from penstock.coordinator.share_form import asked_calls
+from penstock.coordinator.share_form import FORMS, asked_calls
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.model.error import ErrorCode
 from penstock.model.feature import SHARE_VERSION
 from penstock.protocol.entity import Entity
-from penstock.protocol.messages import (
-    delete_share_group_state,
-    initialize_share_group_state,
-    read_share_group_state,
-    read_share_group_state_summary,
-    write_share_group_state,
-)
 from penstock.share import ShareKey
 from penstock.share.shard import Result
-
-_FORMS: dict[str, tuple[Any, Any]] = {
-    "InitializeShareGroupStateRequest": (
-        initialize_share_group_state.InitializeShareGroupStateResponse,
-        initialize_share_group_state.InitializeStateResult,
-    ),
-    "ReadShareGroupStateRequest": (
-        read_share_group_state.ReadShareGroupStateResponse,
-        read_share_group_state.ReadStateResult,
-    ),
-    "WriteShareGroupStateRequest": (
-        write_share_group_state.WriteShareGroupStateResponse,
-        write_share_group_state.WriteStateResult,
-    ),
-    "DeleteShareGroupStateRequest": (
-        delete_share_group_state.DeleteShareGroupStateResponse,
-        delete_share_group_state.DeleteStateResult,
-    ),
-    "ReadShareGroupStateSummaryRequest": (
-        read_share_group_state_summary.ReadShareGroupStateSummaryResponse,
-        read_share_group_state_summary.ReadStateSummaryResult,
-    ),
-}
 
 _NOBODYS = Result(ErrorCode.NOT_COORDINATOR, "This is not the correct coordinator.")
 
@@ -52,7 +22,7 @@ def handle(broker: Broker, request: Entity, call: Call) -> Answer:
 
 
 async def _answer(broker: Broker, request: Any) -> Entity:
-    response, topic = _FORMS[request.NAME]
+    response, topic, _ = FORMS[request.API_KEY]
     is_on = broker.image.features.get(SHARE_VERSION)
     results = []
     for asked in request.topics:

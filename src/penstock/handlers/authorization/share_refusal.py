@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from penstock.coordinator.share_form import FORMS
 from penstock.model.error import ErrorCode
 from penstock.protocol.entity import Entity
-from penstock.protocol.messages import (
-    delete_share_group_state,
-    initialize_share_group_state,
-    read_share_group_state,
-    read_share_group_state_summary,
-    write_share_group_state,
-)
 from penstock.protocol.messages.describe_share_group_offsets import (
     DescribeShareGroupOffsetsRequestTopic,
     DescribeShareGroupOffsetsResponsePartition,
@@ -21,37 +15,9 @@ from penstock.protocol.messages.describe_share_group_offsets import (
 
 _CODE = ErrorCode.CLUSTER_AUTHORIZATION_FAILED
 
-_FORMS: dict[int, tuple[Any, Any, Any]] = {
-    83: (
-        initialize_share_group_state.InitializeShareGroupStateResponse,
-        initialize_share_group_state.InitializeStateResult,
-        initialize_share_group_state.PartitionResult,
-    ),
-    84: (
-        read_share_group_state.ReadShareGroupStateResponse,
-        read_share_group_state.ReadStateResult,
-        read_share_group_state.PartitionResult,
-    ),
-    85: (
-        write_share_group_state.WriteShareGroupStateResponse,
-        write_share_group_state.WriteStateResult,
-        write_share_group_state.PartitionResult,
-    ),
-    86: (
-        delete_share_group_state.DeleteShareGroupStateResponse,
-        delete_share_group_state.DeleteStateResult,
-        delete_share_group_state.PartitionResult,
-    ),
-    87: (
-        read_share_group_state_summary.ReadShareGroupStateSummaryResponse,
-        read_share_group_state_summary.ReadStateSummaryResult,
-        read_share_group_state_summary.PartitionResult,
-    ),
-}
-
 
 def refused_state(request: Any) -> Entity:
-    response, topic, partition = _FORMS[request.API_KEY]
+    response, topic, partition = FORMS[request.API_KEY]
     refused: Entity = response(
         results=[
             topic(
