@@ -1,7 +1,9 @@
 """Consumers as functions, beside FastStream and a bare confluent-kafka loop.
 
-python -m bench.client [--rounds 3] [--write]: one Penstock node, three partitions, JSON of 200
-bytes; each reading is a process of its own. With --write, the table goes to docs/applications.md.
+python -m bench.client [--rounds 3] [--write] [--other quix=PYTHON] [--other faust=PYTHON]
+
+One Penstock node, three partitions, JSON of 200 bytes; each reading is a process of its own. With
+--write, the table goes to docs/applications.md.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ import os
 import subprocess
 import tempfile
 import uuid
+from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -33,6 +36,9 @@ RECORDS = {
     "faststream-aiokafka": 20_000,
     "penstock-waiting": 12_800,
 }
+OTHERS = {"faust": "the same with Faust", "quix": "the same with Quix Streams"}
+"""In a Python that has them: their dependencies are not ours."""
+OTHER_RECORDS = 20_000
 LABELS = {
     "bare": "a bare confluent-kafka loop that decodes",
     "penstock": "a function that does nothing",
@@ -69,30 +75,47 @@ class Reading(NamedTuple):
     worked: float
 
 
-def read(broker: Broker, topic: str, what: str) -> Reading:
-    records = RECORDS[what]
+def read(broker: Broker, topic: str, what: str, python: str | None = None) -> Reading:
+    """By another Python, where one is named."""
+    records = RECORDS.get(what, OTHER_RECORDS)
     spec = Spec(what, broker.bootstrap_servers, topic, f"g-{uuid.uuid4().hex[:8]}", records)
-    ended = subprocess.run(command(spec), capture_output=True, text=True, timeout=180, check=False)
+    ended = (
+        subprocess.run(command(spec), capture_output=True, text=True, timeout=180, check=False)
+        if python is None
+        else read_elsewhere(spec, python)
+    )
     if ended.returncode != 0:
         raise RuntimeError(f"{what}: {ended.stderr[-2000:]}")
     passed_s, worked_s = map(float, ended.stdout.split()[-2:])
     return Reading(records / passed_s, records / worked_s)
 
 
+def read_elsewhere(spec: Spec, python: str) -> subprocess.CompletedProcess[str]:
+    bare = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    with tempfile.TemporaryDirectory() as folder:
+        given = json.dumps(asdict(spec) | {"folder": folder})
+        command = [python, str(Path(__file__).with_name("others.py")), spec.what, given]
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=180, check=False, env=bare
+        )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--write", action="store_true", help="write docs/applications.md")
+    parser.add_argument("--other", action="append", default=[], metavar="NAME=PYTHON")
     arguments = parser.parse_args()
+    others = dict(each.split("=", 1) for each in arguments.other)
     rounds = arguments.rounds
     settings = {"group.initial.rebalance.delay.ms": 0, "log.flush.interval.messages": 1_000_000}
     with tempfile.TemporaryDirectory() as home, Broker(Path(home) / "data", settings) as broker:
         fill(broker, "orders")
         # Round by round, so that a machine's mood is everybody's.
-        figures: dict[str, list[Reading]] = {what: [] for what in RECORDS}
+        figures: dict[str, list[Reading]] = {what: [] for what in (*RECORDS, *others)}
         for _ in range(rounds):
             for what, found in figures.items():
-                found.append(read(broker, "orders", what))
+                found.append(read(broker, "orders", what, others.get(what)))
     middle = {
         what: Reading(*(median(each) for each in zip(*found, strict=True)))
         for what, found in figures.items()
@@ -104,9 +127,9 @@ def main() -> None:
 
 
 def told(middle: dict[str, Reading], rounds: int) -> str:
-    ideal = CONCURRENCY / WAIT_S
+    ideal, labels = CONCURRENCY / WAIT_S, LABELS | OTHERS
     rows = [
-        f"| {LABELS[what]} | {each.rate:,.0f} | {each.worked:,.0f} | {remark(what, middle)} |"
+        f"| {labels[what]} | {each.rate:,.0f} | {each.worked:,.0f} | {remark(what, middle)} |"
         for what, each in middle.items()
     ]
     made = (
@@ -124,7 +147,7 @@ def told(middle: dict[str, Reading], rounds: int) -> str:
         "",
         "The second figure counts only the seconds that the process was at work on a processor.",
         "",
-        f"The last has {KEYS:,} keys whose order is kept; {possible}",
+        f"What waits has {KEYS:,} keys whose order is kept; {possible}",
     ]
     return "\n".join(lines)
 
