@@ -145,11 +145,19 @@ def told(middle: dict[str, Reading], rounds: int) -> str:
         "| --- | ---: | ---: | --- |",
         *rows,
         "",
-        "The second figure counts only the seconds that the process was at work on a processor.",
+        "The second figure counts only the seconds that the process was at work on a processor."
+        + others_use_it(),
         "",
         f"What waits has {KEYS:,} keys whose order is kept; {possible}",
     ]
     return "\n".join(lines)
+
+
+def others_use_it() -> str:
+    load = os.getloadavg()[2]
+    if load <= 2 * (os.cpu_count() or 1):
+        return ""
+    return f" The first is of a machine that others used as well (a load of {load:.0f})."
 
 
 def remark(what: str, middle: dict[str, Reading]) -> str:
