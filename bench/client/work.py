@@ -1,6 +1,7 @@
 """One measured reading of a topic, in a process of its own: `python -m bench.client.work SPEC`.
 
-Prints how many seconds passed from the first record to the last.
+Prints how many seconds passed from the first record to the last, and how many of them the
+process was at work on a processor.
 """
 
 from __future__ import annotations
@@ -31,14 +32,14 @@ class Count:
 
     def __init__(self, records: int) -> None:
         self._left = records
-        self._began = 0.0
+        self._began = self._worked = 0.0
 
     def one(self) -> None:
         if self._began == 0.0:
-            self._began = time.perf_counter()
+            self._began, self._worked = time.perf_counter(), time.process_time()
         self._left -= 1
         if self._left == 0:
-            print(time.perf_counter() - self._began, flush=True)
+            print(time.perf_counter() - self._began, time.process_time() - self._worked, flush=True)
             os._exit(0)
 
 

@@ -94,7 +94,10 @@ class ObjectStore:
             ) from None
         self._url = url
         self._obstore: Any = obstore
-        self._store: Any = obstore.store.from_url(url, **settings)
+        try:
+            self._store: Any = obstore.store.from_url(url, **settings)
+        except (obstore.exceptions.BaseError, TypeError, ValueError) as error:
+            raise DeclarationError(f"{url}: {str(error).splitlines()[0]}") from error
 
     def put(self, name: str, content: bytes) -> None:
         with self._reached():

@@ -1,4 +1,4 @@
-"""Which partition a record goes to, where that is not left to librdkafka. Pure.
+"""Which partition a record goes to, where that is not left to librdkafka.
 
 By key it is: "crc32" is librdkafka's own way, "murmur2" Java's, and records without a key stay with
 a partition for a moment.

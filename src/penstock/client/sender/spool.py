@@ -38,8 +38,11 @@ class SpoolFiles:
         self._segment_bytes = max(_SEGMENT_BYTES_MIN, bytes_max // _SEGMENTS)
         self._sync = sync
         self._lock = threading.Lock()
-        folder.mkdir(parents=True, exist_ok=True)
-        self._claim = _claimed(folder)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._claim = _claimed(folder)
+        except OSError as error:
+            raise DeclarationError(f"no spool in {folder}: {error}") from error
         self._sizes = {
             int(each.stem): each.stat().st_size for each in sorted(folder.glob("*.spool"))
         }

@@ -154,3 +154,5 @@ def test_an_application_without_a_claim_check_says_so(tmp_path: Path) -> None:
 def test_a_store_of_no_kind() -> None:
     with pytest.raises(DeclarationError, match="no such store"):
         ClaimCheck("ftp://host")
+    with pytest.raises(DeclarationError, match="'nope' is not valid"):
+        ClaimCheck("s3://bucket", settings={"nope": 1})
