@@ -18,10 +18,11 @@ os.environ.setdefault(
     "PENSTOCK_JAR_CACHE", str(Path(__file__).resolve().parent.parent / ".cache" / "jars")
 )
 
-# The Java processes of Spark live for seconds here: what they would compile well, or record for
-# later ones, is not worth it.
-BRIEF_SPARK = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto"
-os.environ.setdefault("SPARK_SUBMIT_OPTS", BRIEF_SPARK)
+# The Java processes of Spark live for seconds here: what they would compile well is not worth it.
+# Classes they take from an archive, if there is one: it halves the work of a start. One test of
+# the first ones records it, as a user's first run does; others, often killed, would not get there.
+QUICK_START = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+os.environ.setdefault("SPARK_SUBMIT_OPTS", f"{QUICK_START} -Xshare:auto")
 
 # A shell's background job ignores Ctrl-C, and so would all that tests start to interrupt it.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:

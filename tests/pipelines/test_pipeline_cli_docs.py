@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests.conftest import QUICK_START
 from tests.pipelines.docs_kit import commands, python_block
 
 
@@ -24,6 +25,8 @@ class Shell:
             **os.environ,
             "PATH": scripts + os.pathsep + os.environ["PATH"],
             "PENSTOCK_BOOTSTRAP_SERVERS": servers,
+            # May record the classes of Spark, for all that start it after this.
+            "SPARK_SUBMIT_OPTS": QUICK_START,
         }
 
     def start(self, command: str) -> subprocess.Popen[str]:

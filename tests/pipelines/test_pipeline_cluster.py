@@ -19,9 +19,9 @@ COMMITTED = {"isolation.level": "read_committed"}
 SENT = 3_000
 
 
-@pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkCluster]:
-    found = SparkCluster(tmp_path_factory.mktemp("spark-cluster"))
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[SparkCluster]:
+    found = SparkCluster(tmp_path)
     yield found
     found.stop()
 
@@ -34,45 +34,32 @@ def all_of(count: int) -> Counter[bytes]:
     return Counter(f"o{each}".encode() for each in range(count))
 
 
-def test_frames_with_own_code_speculation_and_an_executor_that_dies(
+def test_frames_with_own_code_and_the_detector_with_speculation_while_an_executor_dies(
     penstock: Any, cluster: SparkCluster, tmp_path: Path
 ) -> None:
+    """Both in one session: Spark takes a while to start on a cluster."""
+    servers = penstock.bootstrap_servers
     write_shop(tmp_path / "code")
-    penstock.create_topic("orders", partitions=2)
-    penstock.create_topic("doubles", partitions=2)
+    for topic in ("orders", "doubles", PAYMENTS, VERDICTS, DEAD_LETTERS):
+        penstock.create_topic(topic, partitions=2)
     penstock.produce("orders", [order(each) for each in range(20)])
     speculation = ("--set", "spark.speculation=true", "--set", "spark.executor.cores=1")
     where = ("--master", cluster.address, *BRIEF_EXECUTORS)
-    run = ("pipeline", "run", "code/shop.py:doubles", *where, *speculation)
-    with driver(penstock.bootstrap_servers, tmp_path, *run) as running:
-        running.wait_for(lambda: keys(penstock) == all_of(20))
-        assert len(cluster.executors()) > 1, cluster.executors()
-        cluster.kill_executor()
-        penstock.produce("orders", [order(each) for each in range(20, 40)])
-        running.wait_for(lambda: keys(penstock) == all_of(40))
-        code, said = running.end(signal.SIGTERM)
-    assert code == 0, said
-    assert keys(penstock) == all_of(40)
-
-
-def test_the_fraud_detector_whose_executor_dies(
-    penstock: Any, cluster: SparkCluster, tmp_path: Path
-) -> None:
-    servers = penstock.bootstrap_servers
-    for topic in (PAYMENTS, VERDICTS, DEAD_LETTERS):
-        penstock.create_topic(topic, partitions=2)
+    run = ("pipeline", "run", "code/shop.py:doubles", "fraud", *where, *speculation)
     sent = ("-n", str(SENT), "-r", "300", "--seed", "3", "-p", "2")
-    run = ("pipeline", "run", "fraud", "--master", cluster.address, *BRIEF_EXECUTORS)
     with (
         driver(servers, tmp_path, "fraud", "generate", *sent) as generator,
         driver(servers, tmp_path, *run) as running,
     ):
-        running.wait_for(lambda: judged(penstock) > 0)
+        running.wait_for(lambda: keys(penstock) == all_of(20) and judged(penstock) > 0)
+        assert len(cluster.executors()) > 1, cluster.executors()
         cluster.kill_executor()
+        penstock.produce("orders", [order(each) for each in range(20, 40)])
         assert generator.end()[0] == 0
-        running.wait_for(lambda: judged(penstock) >= SENT)
+        running.wait_for(lambda: keys(penstock) == all_of(40) and judged(penstock) >= SENT)
         code, said = running.end(signal.SIGTERM)
     assert code == 0, said
+    assert keys(penstock) == all_of(40)
     code, said = Driver(servers, tmp_path, "fraud", "check").end()
     assert (code, "every payment has exactly one verdict" in said) == (0, True), said
 

@@ -13,6 +13,8 @@ import pytest
 from penstock.pipelines import decode, expect, expect_or_stop, pipeline, sinks, sources
 from penstock.pipelines.error import RunError, TransientError
 from penstock.pipelines.run import pipeline as run_pipeline
+from penstock.pipelines.run.plan import input_frame
+from penstock.pipelines.run_settings import RunSettings
 
 COMMITTED = {"isolation.level": "read_committed"}
 ORDERS = sources.topic("orders", decode=decode.json("id int NOT NULL, amount double"))
@@ -171,6 +173,32 @@ def test_state_and_a_name_keep_an_output_apart(
     running = pipeline_start(declared)
     assert len(running.queries) == 4
     running.stop()
+
+
+def test_what_is_made_row_by_row_is_known_by_its_plan(spark: Any) -> None:
+    from pyspark.sql import functions as F
+
+    from penstock.pipelines.run.row_wise import row_wise_input
+
+    rows = input_frame("orders", ORDERS, spark, RunSettings("127.0.0.1:1"), None, {})
+    table = spark.createDataFrame([], "id int, name string")
+    for frame in (
+        rows.where("amount > 1").selectExpr("explode(array(id, id)) AS id"),
+        rows.withWatermark("_timestamp", "1 minute").repartition(2, "id"),
+        rows.mapInPandas(lambda each: each, rows.schema).select("id"),
+        rows.join(table, "id", "left"),
+        rows.select("id").union(rows.select("id")),
+    ):
+        assert row_wise_input(frame) == "orders"
+    for frame in (
+        rows.groupBy("id").count(),
+        rows.dropDuplicates(["id"]),
+        rows.limit(3),
+        rows.join(rows.withColumnRenamed("id", "other"), F.expr("id = other")),
+        table.join(rows, "id", "left"),
+        rows.selectExpr("unix_timestamp() AS now"),
+    ):
+        assert row_wise_input(frame) is None
 
 
 def as_before(monkeypatch: Any) -> Any:

@@ -67,4 +67,4 @@ def lines(found: Found) -> Iterator[str]:
     told = plural(len(found.stuck), "order")
     yield f"{told} stuck: nothing was heard of {'it' if len(found.stuck) == 1 else 'them'} since"
     for each in found.stuck[:_SHOWN]:
-        yield f"  {each['order_id']}: {each['step']} at {each['since']}"
+        yield f"  {each['order_id']}: {each['step']} at {str(each['since'])[:19]}"
