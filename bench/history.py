@@ -51,11 +51,11 @@ def many(options: argparse.Namespace, folder: Path) -> None:
         spent = cpu_seconds(broker.pid) - before
         everything = PastReader(link).read(MINUTES, 0)
         kept = [each for each in everything if each.until_ms > began * 1000]
-        broker.stop()
         sizes = [len(encode_figures(each)) for each in kept]
         on_disk = sum(
             each.stat().st_size for each in (folder / "many" / f"{METRICS_TOPIC}-0").glob("*.log")
         )
+        broker.kill()
     print(
         f"{options.groups:,} groups of {options.partitions // options.groups} partitions, all "
         f"behind: {1e3 * spent / max(len(kept), 1):.0f} ms of the processor a record, "

@@ -36,7 +36,7 @@ SETTINGS = {
     "penstock.metrics.topic.interval.ms": "1000",
     "group.initial.rebalance.delay.ms": "0",
 }
-PATIENCE_S = 60
+PATIENCE_S = 120
 
 
 def wait_cause(command: Command, cause: str, *groups: str) -> Any:

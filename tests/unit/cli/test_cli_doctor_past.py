@@ -95,6 +95,9 @@ def test_tail_of_records() -> None:
 def test_intervals_in_which_it_was_behind_are_no_past() -> None:
     behind = [figures(ago, lag=1000, read=2400, wrote=2400) for ago in range(9, 1, -1)]
     assert only(diagnose(looked(SLOW, *behind))).cause == Cause.too_slow
+    growing = [figures(ago, lag=lag) for ago, lag in ((9, 5), (8, 5), (7, 5), (6, 200), (5, 210))]
+    found = only(diagnose(looked(SLOW, *growing)))
+    assert "the median of 3 intervals" in found.evidence[0]
     few = [figures(9, read=2400), figures(8, read=2400)]
     assert only(diagnose(looked(SLOW, *few))).cause == Cause.too_slow
 
@@ -178,7 +181,10 @@ def test_a_disk_that_became_slow() -> None:
 
 
 def test_a_broker_that_is_slower_than_before_or_than_others() -> None:
-    assert judged(*minutes({}, {}, {}, *[{"produce_s": 9.0}] * 3)) == [Cause.broker_slow]
+    became = minutes({}, {}, {}, *[{"produce_s": 9.0}] * 3)
+    assert judged(*became) == []
+    idle = minutes(*[{"produces": 0, "produce_s": 0.0}] * 3, broker=2)
+    assert judged(*became, *idle) == [Cause.broker_slow]
     slow = minutes(*[{"produce_s": 9.0}] * 3)
     assert judged(*slow) == []
     assert judged(*slow, *minutes({}, {}, {}, broker=2)) == [Cause.broker_slow]

@@ -25,7 +25,7 @@ from penstock.testing.broker import Broker
 from tests.unit.cli.command_server import CommandServer
 from tests.unit.cli.conftest import Command
 
-PATIENCE_S = 120
+PATIENCE_S = 240
 CALM_S = 6
 SETTINGS = {
     "penstock.metrics.topic.enable": True,

@@ -34,6 +34,7 @@ def test_hours_are_added_up_to_days_with_the_busiest() -> None:
     assert [each.from_ms for each in usage.spans] == [START_MS, START_MS + DAY_MS]
     assert usage.total_in == 3600 * (47 * 10 + 50)
     assert (usage.peak.from_ms, usage.peak_s) == (START_MS + DAY_MS, 50.0)
+    assert usage.peak.peak_ms == START_MS + 30 * HOUR_MS
     (by_hour,) = usage_of(hours, [], HOUR_MS)
     assert by_hour.peak.from_ms == START_MS + 30 * HOUR_MS
 

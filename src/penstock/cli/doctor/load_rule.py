@@ -95,6 +95,9 @@ def _flush(broker: int, now: Sequence[Figures], before: Sequence[Figures]) -> Fi
 def _slow(
     broker: int, now: Sequence[Figures], before: Sequence[Figures], others: Sequence[Figures]
 ) -> Finding | None:
+    if not others:
+        # A broker alone waits for nobody.
+        return None
     took = _average([(each.produce_s, each.produces) for each in now])
     usual = _usual([(each.produce_s, each.produces) for each in before])
     theirs = _usual([(each.produce_s, each.produces) for each in others])

@@ -18,6 +18,9 @@ from penstock.model.figures import ClientFigures, Figures, GroupFigures, Throttl
 
 CALM_SHARE: Final = 0.1
 """Of the records that wait now: with no more of them a group was not behind."""
+CALM_FACTOR: Final = 3
+CALM_LAG: Final = 20
+"""And not many times of what it usually has: the beginning of the trouble is no calm either."""
 CALM_MIN: Final = 3
 """Intervals: fewer are no past to compare with."""
 RECENT: Final = 3
@@ -130,10 +133,12 @@ def _moments(figures: Iterable[Figures]) -> Moments:
 
 
 def _calm(found: Sequence[Moment], lag: int) -> Calm | None:
+    if not found:
+        return None
+    usual = sorted(each.figures.lag for each in found)[len(found) // 4]
+    most = min(CALM_SHARE * lag, max(CALM_FACTOR * usual, CALM_LAG))
     quiet = [
-        each
-        for each in found
-        if each.figures.lag <= CALM_SHARE * lag and each.figures.consumed is not None
+        each for each in found if each.figures.lag <= most and each.figures.consumed is not None
     ]
     if len(quiet) < CALM_MIN:
         return None

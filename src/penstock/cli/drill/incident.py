@@ -72,14 +72,14 @@ class _Surge(Incident):
 class Loop(_Surge):
     name = "loop"
     culprit = "retries"
-    manner = Manner(12 * RATE, is_loop=True)
+    manner = Manner(8 * RATE, is_loop=True)
     answer = "a client wrote the same record again and again (producer-surge, a loop)"
 
 
 class Backfill(_Surge):
     name = "backfill"
     culprit = "import"
-    manner = Manner(12 * RATE, is_backfill=True)
+    manner = Manner(8 * RATE, is_backfill=True)
     answer = "a client wrote records of days ago into the topic (producer-surge, a backfill)"
 
 

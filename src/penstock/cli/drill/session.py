@@ -30,7 +30,7 @@ _TELL_S: Final = 15.0
 _WAIT_S: Final = 300.0
 """For lag to rise, to be explained, and to fall, when nobody is there to wait for."""
 _AUTO_HURRY: Final = 15.0
-_OVER_LOOKS: Final = 5
+_FALLEN_LOOKS: Final = 5
 
 
 class Session:
@@ -82,16 +82,16 @@ class Session:
             self._say(help_text())
 
     def _watch(self, drill: Drill) -> dict[str, Any]:
-        """Until all is well, or the person ends it."""
+        """Until lag has clearly fallen, or the person ends it."""
         console, told_s, well = Console(drill), time.monotonic(), 0
         console.listen()
-        while not console.is_done and well < _OVER_LOOKS:
+        while not console.is_done and well < _FALLEN_LOOKS:
             check_interrupt()
             time.sleep(_LOOK_S)
             for each in console.answers():
                 self._say(each)
             moment = drill.look()
-            well = well + 1 if drill.is_over and drill.falls else 0
+            well = well + 1 if drill.falls else 0
             if time.monotonic() > told_s + _TELL_S:
                 told_s = time.monotonic()
                 seen = moment.groups.get(drill.victim)

@@ -28,6 +28,8 @@ class Span(NamedTuple):
     peak_in: float
     """Bytes a second in its busiest hour."""
     peak_out: float
+    peak_ms: int
+    """When that hour began."""
 
     @property
     def bytes_in_s(self) -> float:
@@ -116,11 +118,13 @@ def _spans(hours: Mapping[int, Figures], span_ms: int) -> tuple[Span, ...]:
 def _span(start_ms: int, hours: list[Figures]) -> Span:
     total = sum_figures(hours)
     assert total is not None
+    busiest = max(hours, key=lambda each: max(each.bytes_in, each.bytes_out) / each.seconds)
     return Span(
         start_ms,
         total,
         max(each.bytes_in / each.seconds for each in hours),
         max(each.bytes_out / each.seconds for each in hours),
+        busiest.hour_ms,
     )
 
 

@@ -69,7 +69,7 @@ def _print_broker(usage: Usage, span_ms: int, capacity: int | None, most: float)
         f"out since {show_time(usage.spans[0].figures.from_ms)}"
     )
     print_line(
-        f"busiest hour: {_rate(usage.peak_s)}, on {_when(peak.from_ms, span_ms)}{of_capacity}"
+        f"busiest hour: {_rate(usage.peak_s)}, from {_when(peak.peak_ms, HOUR_MS)}{of_capacity}"
     )
     for disk in usage.disks:
         share = disk.used_bytes / max(disk.total_bytes, 1)
@@ -127,5 +127,6 @@ def _span_document(span: Span) -> dict[str, Any]:
         "requests": figures.requests,
         "peak_in_s": span.peak_in,
         "peak_out_s": span.peak_out,
+        "peak_from": span.peak_ms,
         "idle": figures.idle,
     }
