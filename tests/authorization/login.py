@@ -14,7 +14,7 @@ from penstock.protocol.frame import decode_response, encode_request
 from penstock.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from penstock.protocol.messages.sasl_handshake import SaslHandshakeRequest
 
-PATIENCE_S = 60.0
+PATIENCE_S = 120.0
 PASSWORD = "secret"
 
 

@@ -12,12 +12,12 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from penstock.testing.cluster import Cluster
 
-WAIT_S = 40.0
+WAIT_S = 60.0
 
 
 def scrape(cluster: Cluster, node: int) -> dict[str, float]:
     """Those without labels."""
-    with urlopen(f"http://{cluster.nodes[node].metrics}/metrics", timeout=10) as answer:
+    with urlopen(f"http://{cluster.nodes[node].metrics}/metrics", timeout=60) as answer:
         text = answer.read().decode()
     return {
         sample.name: sample.value
@@ -97,7 +97,7 @@ def group_rows(cluster: Cluster, name: str) -> dict[int, list[float]]:
     """By partition of the topic: what the nodes tell, all of them together."""
     found: dict[int, list[float]] = {}
     for node in cluster.running:
-        with urlopen(f"http://{cluster.nodes[node].metrics}/metrics", timeout=10) as answer:
+        with urlopen(f"http://{cluster.nodes[node].metrics}/metrics", timeout=60) as answer:
             text = answer.read().decode()
         for family in text_string_to_metric_families(text):
             for sample in family.samples:

@@ -142,7 +142,7 @@ def _penstock_cluster(data_dir: Path) -> Iterator[Cluster]:
     process = start_penstock(data_dir, BROKER_SETTINGS, port)
     try:
         address = f"127.0.0.1:{port}"
-        metadata = AdminClient({"bootstrap.servers": address}).list_topics(timeout=10)
+        metadata = AdminClient({"bootstrap.servers": address}).list_topics(timeout=60)
         yield Cluster("penstock", address, data_dir, min(metadata.brokers))
     finally:
         process.terminate()

@@ -60,7 +60,7 @@ def fetch_error(wire: Wire, group: str = GROUP) -> int:
     return code
 
 
-def wait_zero(ask: Any, timeout_s: float = 5.0) -> None:
+def wait_zero(ask: Any, timeout_s: float = 60.0) -> None:
     deadline = time.monotonic() + timeout_s
     while (code := ask()) != 0:
         assert code in RETRIABLE, ErrorCode(code)

@@ -163,7 +163,7 @@ TOPIC_RESOURCE = 2
 
 def call(address: str, request: Entity, version: int) -> Any:
     host, port = address.rsplit(":", 1)
-    with socket.create_connection((host, int(port)), timeout=10) as sock:
+    with socket.create_connection((host, int(port)), timeout=60) as sock:
         sock.sendall(encode_request(7, version, request, "test"))
         size = unpack(">i", read_exactly(sock, 4))[0]
         correlation_id, response = decode_response(
@@ -492,7 +492,7 @@ def test_a_newer_api_versions_request_is_answered_in_version_0(penstock: Any) ->
     host, port = penstock.bootstrap_servers.rsplit(":", 1)
     frame = bytearray(encode_request(7, 4, ApiVersionsRequest(), "test"))
     frame[6:8] = b"\x00\x63"
-    with socket.create_connection((host, int(port)), timeout=10) as sock:
+    with socket.create_connection((host, int(port)), timeout=60) as sock:
         sock.sendall(frame)
         size = unpack(">i", read_exactly(sock, 4))[0]
         _, response = decode_response(18, 0, read_exactly(sock, size))

@@ -142,39 +142,39 @@ def test_the_brokers_own_limit_holds(penstock_factory: Any) -> None:
 def test_waits_for_min_bytes_and_no_longer_than_max_wait(wire: Wire, penstock: Any) -> None:
     started = time.monotonic()
     assert values(get(wire, {"a": [part()]}, max_wait_ms=200)["a", 0]) == []
-    assert 0.19 <= time.monotonic() - started < 2
+    assert time.monotonic() - started >= 0.19
     one_batch = batch(b"x" * 500)
-    wire.send(fetch({"a": [part(0), part(1)]}, max_wait_ms=9000, min_bytes=900), FETCH_VERSION)
+    wire.send(fetch({"a": [part(0), part(1)]}, max_wait_ms=60_000, min_bytes=900), FETCH_VERSION)
     with Wire(penstock.bootstrap_servers) as other:
         put(other, "a", one_batch, 0)
         wire.sock.settimeout(0.2)
         with pytest.raises(TimeoutError):
             wire.sock.recv(1)
-        wire.sock.settimeout(10)
+        wire.sock.settimeout(60)
         put(other, "a", one_batch, 1)
     found = fetched(wire.receive())
     assert [len(values(found["a", index])) for index in (0, 1)] == [1, 1]
 
 
+FOREVER_MS = 3_600_000
+"""Longer than any test is let run."""
+
+
 def test_nothing_to_wait_for_is_answered_at_once(wire: Wire) -> None:
-    started = time.monotonic()
-    assert get(wire, {}, max_wait_ms=5000) == {}
+    assert get(wire, {}, max_wait_ms=FOREVER_MS) == {}
     # An error is worth telling at once, whatever else is asked for.
-    found = get(wire, {"a": [part(0), part(9)]}, max_wait_ms=5000)
+    found = get(wire, {"a": [part(0), part(9)]}, max_wait_ms=FOREVER_MS)
     assert found["a", 9].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    assert get(wire, {"a": [part(0)]}, max_wait_ms=5000, min_bytes=0)["a", 0].error_code == 0
-    assert time.monotonic() - started < 2
+    assert get(wire, {"a": [part(0)]}, max_wait_ms=FOREVER_MS, min_bytes=0)["a", 0].error_code == 0
 
 
 def test_a_poll_for_a_topic_that_is_deleted_is_woken(wire: Wire, penstock: Any) -> None:
     from penstock.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 
-    wire.send(fetch({"b": [part()]}, max_wait_ms=9000), FETCH_VERSION)
-    started = time.monotonic()
+    wire.send(fetch({"b": [part()]}, max_wait_ms=FOREVER_MS), FETCH_VERSION)
     with Wire(penstock.bootstrap_servers) as other:
         other.call(DeleteTopicsRequest(topics=[DeleteTopicState(name="b")]), 6)
     assert fetched(wire.receive())["b", 0].error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    assert time.monotonic() - started < 5
 
 
 # Sessions

@@ -39,7 +39,7 @@ def node(tmp_path: Path) -> Iterator[RunningNode]:
 
 
 def scrape(node: RunningNode) -> Samples:
-    with urlopen(f"http://{node.node.metrics_address}/metrics", timeout=10) as answer:
+    with urlopen(f"http://{node.node.metrics_address}/metrics", timeout=60) as answer:
         assert answer.headers["Content-Type"].startswith("text/plain; version=0.0.4")
         text = answer.read().decode()
     return {
@@ -140,10 +140,10 @@ def test_a_failed_disk_shows(tmp_path: Path) -> None:
 
 
 def test_other_paths(node: RunningNode) -> None:
-    with urlopen(f"http://{node.node.metrics_address}/healthz", timeout=10) as answer:
+    with urlopen(f"http://{node.node.metrics_address}/healthz", timeout=60) as answer:
         assert answer.read() == b"ok\n"
     with pytest.raises(HTTPError, match="404") as caught:
-        urlopen(f"http://{node.node.metrics_address}/nothing", timeout=10)
+        urlopen(f"http://{node.node.metrics_address}/nothing", timeout=60)
     caught.value.close()
 
 

@@ -16,7 +16,7 @@ from tests.node.node_kit import running
 from tests.node.wire_kit import Wire
 
 BROKER = 4
-PATIENCE_S = 30
+PATIENCE_S = 60
 
 
 def test_used_and_allowed(tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ NOW_MS = 1_700_000_000_000
 class Wire:
     """Requests may be sent ahead; answers come back in their order."""
 
-    def __init__(self, address: str, timeout_s: float = 10.0) -> None:
+    def __init__(self, address: str, timeout_s: float = 60.0) -> None:
         host, port = address.rsplit(":", 1)
         self.sock = socket.create_connection((host.strip("[]"), int(port)), timeout=timeout_s)
         self._numbers = itertools.count(1)

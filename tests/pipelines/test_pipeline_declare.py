@@ -123,7 +123,9 @@ def test_client_settings_are_said_once_for_both_worlds() -> None:
 
 def test_nothing_imports_spark_before_it_is_needed() -> None:
     code = (
-        "import sys, penstock.cli.app, penstock.testing.plugin, penstock.pipelines.testing\n"
+        "import sys, penstock.testing.plugin, penstock.pipelines.testing\n"
+        "from penstock.cli.command_table import CommandTable\n"
+        "dict(CommandTable({}))\n"
         "from penstock.pipelines import pipeline, sources, sinks, decode\n"
         "decode.json('id string')\n"
         "sys.exit('pyspark' in sys.modules)"

@@ -78,13 +78,14 @@ def test_under_load(tmp_path: Path) -> None:
             set_password(opened, ALICE[0], f"password {number}")
             writers.append(Writer(client(f"password {number}")))
             wanted = [each.acknowledged + EACH_ROUND for each in writers]
-            wait_until(
-                lambda wanted=wanted: all(
-                    writer.acknowledged >= count or writer.failures
-                    for writer, count in zip(writers, wanted, strict=True)
-                ),
-                "those from before and the new one go on",
-            )
+            for writer, count in zip(writers, wanted, strict=True):
+                wait_until(
+                    lambda writer=writer, count=count: (
+                        writer.acknowledged >= count or writer.failures
+                    ),
+                    f"of {wanted} acknowledgements, {count} for this one: those from before and "
+                    "the new one go on",
+                )
         total = sum(writer.end() for writer in writers)
         reader = client(f"password {ROUNDS - 1}") | {"group.id": "g", "enable.auto.commit": "false"}
         with closing(Consumer(reader)) as consumer:

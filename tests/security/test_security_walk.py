@@ -109,6 +109,7 @@ def walking(folder: Path) -> Iterator[Walk]:
         walk.end()
 
 
+@pytest.mark.timeout(600)
 @pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
 def test_every_command_of_the_walk(tmp_path: Path) -> None:
     with walking(tmp_path) as walk:

@@ -14,7 +14,7 @@ from tests.unit.cli.conftest import PENSTOCK, Command
 def committed(command: Command, group: str, topic: str) -> int:
     consumer = Consumer({"bootstrap.servers": command.servers, "group.id": group})
     try:
-        (found,) = consumer.committed([TopicPartition(topic, 0)], timeout=10)
+        (found,) = consumer.committed([TopicPartition(topic, 0)], timeout=60)
         return int(found.offset)
     finally:
         consumer.close()

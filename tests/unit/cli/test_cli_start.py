@@ -112,7 +112,7 @@ def test_advertised_address_is_what_clients_are_told(tmp_path: Path) -> None:
         from confluent_kafka.admin import AdminClient
 
         admin = AdminClient({"bootstrap.servers": f"127.0.0.1:{port}"})
-        (node,) = admin.list_topics(timeout=10).brokers.values()
+        (node,) = admin.list_topics(timeout=60).brokers.values()
         assert (node.host, node.port) == ("localhost", port)
         del broker
 
@@ -123,7 +123,7 @@ def test_metrics_are_served(tmp_path: Path) -> None:
     options = ("--metrics", "127.0.0.1:0", "--data-dir", str(tmp_path / "data"))
     with (
         started(*ANYWHERE, *options) as broker,
-        urlopen(f"http://{broker.ready['metrics']}/metrics", timeout=10) as answer,
+        urlopen(f"http://{broker.ready['metrics']}/metrics", timeout=60) as answer,
     ):
         assert b"# TYPE" in answer.read()
 

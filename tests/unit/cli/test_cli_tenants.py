@@ -13,7 +13,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from tests.security.sasl_kit import BOB, SaslBroker, sasl_broker
 from tests.unit.cli.conftest import Command
 
-PATIENCE_S = 30
+PATIENCE_S = 60
 
 
 @pytest.fixture(scope="module")

@@ -24,7 +24,7 @@ def alive(pid: int) -> bool:
 
 
 def wait_dead(pid: int) -> bool:
-    deadline = time.monotonic() + 5
+    deadline = time.monotonic() + 60
     while alive(pid) and time.monotonic() < deadline:
         time.sleep(0.01)
     return not alive(pid)
