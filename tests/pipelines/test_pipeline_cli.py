@@ -160,6 +160,7 @@ def test_run_status_kill_resume_and_stop(penstock: Any, terminal: Terminal) -> N
     _, listed, _ = terminal.run("list")
     assert [line.split()[:2] for line in listed.splitlines()[1:]] == [
         ["fraud", "never"],
+        ["saga-funnel", "never"],
         ["big-orders", "running"],
     ]
     assert terminal.run("stop", "big-orders") == (0, "stopped big-orders\n", "")
