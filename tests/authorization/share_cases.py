@@ -53,7 +53,8 @@ def fetch(scene: Scene) -> Entity:
         group_id=SHARERS,
         member_id=scene.own[:36],
         share_session_epoch=0,
-        max_wait_ms=0,
+        # Apache Kafka answers without partitions when it is not ready within that time.
+        max_wait_ms=2000,
         max_records=1,
         topics=topics,
     )
