@@ -67,6 +67,8 @@ def test_under_load(tmp_path: Path) -> None:
         admin = AdminClient({"bootstrap.servers": opened, "log_level": 0})
         admin.create_topics([NewTopic("t", 1, 1)])["t"].result(PATIENCE_S)
         writers = [Writer(client(ALICE[1]))]
+        # A connection that is only made after the change would need the new password.
+        wait_until(lambda: writers[0].acknowledged > 0, "the first writer is connected")
         for number in range(ROUNDS):
             new = keys.authority.issue("node", hosts=("localhost", HOST))
             keys.write("node.pem", new.keystore)
