@@ -97,7 +97,10 @@ def test_the_readme() -> None:
         assert test.read("billing.dead-letters") == []
 
 
-def test_an_application_that_is_not_there(tmp_path: Path, capsys: Any) -> None:
+def test_an_application_that_is_not_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any
+) -> None:
+    monkeypatch.setattr(sys, "path", list(sys.path))
     for name, text in (
         ("nothing_declared", "x = 1\n"),
         ("half_written", "x = 1\ndef\n"),
