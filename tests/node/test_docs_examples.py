@@ -87,7 +87,7 @@ def test_groups(penstock: Broker, servers: str) -> None:
     finally:
         consumer.close()
     said = kafka_tools("docs/groups.md", servers)
-    assert len(said) == 4
+    assert len(said) == 5
     assert any("billing" in one for one in said)
 
 
