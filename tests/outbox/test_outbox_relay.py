@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+import uuid
 from collections.abc import Callable, Sequence
 from contextlib import closing
 
@@ -110,9 +111,9 @@ def free_shards(url: str) -> None:
 @pytest.mark.parametrize("target", TARGETS)
 def test_a_relay_that_dies_or_is_taken_over_doubles_nothing(target: str, sqlite_url: str) -> None:
     """It dies before a batch is sent, and after; then it only seems dead, and goes on."""
-    servers = bootstrap_servers(target)
+    servers, topic = bootstrap_servers(target), f"orders-{uuid.uuid4().hex[:8]}"
     make(sqlite_url)
-    fill(sqlite_url, "orders", KEYS, 30)
+    fill(sqlite_url, topic, KEYS, 30)
     for was_sent in (False, True):
         store, claim, sender = opened(sqlite_url, servers, "dies")
         sent = claim.pending
@@ -137,7 +138,7 @@ def test_a_relay_that_dies_or_is_taken_over_doubles_nothing(target: str, sqlite_
             old_store.advance(old_claim, batch, 4)
     old_sender.close()
     records = read_records(
-        servers, "orders", partition=None, start=0, count=None, timeout_s=60, settings=COMMITTED
+        servers, topic, partition=None, start=0, count=None, timeout_s=60, settings=COMMITTED
     )
     check_once_in_order(records, 30)
 
