@@ -26,10 +26,18 @@ if TYPE_CHECKING:
     from penstock.pipelines.run.runner import Runnable, Running
 
 SPARK_MASTER = "local[2]"
+# With one tier of compilers Java keeps 48 MB for code. A session that runs many tests fills them
+# with the code that Spark makes of each plan, and when they are full its method handles fail.
+_JAVA_OPTIONS = (
+    "-XX:TieredStopAtLevel=1",
+    "-XX:ReservedCodeCacheSize=240m",
+    "-XX:+UseSerialGC",
+    "-Xshare:auto",
+)
 SPARK_OPTIONS = {
     "spark.sql.shuffle.partitions": "1",
     "spark.sql.streaming.noDataMicroBatches.enabled": "false",
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -Xshare:auto",
+    "spark.driver.extraJavaOptions": " ".join(_JAVA_OPTIONS),
 }
 _RUN_TIMEOUT_S = 120.0
 
