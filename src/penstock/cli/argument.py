@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from penstock.cli.operator.link import Link
 
 INT_MAX, SHORT_MAX = (1 << 31) - 1, (1 << 15) - 1
+PARTITIONS_MAX = 100_000
 """As much as the protocol's fields hold."""
 _GIVEN = "penstock.given"
 PROFILE_IN_USE = "penstock.profile"

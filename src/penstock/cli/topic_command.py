@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from penstock.cli.argument import SHORT_MAX, Json, cluster_of, quiet_app
+from penstock.cli.argument import PARTITIONS_MAX, SHORT_MAX, Json, cluster_of, quiet_app
 from penstock.cli.cluster import Cluster, key_values
 from penstock.cli.completion import complete_topics
 from penstock.cli.failure import UsageFailure
@@ -17,7 +17,6 @@ from penstock.cli.repartition.command import repartition
 if TYPE_CHECKING:
     from penstock.cli.operator.health import Fault
 
-PARTITIONS_MAX = 100_000
 """As many as librdkafka asks for."""
 
 app = quiet_app("Topics: list, create, describe, alter, repartition, delete.")

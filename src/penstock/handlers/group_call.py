@@ -14,12 +14,6 @@ from penstock.model.error import ErrorCode
 
 ResponseT = TypeVar("ResponseT")
 
-GROUP_VERSION = "group.version"
-"""The feature without which there are no groups of the consumer protocol (KIP-848)."""
-
-STREAMS_VERSION = "streams.version"
-"""The feature without which there are no streams groups (KIP-1071)."""
-
 # A named tuple straight from a tuple: half the cost of calling the class.
 _as_caller = tuple.__new__
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from penstock.cli.argument import Json, cluster_of
+from penstock.cli.argument import PARTITIONS_MAX, Json, cluster_of
 from penstock.cli.completion import complete_topics
 from penstock.cli.failure import Failure, UsageFailure
 from penstock.cli.operator.option import Yes
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from penstock.cli.repartition.job import Job
     from penstock.cli.repartition.phase import Repartition
 
-_PARTITIONS_MAX = 100_000
 _SHOWN = 5
 _COPIED = """\
 copied {count} of {job.source} to {job.target}, keys by {job.partitioner}
@@ -52,7 +51,7 @@ def repartition(
             "-p",
             metavar="N",
             min=1,
-            max=_PARTITIONS_MAX,
+            max=PARTITIONS_MAX,
             help="Copy it into a new topic with so many, or go on with that.",
         ),
     ] = None,

@@ -12,27 +12,22 @@ from typing import TypeVar
 from penstock.group.config import GroupConfig
 from penstock.group.consumer.group import ConsumerGroup, ConsumerGroups
 from penstock.group.consumer.topic import TopicView
-from penstock.group.record import GroupEntry, GroupRecord
+from penstock.group.draft import GroupDraft
+from penstock.group.record import GroupEntry
 from penstock.group.timer import RejoinTimer, ResyncTimer, RevocationTimer, SessionTimer
-from penstock.machine import Decision, Parked, TimerCancel, TimerChange, TimerKey, TimerSet
+from penstock.machine import Decision, Parked
 
 ReplyT = TypeVar("ReplyT")
 
 
-class Draft:
+class Draft(GroupDraft[ConsumerGroup]):
     __slots__ = (
         "_groups",
-        "_is_copy",
         "answers",
-        "checked_topics",
         "config",
-        "group",
         "matched_again",
         "may_describe",
-        "now_ms",
-        "records",
         "rejoining",
-        "timers",
         "topics",
     )
 
@@ -44,47 +39,15 @@ class Draft:
         config: GroupConfig,
         now_ms: int,
     ) -> None:
-        self.group = group
+        super().__init__(group, now_ms)
         self.topics = topics
         self.config = config
-        self.now_ms = now_ms
-        self.records: list[GroupRecord] = []
-        self.timers: list[TimerChange] = []
         self.answers: list[tuple[int, object]] = []
-        self.checked_topics = False
         self.matched_again = False
         self.may_describe: Callable[[str], bool] | None = None
         """Which topics the member may know of; None for all."""
         self.rejoining: dict[str, bool] = {}
         self._groups = groups
-        self._is_copy = False
-
-    @property
-    def group_id(self) -> str:
-        return self.group.group_id
-
-    def write(self, *records: GroupRecord) -> None:
-        if not self._is_copy:
-            self._is_copy = True
-            self.group = self.group.copy()
-        for record in records:
-            self.group.apply(record)
-            self.records.append(record)
-
-    def write_first(self, *records: GroupRecord) -> None:
-        """Records that are not of this group but must come before its own."""
-        self.records[:0] = records
-
-    # --- timers ---
-
-    def start(self, key: TimerKey, delay_ms: int) -> None:
-        self.timers.append(TimerSet(key, self.now_ms + delay_ms))
-
-    def cancel(self, key: TimerKey) -> None:
-        self.timers.append(TimerCancel(key))
-
-    def start_session(self, member_id: str, timeout_ms: int) -> None:
-        self.start(SessionTimer(self.group_id, member_id), timeout_ms)
 
     def ask_to_rejoin(self, member_id: str, timeout_ms: int) -> None:
         """The time runs from the first asking, however often the member heartbeats."""

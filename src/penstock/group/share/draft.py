@@ -9,58 +9,27 @@ from __future__ import annotations
 from typing import TypeVar
 
 from penstock.group.consumer.topic import TopicView
-from penstock.group.record import GroupEntry, GroupRecord
+from penstock.group.draft import GroupDraft
+from penstock.group.record import GroupEntry
 from penstock.group.share.group import ShareGroup, ShareGroups
 from penstock.group.timer import SessionTimer
-from penstock.machine import Decision, TimerCancel, TimerChange, TimerSet
+from penstock.machine import Decision
 
 ReplyT = TypeVar("ReplyT")
 
 
-class ShareDraft:
-    __slots__ = (
-        "_groups",
-        "_is_copy",
-        "answers",
-        "checked_topics",
-        "group",
-        "now_ms",
-        "records",
-        "timers",
-        "topics",
-    )
+class ShareDraft(GroupDraft[ShareGroup]):
+    __slots__ = ("_groups", "topics")
 
     def __init__(
         self, group: ShareGroup, groups: ShareGroups, topics: TopicView, now_ms: int
     ) -> None:
-        self.group = group
+        super().__init__(group, now_ms)
         self.topics = topics
-        self.now_ms = now_ms
-        self.records: list[GroupRecord] = []
-        self.timers: list[TimerChange] = []
-        self.answers: list[tuple[int, object]] = []
-        self.checked_topics = False
         self._groups = groups
-        self._is_copy = False
-
-    @property
-    def group_id(self) -> str:
-        return self.group.group_id
-
-    def write(self, *records: GroupRecord) -> None:
-        if not self._is_copy:
-            self._is_copy = True
-            self.group = self.group.copy()
-        for record in records:
-            self.group.apply(record)
-            self.records.append(record)
-
-    def start_session(self, member_id: str, timeout_ms: int) -> None:
-        key = SessionTimer(self.group_id, member_id)
-        self.timers.append(TimerSet(key, self.now_ms + timeout_ms))
 
     def end_session(self, member_id: str) -> None:
-        self.timers.append(TimerCancel(SessionTimer(self.group_id, member_id)))
+        self.cancel(SessionTimer(self.group_id, member_id))
 
     def decision(self, reply: ReplyT) -> Decision[GroupEntry, ReplyT]:
         adopt = self.adopt if self.checked_topics else None

@@ -10,32 +10,27 @@ from typing import TypeVar
 
 from penstock.group.config import GroupConfig
 from penstock.group.consumer.topic import TopicView
-from penstock.group.record import GroupEntry, GroupRecord
+from penstock.group.draft import GroupDraft
+from penstock.group.record import GroupEntry
 from penstock.group.streams.configure import ConfiguredTopology
 from penstock.group.streams.group import StreamsGroup, StreamsGroups
 from penstock.group.streams.status import StatusCode, status
 from penstock.group.timer import InitialRebalanceTimer, RevocationTimer, SessionTimer
-from penstock.machine import Decision, TimerCancel, TimerChange, TimerKey, TimerSet
+from penstock.machine import Decision
 from penstock.protocol.messages.streams_group_heartbeat import Status
 
 ReplyT = TypeVar("ReplyT")
 
 
-class StreamsDraft:
+class StreamsDraft(GroupDraft[StreamsGroup]):
     __slots__ = (
         "_groups",
-        "_is_copy",
-        "checked_topics",
         "config",
         "configured",
         "delayed_until_ms",
         "endpoint_epoch",
-        "group",
-        "now_ms",
-        "records",
         "shutdown_member_id",
         "statuses",
-        "timers",
         "topics",
     )
 
@@ -47,50 +42,18 @@ class StreamsDraft:
         config: GroupConfig,
         now_ms: int,
     ) -> None:
-        self.group = group
+        super().__init__(group, now_ms)
         self.topics = topics
         self.config = config
-        self.now_ms = now_ms
-        self.records: list[GroupRecord] = []
-        self.timers: list[TimerChange] = []
         self.statuses: list[Status] = []
-        self.checked_topics = False
         self.configured: ConfiguredTopology | None = group.configured
         self.delayed_until_ms = group.delayed_until_ms
         self.endpoint_epoch = group.endpoint_epoch
         self.shutdown_member_id = group.shutdown_member_id
         self._groups = groups
-        self._is_copy = False
-
-    @property
-    def group_id(self) -> str:
-        return self.group.group_id
-
-    def write(self, *records: GroupRecord) -> None:
-        if not self._is_copy:
-            self._is_copy = True
-            self.group = self.group.copy()
-        for record in records:
-            self.group.apply(record)
-            self.records.append(record)
-
-    def write_first(self, *records: GroupRecord) -> None:
-        """Records that are not of this group but must come before its own."""
-        self.records[:0] = records
 
     def tell(self, code: StatusCode, detail: str) -> None:
         self.statuses.append(status(code, detail))
-
-    # --- timers ---
-
-    def start(self, key: TimerKey, delay_ms: int) -> None:
-        self.timers.append(TimerSet(key, self.now_ms + delay_ms))
-
-    def cancel(self, key: TimerKey) -> None:
-        self.timers.append(TimerCancel(key))
-
-    def start_session(self, member_id: str, timeout_ms: int) -> None:
-        self.start(SessionTimer(self.group_id, member_id), timeout_ms)
 
     def start_delay(self, delay_ms: int) -> None:
         self.delayed_until_ms = self.now_ms + delay_ms

@@ -7,10 +7,11 @@ reads records is loaded with the first of them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from penstock.group.by_id import GroupsById
 from penstock.group.record import GroupRecord
 from penstock.group.streams.task import TaskSet, each
 
@@ -186,38 +187,16 @@ class StreamsGroup:
             self.copy_owners.pop(task, None)
 
 
-class StreamsGroups:
-    """All streams groups of a shard, as the log tells of them."""
+class StreamsGroups(GroupsById[StreamsGroup]):
+    """All streams groups of a shard."""
 
-    __slots__ = ("_by_id",)
+    __slots__ = ()
 
     def __init__(self) -> None:
-        self._by_id: dict[str, StreamsGroup] = {}
-
-    def __iter__(self) -> Iterator[StreamsGroup]:
-        return iter(list(self._by_id.values()))
-
-    def __contains__(self, group_id: object) -> bool:
-        return group_id in self._by_id
-
-    def ids(self) -> Iterable[str]:
-        return list(self._by_id)
-
-    def find(self, group_id: str) -> StreamsGroup | None:
-        return self._by_id.get(group_id)
+        super().__init__(StreamsGroup, "StreamsGroupMetadataKey")
 
     def note_changed(self, topics: Collection[str]) -> None:
         """The groups that need these see to it with the next heartbeat of any of their members."""
-        for group in self._by_id.values():
+        for group in self:
             if not group.required.isdisjoint(topics):
                 group.must_check_topics = True
-
-    def replay(self, group_id: str, record: GroupRecord) -> None:
-        group = self._by_id.get(group_id)
-        if group is None:
-            if record.value is None:
-                return
-            group = self._by_id[group_id] = StreamsGroup(group_id)
-        group.apply(record)
-        if record.value is None and record.key.NAME == "StreamsGroupMetadataKey":
-            del self._by_id[group_id]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
-from penstock.handlers.group_call import GROUP_VERSION, answer, caller_of
+from penstock.handlers.group_call import answer, caller_of
 from penstock.model.error import ErrorCode
+from penstock.model.feature import GROUP_VERSION
 from penstock.protocol.messages.consumer_group_heartbeat import (
     ConsumerGroupHeartbeatRequest,
     ConsumerGroupHeartbeatResponse,

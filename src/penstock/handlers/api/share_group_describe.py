@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from penstock.handlers import authorized
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.group_call import ask
+from penstock.handlers.group_description import described
 from penstock.model.error import ErrorCode
 from penstock.model.feature import SHARE_VERSION
 from penstock.protocol.messages.share_group_describe import (
@@ -16,20 +16,8 @@ from penstock.protocol.messages.share_group_describe import (
 
 
 def handle(broker: Broker, request: ShareGroupDescribeRequest, call: Call) -> Answer:
-    return _describe(broker, request)
-
-
-async def _describe(
-    broker: Broker, request: ShareGroupDescribeRequest
-) -> ShareGroupDescribeResponse:
     response = ShareGroupDescribeResponse()
-    for group_id in request.group_ids:
-        response.groups.extend(await _describe_one(broker, group_id))
-    if request.include_authorized_operations:
-        for group in response.groups:
-            if not group.error_code:
-                group.authorized_operations = authorized.GROUP
-    return response
+    return described(request, response, lambda group_id: _describe_one(broker, group_id))
 
 
 async def _describe_one(broker: Broker, group_id: str) -> list[DescribedGroup]:

@@ -6,9 +6,10 @@ from penstock.group.streams.heartbeat import Outcome
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.coordinator_call import mapped
-from penstock.handlers.group_call import STREAMS_VERSION, answer, caller_of
+from penstock.handlers.group_call import answer, caller_of
 from penstock.handlers.streams_topics import topology_refused
 from penstock.model.error import ErrorCode
+from penstock.model.feature import STREAMS_VERSION
 from penstock.protocol.messages.streams_group_heartbeat import (
     StreamsGroupHeartbeatRequest,
     StreamsGroupHeartbeatResponse,

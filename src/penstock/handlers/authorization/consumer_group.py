@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from penstock.handlers.authorization.asked import Asked, split
 from penstock.handlers.call import Answer
-from penstock.handlers.group_call import GROUP_VERSION
 from penstock.model.acl import Operation, ResourceType
 from penstock.model.error import ErrorCode
+from penstock.model.feature import GROUP_VERSION
 from penstock.protocol.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,

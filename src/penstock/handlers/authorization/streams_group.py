@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from penstock.group.streams.topology import told_topics
 from penstock.handlers.authorization.asked import Asked, split
 from penstock.handlers.call import Answer
-from penstock.handlers.group_call import STREAMS_VERSION
 from penstock.handlers.streams_topics import topology_refused
 from penstock.model.acl import Operation, ResourceType
 from penstock.model.error import ErrorCode
+from penstock.model.feature import STREAMS_VERSION
 from penstock.protocol.messages.streams_group_describe import (
     DescribedGroup,
     StreamsGroupDescribeRequest,
