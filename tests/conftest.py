@@ -72,6 +72,10 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 
 pytest_plugins = ["tests.target", "tests.workers"]
 
+SPARK_FIXTURES = {"spark", "stand"}
+SPARK_TIMEOUT_S = 600
+"""The first test of a process waits for Spark's start and, once, for its connectors. Cut off in the
+middle of a call, the session would give every later test the answer to the call before its own."""
 REQUIRE_TOOLS = "PENSTOCK_REQUIRE_TOOLS"
 MISSING_TOOL = ": install "
 """How every reason ends that names a tool and how to get it."""
@@ -84,6 +88,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if {root / "conformance", root / "eos"} & set(item.path.parents):
             item.add_marker(pytest.mark.flaky(reruns=1))
+        uses_spark = SPARK_FIXTURES & set(getattr(item, "fixturenames", ()))
+        if uses_spark and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(SPARK_TIMEOUT_S))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
