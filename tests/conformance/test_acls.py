@@ -7,7 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
+from confluent_kafka import (
+    Consumer,
+    ConsumerGroupTopicPartitions,
+    KafkaError,
+    KafkaException,
+    Producer,
+    TopicPartition,
+)
 from confluent_kafka.admin import (
     AclBinding,
     AclBindingFilter,
@@ -198,6 +205,37 @@ def test_who_reads_on_is_stopped(broker: SaslBroker, admin: AdminClient) -> None
         wait_until(is_told, PATIENCE_S)
     finally:
         consumer.close()
+
+
+def test_names_are_not_confused(broker: SaslBroker, admin: AdminClient) -> None:
+    """Prefixes, stars, and letters that look the same or are written in two ways."""
+    composed, decomposed = "caf\u00e9", "cafe\u0301"
+    group, read = ResourceType.GROUP, AclOperation.READ
+    given = (
+        entry("a.", "carol", read, kind=group, pattern=PREFIXED),
+        entry(composed, "carol", read, kind=group),
+        entry("*", "carol", read, kind=group, pattern=PREFIXED),
+        entry("b*", "carol", read, kind=group),
+    )
+    allow(admin, *given)
+    carol = AdminClient(broker.client("PLAIN", "carol", PASSWORD))
+
+    def may(name: str) -> bool:
+        asked = [ConsumerGroupTopicPartitions(name)]
+        (future,) = carol.list_consumer_group_offsets(asked).values()
+        try:
+            future.result(PATIENCE_S)
+        except KafkaException as error:
+            assert error.args[0].code() == KafkaError.GROUP_AUTHORIZATION_FAILED
+            return False
+        return True
+
+    try:
+        assert [name for name in ("a.", "a.b", composed, "*", "*x", "b*") if not may(name)] == []
+        others = ("a", "ab", "A.b", "\u0430.b", "a\u2024b", decomposed, "cafe", "x", "b", "bx")
+        assert [name for name in others if may(name)] == []
+    finally:
+        take_back(admin, *given)
 
 
 def test_whoever_may_not_change_entries_is_told(broker: SaslBroker) -> None:

@@ -28,6 +28,7 @@ from penstock.protocol.messages.create_topics import CreatableTopic, CreateTopic
 from penstock.protocol.messages.describe_client_quotas import DescribeClientQuotasRequest
 from tests.conformance.clients.raw import Connection
 from tests.conformance.clients.record import PATIENCE_SECONDS
+from tests.conformance.clients.share import set_group, share_member
 from tests.conformance.conftest import Cluster, wait_until
 from tests.node.wire_kit import batch, fetch, fetched, part, produce, produced
 
@@ -122,6 +123,27 @@ def test_fetch(
     assert taken >= 2
     assert answer.error_code == 0 and not answer.responses
     assert answer.throttle_time_ms < 5 * SECOND
+
+
+@pytest.mark.feature("What a share group fetches counts for the consumer's byte rate")
+@pytest.mark.client("confluent-kafka, share consumer")
+def test_share_fetch(
+    cluster: Cluster,
+    connection: Connection,
+    set_quota: SetQuota,
+    client_id: str,
+    group_id: str,
+    topic: str,
+) -> None:
+    """Twelve seconds' worth in a window that counts as ten; some is there at once."""
+    for _ in range(12):
+        send(connection, topic, 4000)
+    set_quota("consumer_byte_rate", 4000.0, client_id=client_id)
+    set_group(connection, group_id, auto_offset_reset="earliest")
+    with share_member(cluster.bootstrap_servers, group_id, topic, client_id) as member:
+        wait_until(lambda: member.poll() >= 0 and len(member.seen) > 5)
+        wait_until(lambda: member.poll() >= 0 and max(member.waits, default=0) > 0)
+        assert {deliveries for _, deliveries in member.seen} == {1}
 
 
 @pytest.mark.feature("Partitions beyond the mutation rate are refused (THROTTLING_QUOTA_EXCEEDED)")

@@ -172,7 +172,8 @@ Kind = type[KafkaNode] | type[PenstockNode]
 
 
 class MixedCluster:
-    """Controllers and brokers by their numbers. `static`: voters by settings (kraft.version 0)."""
+    """Controllers and brokers by their numbers. `static`: voters by settings (kraft.version 0).
+    `users`: those that it is formatted with, as `--add-scram` takes them."""
 
     def __init__(
         self,
@@ -182,12 +183,14 @@ class MixedCluster:
         settings: Mapping[str, str] | None = None,
         *,
         static: bool = False,
+        users: Sequence[str] = (),
     ) -> None:
         self._folder = folder
         own = QUICK | dict(settings or {})
         ports = {number: free_port() for number in controllers}
         quorum, first = _static(ports) if static else _dynamic(ports)
         joins = () if static else ("--no-initial-controllers",)
+        first = (*first, *(word for user in users for word in ("--add-scram", user)))
         self.controllers = {
             number: kind(folder, Place(number, "controller", ports[number], quorum, first), own)
             for number, kind in controllers.items()

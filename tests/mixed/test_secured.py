@@ -1,4 +1,5 @@
-"""Apache Kafka's broker beside ours in one secured cluster: TLS between nodes, logins, ACLs."""
+"""Apache Kafka's broker beside ours in one secured cluster: brokers log in to each other over TLS,
+controllers are shown certificates, clients log in, and ACLs hold."""
 
 from __future__ import annotations
 
@@ -9,14 +10,13 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from penstock.cli.acl.argument import Resource, entries_of
+from penstock.cli.acl.argument import EntryOptions, ResourceOptions, entries_of
 from penstock.cli.acl.entry import add_acls, read_acls
 from penstock.cli.acl.role import ROLE, add_grants, give
 from penstock.cli.cluster import Cluster
 from penstock.cli.operator.link import Link
 from penstock.cli.profile import Target
 from penstock.cli.user import list_users, remove_user, set_password
-from penstock.model.acl import ResourceType
 from penstock.testing.port import HOST, free_port
 from tests.mixed.mixed_kit import KafkaNode, Kind, MixedCluster, PenstockNode, wait_until
 from tests.security.tls_kit import Keys
@@ -25,14 +25,16 @@ pytestmark = pytest.mark.java
 
 MECHANISM = "SCRAM-SHA-512"
 MODULE = "org.apache.kafka.common.security.scram.ScramLoginModule"
+OF_NODES = "of-nodes"
 PATIENCE_S = 120
 
 
 def settings(keys: Keys) -> dict[str, str]:
-    """Nodes show certificates to each other; clients log in. The open listener is for the test."""
+    """The open listener is for the test."""
+    name = MECHANISM.lower()
     return {key: str(value) for key, value in keys.node_settings.items()} | {
         "listener.security.protocol.map": (
-            "PLAINTEXT:PLAINTEXT,INTERNAL:SSL,CLIENTS:SASL_PLAINTEXT,CONTROLLER:SSL"
+            "PLAINTEXT:PLAINTEXT,INTERNAL:SASL_SSL,CLIENTS:SASL_PLAINTEXT,CONTROLLER:SSL"
         ),
         "inter.broker.listener.name": "INTERNAL",
         "ssl.client.auth": "required",
@@ -40,7 +42,11 @@ def settings(keys: Keys) -> dict[str, str]:
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": "User:node;User:ANONYMOUS",
         "sasl.enabled.mechanisms": MECHANISM,
-        f"listener.name.clients.{MECHANISM.lower()}.sasl.jaas.config": f"{MODULE} required;",
+        "sasl.mechanism.inter.broker.protocol": MECHANISM,
+        f"listener.name.internal.{name}.sasl.jaas.config": (
+            f'{MODULE} required username="node" password="{OF_NODES}";'
+        ),
+        f"listener.name.clients.{name}.sasl.jaas.config": f"{MODULE} required;",
         "offsets.topic.replication.factor": "2",
         "offsets.topic.num.partitions": "2",
     }
@@ -84,7 +90,9 @@ def secured(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Secured]:
     folder = tmp_path_factory.mktemp("secured")
     controllers: dict[int, Kind] = {1: PenstockNode}
     brokers: dict[int, Kind] = {OURS: PenstockNode, KAFKAS: KafkaNode}
-    cluster = MixedCluster(folder, controllers, brokers, settings(Keys(folder / "keys")))
+    own = settings(Keys(folder / "keys"))
+    users = (f"{MECHANISM}=[name=node,password={OF_NODES}]",)
+    cluster = MixedCluster(folder, controllers, brokers, own, users=users)
     made = Secured(cluster)
     with cluster:
         yield made
@@ -110,7 +118,8 @@ def test_users_grants_and_roles_hold_on_brokers_of_both_kinds(secured: Secured) 
     for number in (OURS, KAFKAS):
         wait_until(
             lambda number=number: (
-                {each.name for each in list_users(secured.admin(number))} == {"alice", "bob"}
+                {each.name for each in list_users(secured.admin(number))}
+                == {"alice", "bob", "node"}
             ),
             "users are not known everywhere",
         )
@@ -120,14 +129,13 @@ def test_users_grants_and_roles_hold_on_brokers_of_both_kinds(secured: Secured) 
     admin.create_topics([new])["orders"].result(PATIENCE_S)
 
     alice, bob = secured.client("alice", "of-alice"), secured.client("bob", "of-bob")
-    topic = Resource(ResourceType.TOPIC, "orders")
-    shape = {"prefixed": False, "deny": False, "host": "*"}
-    writing = entries_of(f"{ROLE}writer", ["write"], topic, **shape)
+    topic, how = ResourceOptions(topic="orders"), EntryOptions()
+    writing = entries_of(f"{ROLE}writer", ["write"], topic, how)
     add_grants(secured.link(KAFKAS), "writer", writing)
     give(secured.link(OURS), "writer", ["User:alice"])
-    reading = entries_of("User:alice", ["read"], topic, **shape)
-    group = Resource(ResourceType.GROUP, "readers")
-    add_acls(secured.link(OURS), [*reading, *entries_of("User:alice", ["read"], group, **shape)])
+    reading = entries_of("User:alice", ["read"], topic, how)
+    group = ResourceOptions(group="readers")
+    add_acls(secured.link(OURS), [*reading, *entries_of("User:alice", ["read"], group, how)])
     for number in (OURS, KAFKAS):
         wait_until(lambda number=number: len(read_acls(secured.link(number))) == 5, "not all ACLs")
     for partition in placed:
@@ -147,16 +155,19 @@ def test_users_grants_and_roles_hold_on_brokers_of_both_kinds(secured: Secured) 
     assert remove_user(secured.admin(KAFKAS), "bob", None) == [MECHANISM]
 
 
-def test_nobody_without_a_certificate_speaks_to_nodes_as_a_node(secured: Secured) -> None:
+def test_nobody_speaks_to_nodes_as_a_node(secured: Secured) -> None:
+    """Without the password of nodes, nor, to controllers, without a certificate."""
+    guess = secured.client("node", "a guess") | {"security.protocol": "sasl_ssl"}
     for port in secured.internal.values():
-        errors: list[KafkaError] = []
-        asked = AdminClient(
-            {
-                "bootstrap.servers": f"{HOST}:{port}",
-                "security.protocol": "ssl",
-                "enable.ssl.certificate.verification": "false",
-                "error_cb": errors.append,
-                "log_level": 0,
-            }
-        )
-        wait_until(lambda asked=asked, errors=errors: bool(asked.poll(0.1) or errors), "let in")
+        told = refused(guess | {"bootstrap.servers": f"{HOST}:{port}"})
+        assert told.code() == KafkaError._AUTHENTICATION
+    port = secured.cluster.controllers[1].place.port
+    assert refused({"bootstrap.servers": f"{HOST}:{port}", "security.protocol": "ssl"})
+
+
+def refused(client: dict[str, str]) -> KafkaError:
+    errors: list[KafkaError] = []
+    own = {"enable.ssl.certificate.verification": "false", "log_level": "0"}
+    asked = AdminClient(client | own | {"error_cb": errors.append})
+    wait_until(lambda: bool(asked.poll(0.1) or errors), "let in")
+    return errors[0]

@@ -11,7 +11,7 @@ import pytest
 from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from penstock.cli.acl.argument import entries_of, required_resource
+from penstock.cli.acl.argument import EntryOptions, ResourceOptions, entries_of
 from penstock.cli.acl.entry import read_acls
 from penstock.cli.acl.review import UNUSED, review, uses_of
 from penstock.cli.acl.role import ROLE, add_grants, give
@@ -53,18 +53,9 @@ def grant_as_the_page_says(link: Link, users: list[str]) -> None:
         words = shlex.split(line)[4:]
         flags = next(index for index, word in enumerate(words) if word.startswith("--"))
         operations, option, name = words[:flags], words[flags], words[flags + 1]
-        named = {"topic": None, "group": None, "transactional-id": None} | {option[2:]: name}
-        resource = required_resource(
-            named["topic"], named["group"], named["transactional-id"], False
-        )
-        acls = entries_of(
-            f"{ROLE}big-orders",
-            operations,
-            resource,
-            prefixed="--prefixed" in words,
-            deny=False,
-            host="*",
-        )
+        about = ResourceOptions(**{option[2:].replace("-", "_"): name})
+        how = EntryOptions(prefixed="--prefixed" in words)
+        acls = entries_of(f"{ROLE}big-orders", operations, about, how)
         add_grants(link, "big-orders", acls)
     give(link, "big-orders", users)
 

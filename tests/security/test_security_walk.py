@@ -11,10 +11,11 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from confluent_kafka import Consumer, KafkaError, Message, Producer
 
 from penstock.testing.port import HOST, free_port
 from tests.security.tls_kit import PATIENCE_S
@@ -22,6 +23,7 @@ from tests.unit.cli.conftest import PENSTOCK
 
 PAGE = Path(__file__).parents[2] / "docs" / "security.md"
 NODES = 3
+LOAD = 1500
 PORTS = {"SSL": 9092, "CONTROLLER": 9192, "LOGIN": 9292}
 
 
@@ -29,6 +31,11 @@ def commands() -> list[str]:
     blocks = re.findall(r"^```sh walk\n(.*?)^```", PAGE.read_text(), re.MULTILINE | re.DOTALL)
     assert len(blocks) == 4
     return [line for block in blocks for line in block.splitlines()]
+
+
+def patient(line: str) -> str:
+    """A command waits for ten seconds, and a machine that runs tests is a slow one."""
+    return line.replace("penstock --profile", f"penstock --timeout {PATIENCE_S:.0f} --profile")
 
 
 class Walk:
@@ -47,6 +54,13 @@ class Walk:
         }
         self._started: list[subprocess.Popen[bytes]] = []
 
+    @property
+    def logins(self) -> str:
+        """Where users with a password are let in."""
+        return ",".join(
+            f"{HOST}:{self._ports[str(PORTS['LOGIN'] + number)]}" for number in range(NODES)
+        )
+
     def placed(self, text: str) -> str:
         return re.sub(r"(?<=127\.0\.0\.1:)(9[0-9]{3})", lambda found: self._ports[found[1]], text)
 
@@ -57,12 +71,12 @@ class Walk:
             self._start(line.removesuffix("&").split())
             return ""
         done = subprocess.run(
-            ["bash", "-c", self.placed(line)],
+            ["bash", "-c", self.placed(patient(line))],
             cwd=self._folder,
             env=self._env,
             capture_output=True,
             text=True,
-            timeout=PATIENCE_S,
+            timeout=2 * PATIENCE_S,
             check=False,
         )
         assert done.returncode == 0, f"{line}\n{done.stdout}{done.stderr}"
@@ -93,6 +107,15 @@ class Walk:
     def _answers(self, port: int) -> bool:
         with socket.socket() as probe:
             return probe.connect_ex((HOST, port)) == 0
+
+    def lose(self, number: int) -> None:
+        self._started[number].send_signal(signal.SIGKILL)
+        self._started[number].wait()
+
+    def bring_back(self, number: int) -> None:
+        words = self._started[number].args
+        assert isinstance(words, list)
+        self._start(words)
 
     def end(self) -> None:
         for process in self._started:
@@ -130,3 +153,41 @@ def test_every_command_of_the_walk(tmp_path: Path) -> None:
             for each in walk.step(audit).splitlines()
         ):
             assert time.monotonic() < until, "the refusal is not on record"
+        under_load(walk, tmp_path / "secure" / "ca.crt")
+
+
+def under_load(walk: Walk, authority: Path) -> None:
+    """A node is killed among records, and comes back: each arrives, and arrives once."""
+    pay = {
+        "bootstrap.servers": walk.logins,
+        "security.protocol": "sasl_ssl",
+        "ssl.ca.location": str(authority),
+        "sasl.mechanism": "SCRAM-SHA-512",
+        "sasl.username": "pay",
+        "sasl.password": "first-secret",
+        "log_level": "0",
+    }
+    failures: list[object] = []
+    producer = Producer(pay | {"enable.idempotence": "true", "linger.ms": "1"})
+
+    def told(error: KafkaError | None, _: Message) -> None:
+        if error is not None:
+            failures.append(error)
+
+    for number in range(LOAD):
+        if number == LOAD // 3:
+            walk.lose(1)
+        if number == 2 * LOAD // 3:
+            walk.bring_back(1)
+        producer.produce("payments.load", b"%d" % number, on_delivery=told)
+        producer.poll(0.002)
+    assert producer.flush(2 * PATIENCE_S) == 0 and failures == []
+    reader = pay | {"group.id": "payments.load", "auto.offset.reset": "earliest"}
+    with closing(Consumer(reader)) as consumer:
+        consumer.subscribe(["payments.load"])
+        seen: list[int] = []
+        while len(seen) < LOAD:
+            message = consumer.poll(2 * PATIENCE_S)
+            assert message is not None and message.error() is None
+            seen.append(int(message.value()))
+    assert sorted(seen) == list(range(LOAD))

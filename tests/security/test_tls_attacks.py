@@ -14,6 +14,7 @@ import pytest
 
 from penstock.cli.security.authority import Authority
 from penstock.testing.broker import Broker
+from penstock.testing.port import HOST, free_port
 from tests.security.tls_kit import (
     API_VERSIONS,
     PATIENCE_S,
@@ -27,6 +28,7 @@ from tests.security.tls_kit import (
 )
 
 CORRELATION = b"\0\0\0\7"
+MORE = ("ASKED", "NEW")
 
 
 @pytest.fixture(scope="module")
@@ -37,15 +39,22 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory, keys: Keys) -> Iterator[Broker]:
     rules = "RULE:^CN=([a-z]+),OU=payments,.*$/$1/U,RULE:^CN=bob,.*$/robert/"
-    settings: dict[str, object] = {"ssl.principal.mapping.rules": rules}
-    with tls_broker(tmp_path_factory.mktemp("broker"), keys, settings) as running:
+    settings: dict[str, object] = {
+        "ssl.principal.mapping.rules": rules,
+        "listener.security.protocol.map": "SSL:SSL,MUTUAL:SSL,LOGIN:SASL_SSL,ASKED:SSL,NEW:SSL",
+        "listener.name.asked.ssl.client.auth": "requested",
+        "listener.name.new.ssl.enabled.protocols": "TLSv1.3",
+    }
+    made = tls_broker(tmp_path_factory.mktemp("broker"), keys, settings)
+    made.settings["listeners"] += "".join(f",{name}://{HOST}:{free_port()}" for name in MORE)
+    with made as running:
         yield running
 
 
-def is_refused(broker: Broker, context: ssl.SSLContext) -> str:
+def is_refused(broker: Broker, context: ssl.SSLContext, listener: str = "MUTUAL") -> str:
     """Why; in TLS 1.3 a client learns of it only when it asks something."""
     try:
-        answer = asks(address_of(broker, "MUTUAL"), context)
+        answer = asks(address_of(broker, listener), context)
     except (ssl.SSLError, ConnectionError) as error:
         return str(error)
     assert not answer, "let in"
@@ -66,6 +75,21 @@ def test_no_certificate(broker: Broker, keys: Keys) -> None:
 def test_a_certificate_of_another_ca(broker: Broker, keys: Keys) -> None:
     stranger = Authority.create("Penstock playground CA").issue("alice", units=("payments",))
     assert is_refused(broker, keys.context(keys.pair("stranger", stranger)))
+
+
+def test_a_certificate_that_is_only_asked_for(broker: Broker, keys: Keys) -> None:
+    """None will do; one that is shown has to be good."""
+    for context in (keys.context(), keys.context(keys.client)):
+        assert asks(address_of(broker, "ASKED"), context)[4:8] == CORRELATION
+    stranger = keys.pair("asked", Authority.create().issue("alice", units=("payments",)))
+    assert is_refused(broker, keys.context(stranger), "ASKED")
+
+
+def test_a_listener_that_speaks_the_newest_alone(broker: Broker, keys: Keys) -> None:
+    context = keys.context()
+    assert asks(address_of(broker, "NEW"), context)[4:8] == CORRELATION
+    context.maximum_version = ssl.TLSVersion.TLSv1_2
+    assert is_refused(broker, context, "NEW")
 
 
 def test_a_certificate_that_has_expired(broker: Broker, keys: Keys) -> None:

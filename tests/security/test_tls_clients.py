@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import ssl
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from confluent_kafka.admin import AdminClient
@@ -37,25 +37,37 @@ def test_librdkafka(broker: Broker, keys: Keys, listener: str) -> None:
     assert [record.value for record in read] == VALUES
 
 
+def words(broker: Broker, keys: Keys, listener: str) -> dict[str, Any]:
+    """Of the clients in Python: with a certificate, or with a login over TLS."""
+    settings = {"bootstrap_servers": servers_of(broker, listener)}
+    if listener == "MUTUAL":
+        context = keys.context(keys.client)
+        return settings | {"security_protocol": "SSL", "ssl_context": context}
+    return settings | {
+        "security_protocol": "SASL_SSL",
+        "ssl_context": keys.context(),
+        "sasl_mechanism": "PLAIN",
+        "sasl_plain_username": "alice",
+        "sasl_plain_password": "hush",
+    }
+
+
 @pytest.mark.filterwarnings("ignore:read_text is deprecated")
 @pytest.mark.filterwarnings("ignore:open_text is deprecated")
-def test_kafka_python(broker: Broker, keys: Keys) -> None:
+@pytest.mark.parametrize("listener", ["MUTUAL", "LOGIN"])
+def test_kafka_python(broker: Broker, keys: Keys, listener: str) -> None:
     from kafka import KafkaConsumer, KafkaProducer
 
-    settings = {
-        "bootstrap_servers": servers_of(broker, "MUTUAL"),
-        "security_protocol": "SSL",
-        "ssl_context": keys.context(keys.client),
-    }
+    topic, settings = f"kafka-python-{listener}", words(broker, keys, listener)
     producer = KafkaProducer(**settings)
     try:
         for value in VALUES:
-            producer.send("kafka-python", value)
+            producer.send(topic, value)
         producer.flush(60)
     finally:
         producer.close()
     consumer = KafkaConsumer(
-        "kafka-python", auto_offset_reset="earliest", consumer_timeout_ms=60_000, **settings
+        topic, auto_offset_reset="earliest", consumer_timeout_ms=60_000, **settings
     )
     try:
         read = [record.value for _, record in zip(VALUES, consumer, strict=False)]
@@ -85,18 +97,18 @@ def test_a_login_over_tls(broker: Broker, keys: Keys, password: str) -> None:
     assert [record.value for record in read] == VALUES
 
 
-def test_aiokafka(broker: Broker, keys: Keys) -> None:
-    read = asyncio.run(_through_aiokafka(servers_of(broker, "MUTUAL"), keys.context(keys.client)))
-    assert read == VALUES
+@pytest.mark.parametrize("listener", ["MUTUAL", "LOGIN"])
+def test_aiokafka(broker: Broker, keys: Keys, listener: str) -> None:
+    topic, settings = f"aiokafka-{listener}", words(broker, keys, listener)
+    assert asyncio.run(_through_aiokafka(topic, settings)) == VALUES
 
 
-async def _through_aiokafka(servers: str, context: ssl.SSLContext) -> list[bytes]:
+async def _through_aiokafka(topic: str, settings: dict[str, Any]) -> list[bytes]:
     from aiokafka import AIOKafkaConsumer, AIOKafkaProducer
 
-    settings = {"bootstrap_servers": servers, "security_protocol": "SSL", "ssl_context": context}
     async with AIOKafkaProducer(**settings) as producer:
         for value in VALUES:
-            await producer.send("aiokafka", value)
+            await producer.send(topic, value)
         await producer.flush()
-    async with AIOKafkaConsumer("aiokafka", auto_offset_reset="earliest", **settings) as consumer:
+    async with AIOKafkaConsumer(topic, auto_offset_reset="earliest", **settings) as consumer:
         return [(await asyncio.wait_for(consumer.getone(), 60)).value for _ in VALUES]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.cli.failure import Failure, UsageFailure
 from penstock.cli.profile import Target
+from penstock.cli.reference import resolved
 
 if TYPE_CHECKING:
     from confluent_kafka import Consumer, Producer
@@ -37,7 +38,8 @@ class Cluster:
             )
         self.bootstrap_servers = target.bootstrap_servers
         self.timeout_s = timeout_s
-        self.given_settings = dict(target.settings) | key_values(client_settings, "-X")
+        given = dict(target.settings) | key_values(client_settings, "-X")
+        self.given_settings = resolved(given, "client settings")
         self._admin: AdminClient | None = None
         self._refused: str | None = None
         self._unanswered: str | None = None

@@ -2,47 +2,46 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from penstock.cli.argument import Json, link_of, quiet_app
 from penstock.cli.cluster import key_values
 from penstock.cli.failure import Failure, UsageFailure
+from penstock.cli.option_set import spread
 from penstock.cli.output import print_json, print_line, print_table
 
 app = quiet_app("What clients may take of the cluster: list, set, unset, top.")
 
-User = Annotated[str | None, typer.Option("--user", metavar="NAME", help="Of this user.")]
-Client = Annotated[
-    str | None, typer.Option("--client", metavar="ID", help="Of clients with this id.")
-]
-Address = Annotated[
-    str | None, typer.Option("--ip", metavar="ADDRESS", help="Of connections from there.")
-]
-EachUser = Annotated[
-    bool, typer.Option("--default-user", help="Of each user that has none of its own.")
-]
-EachClient = Annotated[
-    bool, typer.Option("--default-client", help="Of each client id that has none of its own.")
-]
-EachAddress = Annotated[
-    bool, typer.Option("--default-ip", help="Of each address that has none of its own.")
-]
 
+class EntityOptions(NamedTuple):
+    """Whose quota."""
 
-def _entity(
-    user: str | None,
-    client: str | None,
-    ip: str | None,
-    each: tuple[bool, bool, bool],
-) -> Any:
-    from penstock.cli.quota import entity_of
+    user: Annotated[str | None, typer.Option("--user", metavar="NAME", help="Of this user.")] = None
+    client: Annotated[
+        str | None, typer.Option("--client", metavar="ID", help="Of clients with this id.")
+    ] = None
+    ip: Annotated[
+        str | None, typer.Option("--ip", metavar="ADDRESS", help="Of connections from there.")
+    ] = None
+    default_user: Annotated[
+        bool, typer.Option("--default-user", help="Of each user that has none of its own.")
+    ] = False
+    default_client: Annotated[
+        bool, typer.Option("--default-client", help="Of each client id that has none of its own.")
+    ] = False
+    default_ip: Annotated[
+        bool, typer.Option("--default-ip", help="Of each address that has none of its own.")
+    ] = False
 
-    kinds = ("user", "client-id", "ip")
-    return entity_of(
-        dict(zip(kinds, (user, client, ip), strict=True)), dict(zip(kinds, each, strict=True))
-    )
+    def entity(self) -> Any:
+        from penstock.cli.quota import entity_of
+
+        kinds = ("user", "client-id", "ip")
+        return entity_of(
+            dict(zip(kinds, self[:3], strict=True)), dict(zip(kinds, self[3:], strict=True))
+        )
 
 
 @app.command("list")
@@ -63,15 +62,11 @@ def list_command(ctx: typer.Context, as_json: Json = False) -> None:
 
 
 @app.command("set")
+@spread
 def set_command(
     ctx: typer.Context,
     pairs: Annotated[list[str], typer.Argument(metavar="KEY=VALUE...", show_default=False)],
-    user: User = None,
-    client: Client = None,
-    ip: Address = None,
-    default_user: EachUser = False,
-    default_client: EachClient = False,
-    default_ip: EachAddress = False,
+    of: EntityOptions,
     as_json: Json = False,
 ) -> None:
     """Set quotas, at once: producer_byte_rate and consumer_byte_rate (bytes a second, 5M is
@@ -80,31 +75,27 @@ def set_command(
     clients to them by itself."""
     from penstock.cli.quota import alter_quota, parse_values, shown_value
 
-    entity = _entity(user, client, ip, (default_user, default_client, default_ip))
+    entity = of.entity()
     values = parse_values(key_values(pairs, "`quotas set`"))
     alter_quota(link_of(ctx), entity, values)
     _tell(entity, values, as_json, "set", [f"{k} = {shown_value(v)}" for k, v in values.items()])
 
 
 @app.command("unset")
+@spread
 def unset_command(
     ctx: typer.Context,
+    of: EntityOptions,
     keys: Annotated[
         list[str] | None,
         typer.Argument(metavar="KEY...", show_default=False, help="Without any, all of them."),
     ] = None,
-    user: User = None,
-    client: Client = None,
-    ip: Address = None,
-    default_user: EachUser = False,
-    default_client: EachClient = False,
-    default_ip: EachAddress = False,
     as_json: Json = False,
 ) -> None:
     """Take quotas away, all that are set or those that are named."""
     from penstock.cli.quota import alter_quota, check_key, describe_quotas
 
-    entity = _entity(user, client, ip, (default_user, default_client, default_ip))
+    entity = of.entity()
     link = link_of(ctx)
     named = [check_key(key) for key in keys or ()]
     present = [key for quota in describe_quotas(link, entity) for key in quota.values]

@@ -85,8 +85,10 @@ def format_command(
 
     All of a cluster's nodes are formatted with the same id and features.
     """
+    from penstock.cli.reference import resolved
     from penstock.cli.storage import format_lines
 
+    users = [resolved({"user": text}, "--add-scram")["user"] for text in add_scram or ()]
     for line in format_lines(
         config,
         cluster_id,
@@ -96,7 +98,7 @@ def format_command(
         features=feature or (),
         release=release_version,
         ignore_formatted=ignore_formatted,
-        users=add_scram or (),
+        users=users,
     ):
         print_line(line)
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from penstock.cli.argument import Json, cluster_of, link_of, quiet_app
 from penstock.cli.cluster import Cluster, key_values
 from penstock.cli.failure import UsageFailure
+from penstock.cli.option_set import spread
 from penstock.cli.output import plural, print_json, print_line, print_table
 
 if TYPE_CHECKING:
@@ -20,56 +22,84 @@ if TYPE_CHECKING:
 app = quiet_app("Tenants: a prefix of names with an owner, users and limits.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", show_default=False)]
-Owner = Annotated[str | None, typer.Option("--owner", metavar="TEXT", help="Whom to ask.")]
 Users = Annotated[
     list[str] | None,
     typer.Option("--user", metavar="NAME", help="Who may do everything under the prefix."),
 ]
-Topics = Annotated[
-    int | None, typer.Option("--topics", metavar="N", min=0, help="At most so many.")
-]
-Partitions = Annotated[
-    int | None, typer.Option("--partitions", metavar="N", min=0, help="Of all its topics.")
-]
-Size = Annotated[
-    str | None,
-    typer.Option("--bytes", metavar="SIZE", help="That its topics may keep by retention.bytes."),
-]
-Retention = Annotated[
-    str | None, typer.Option("--retention", metavar="TIME", help="The longest, such as 7d.")
-]
-MessageSize = Annotated[
-    str | None, typer.Option("--message-bytes", metavar="SIZE", help="The largest message.")
-]
-Defaults = Annotated[
-    list[str] | None,
-    typer.Option("--default", metavar="KEY=VALUE", help="Of its topics that do not set it."),
-]
-Produce = Annotated[
-    str | None, typer.Option("--produce", metavar="RATE", help="Of each user, such as 20MB/s.")
-]
-Consume = Annotated[
-    str | None, typer.Option("--consume", metavar="RATE", help="Of each user, such as 50MB/s.")
-]
+
+
+class LimitOptions(NamedTuple):
+    """What holds for the topics of a tenant."""
+
+    owner: Annotated[str | None, typer.Option("--owner", metavar="TEXT", help="Whom to ask.")] = (
+        None
+    )
+    topics: Annotated[
+        int | None, typer.Option("--topics", metavar="N", min=0, help="At most so many.")
+    ] = None
+    partitions: Annotated[
+        int | None, typer.Option("--partitions", metavar="N", min=0, help="Of all its topics.")
+    ] = None
+    size: Annotated[
+        str | None,
+        typer.Option("--bytes", metavar="SIZE", help="That topics may keep by retention.bytes."),
+    ] = None
+    retention: Annotated[
+        str | None, typer.Option("--retention", metavar="TIME", help="The longest, such as 7d.")
+    ] = None
+    message_bytes: Annotated[
+        str | None, typer.Option("--message-bytes", metavar="SIZE", help="The largest message.")
+    ] = None
+    defaults: Annotated[
+        list[str] | None,
+        typer.Option("--default", metavar="KEY=VALUE", help="Of its topics that do not set it."),
+    ] = None
+
+    def values(self) -> dict[str, Any]:
+        """Those that were named, as a tenant has them."""
+        from penstock.cli.tenant import parse_duration, parse_size
+
+        read: dict[str, tuple[str, Callable[[Any], Any]]] = {
+            "owner": ("owner", str),
+            "topics": ("topics", int),
+            "partitions": ("partitions", int),
+            "size": ("bytes", lambda text: parse_size(text, "--bytes")),
+            "retention": ("retention_ms", lambda text: parse_duration(text, "--retention")),
+            "message_bytes": ("message_bytes", lambda text: parse_size(text, "--message-bytes")),
+            "defaults": ("defaults", lambda pairs: dict(key_values(pairs, "--default"))),
+        }
+        said = {key: value for key, value in self._asdict().items() if value is not None}
+        return {read[key][0]: read[key][1](value) for key, value in said.items()}
+
+
+class RateOptions(NamedTuple):
+    """Quotas of each of its users."""
+
+    produce: Annotated[
+        str | None, typer.Option("--produce", metavar="RATE", help="Of each user, such as 20MB/s.")
+    ] = None
+    consume: Annotated[
+        str | None, typer.Option("--consume", metavar="RATE", help="Of each user, such as 50MB/s.")
+    ] = None
+
+    def values(self) -> dict[str, float]:
+        from penstock.cli.quota import parse_values
+
+        said = {"producer_byte_rate": self.produce, "consumer_byte_rate": self.consume}
+        return parse_values({key: text for key, text in said.items() if text is not None})
 
 
 @app.command("create")
+@spread
 def create_command(
     ctx: typer.Context,
     name: Name,
     prefix: Annotated[
         str, typer.Option("--prefix", metavar="TEXT", help="What names of its topics begin with.")
     ],
-    owner: Owner = None,
+    limits: LimitOptions,
+    rates: RateOptions,
     users: Users = None,
-    topics: Topics = None,
-    partitions: Partitions = None,
-    size: Size = None,
-    retention: Retention = None,
-    message_bytes: MessageSize = None,
-    defaults: Defaults = None,
-    produce: Produce = None,
-    consume: Consume = None,
 ) -> None:
     """Make a tenant. Its users may make topics, groups and transactions under its prefix.
 
@@ -83,42 +113,35 @@ def create_command(
     link = link_of(ctx)
     if name in {each.name for each in read_tenants(link)}:
         raise UsageFailure(f"there is a tenant {name} already; `penstock tenants set` changes it")
-    changes = _limits(owner, topics, partitions, size, retention, message_bytes, defaults)
-    tenant = replace(Tenant(name, prefix, users=tuple(users or ())), **changes)
+    tenant = replace(Tenant(name, prefix, users=tuple(users or ())), **limits.values())
+    quotas = _checked(rates, tenant)
     keep_tenant(link, tenant)
     print_line(f"tenant {name}: topics that begin with {prefix}")
-    _admit(link, tenant, tenant.users, _rates(produce, consume))
+    _admit(link, tenant, tenant.users)
+    _limit(link, tenant, quotas)
 
 
 @app.command("set")
+@spread
 def set_command(
     ctx: typer.Context,
     name: Name,
-    owner: Owner = None,
+    limits: LimitOptions,
+    rates: RateOptions,
     users: Users = None,
-    topics: Topics = None,
-    partitions: Partitions = None,
-    size: Size = None,
-    retention: Retention = None,
-    message_bytes: MessageSize = None,
-    defaults: Defaults = None,
-    produce: Produce = None,
-    consume: Consume = None,
 ) -> None:
     """Change limits of a tenant, or add users; what is not named stays as it is."""
     from penstock.cli.tenant import find_tenant, keep_tenant
 
     link = link_of(ctx)
     before = find_tenant(link, name)
-    changes = _limits(owner, topics, partitions, size, retention, message_bytes, defaults)
     known = tuple(dict.fromkeys((*before.users, *(users or ()))))
-    tenant = replace(before, **changes, users=known)
+    tenant = replace(before, **limits.values(), users=known)
+    quotas = _checked(rates, tenant)
     keep_tenant(link, tenant)
     print_line(f"tenant {name} is changed")
-    _admit(link, tenant, tuple(users or ()), {})
-    rates = _rates(produce, consume)
-    if rates:
-        _limit(link, known, rates)
+    _admit(link, tenant, tuple(users or ()))
+    _limit(link, tenant, quotas)
 
 
 @app.command("list")
@@ -187,59 +210,31 @@ def _both(ctx: typer.Context) -> tuple[Cluster, Link]:
     return cluster, Link(cluster)
 
 
-def _limits(
-    owner: str | None,
-    topics: int | None,
-    partitions: int | None,
-    size: str | None,
-    retention: str | None,
-    message_bytes: str | None,
-    defaults: list[str] | None,
-) -> dict[str, Any]:
-    """Those that were named."""
-    from penstock.cli.tenant import parse_duration, parse_size
-
-    said: dict[str, Any] = {
-        "owner": owner,
-        "topics": topics,
-        "partitions": partitions,
-        "bytes": None if size is None else parse_size(size, "--bytes"),
-        "retention_ms": None if retention is None else parse_duration(retention, "--retention"),
-        "message_bytes": (
-            None if message_bytes is None else parse_size(message_bytes, "--message-bytes")
-        ),
-        "defaults": None if defaults is None else dict(key_values(defaults, "--default")),
-    }
-    return {key: value for key, value in said.items() if value is not None}
+def _checked(rates: RateOptions, tenant: Tenant) -> dict[str, float]:
+    quotas = rates.values()
+    if quotas and not tenant.users:
+        raise UsageFailure("rates are those of users: name some with --user")
+    return quotas
 
 
-def _rates(produce: str | None, consume: str | None) -> dict[str, float]:
-    from penstock.cli.quota import parse_values
-
-    said = {"producer_byte_rate": produce, "consumer_byte_rate": consume}
-    return parse_values({key: text for key, text in said.items() if text is not None})
-
-
-def _admit(link: Link, tenant: Tenant, users: tuple[str, ...], rates: dict[str, float]) -> None:
+def _admit(link: Link, tenant: Tenant, users: tuple[str, ...]) -> None:
     from penstock.cli.tenant import grant
 
-    if users:
-        names = ", ".join(users)
-        if grant(link, tenant, users):
-            print_line(f"{names} may do everything under {tenant.prefix}")
-        else:
-            print_line(f"the brokers have no authorizer: not only {names} may, everybody does")
-    if rates:
-        _limit(link, users, rates)
+    if not users:
+        return
+    names = ", ".join(users)
+    if grant(link, tenant, users):
+        print_line(f"{names} may do everything under {tenant.prefix}")
+    else:
+        print_line(f"the brokers have no authorizer: not only {names} may, everybody does")
 
 
-def _limit(link: Link, users: tuple[str, ...], rates: dict[str, float]) -> None:
+def _limit(link: Link, tenant: Tenant, quotas: dict[str, float]) -> None:
     from penstock.cli.tenant import set_rates
 
-    if not users:
-        raise UsageFailure("rates are those of users: name some with --user")
-    set_rates(link, users, rates)
-    print_line(f"rates are set for {plural(len(users), 'user')}")
+    if quotas:
+        set_rates(link, tenant.users, quotas)
+        print_line(f"rates are set for {plural(len(tenant.users), 'user')}")
 
 
 def _of(used: int | None, most: int | None) -> str:

@@ -33,7 +33,8 @@ BATCHED_ADDITIONS_FROM: Final = 4
 STRICT_FROM: Final = {19: 6, 20: 5, 37: 3}
 """Since these versions clients know the error for too many partitions made or deleted (KIP-599)."""
 
-_OF_NODES: Final = frozenset((27, 52, 53, 54, 56, 58, 59, 62, 63, 67, 70, 73, 82))
+_OF_NODES: Final = frozenset((27, 52, 53, 54, 56, 58, 59, 62, 63, 67, 70, 73, 82, *range(83, 88)))
+"""The last are about the state of share groups."""
 _PERCENT: Final = 100.0
 
 
@@ -154,6 +155,12 @@ class Throttle:
         sensor.throttle_time.note(wait_ms, now_ms)
         client.mute(wait_ms / 1000)
         return wait_ms
+
+    def charge_share_fetch(self, client: ClientState, size_bytes: int) -> int:
+        """Milliseconds to wait after it: the records go out, since their locks are running."""
+        now_ms = self.now_ms()
+        sensor = self.quotas.of(client.principal.name, client.client_id, now_ms).fetch
+        return 0 if sensor is None else _record(sensor, size_bytes, now_ms)
 
     # Changes of metadata, at the controller
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -58,12 +59,21 @@ class Stage:
     def start(self, *names: str) -> None:
         for name in names or SERVICES:
             command = [sys.executable, "-m", "penstock", "saga", "service", name]
-            settings = [f"-X{key}={value}" for key, value in self.kafka.items()]
+            # By the environment: a password does not belong in the list of processes.
+            given = {f"PENSTOCK_SAGA_{number}": key for number, key in enumerate(self.kafka)}
+            settings = [f"-X{key}=${{env:{variable}}}" for variable, key in given.items()]
+            secrets = {variable: str(self.kafka[key]) for variable, key in given.items()}
             faults = [f"--fault={each}" for each in self.faults]
             with open(self.directory / f"{name}.log", "ab") as log:
                 self._running[name] = subprocess.Popen(
-                    [*command, *settings, "-d", self.urls[name], *faults], stdout=log, stderr=log
+                    [*command, *settings, "-d", self.urls[name], *faults],
+                    stdout=log,
+                    stderr=log,
+                    env=os.environ | secrets,
                 )
+
+    def pid(self, name: str) -> int:
+        return self._running[name].pid
 
     def kill(self, name: str) -> None:
         """SIGKILL: nothing is finished, closed or said."""

@@ -22,13 +22,16 @@ Judge = Callable[[Message], AcknowledgeType | None]
 class ShareMember:
     """Acknowledges each record as it is told to; None leaves it as it is."""
 
-    def __init__(self, bootstrap_servers: str, group: str, topic: str) -> None:
+    def __init__(self, bootstrap_servers: str, group: str, topic: str, client_id: str) -> None:
         self.seen: list[tuple[bytes, int]] = []
         """Values with the number of their delivery."""
+        self.waits: list[float] = []
         self._consumer = ShareConsumer(
             {
                 "bootstrap.servers": bootstrap_servers,
                 "group.id": group,
+                "client.id": client_id,
+                "throttle_cb": lambda event: self.waits.append(event.throttle_time),
                 "share.acknowledgement.mode": "explicit",
                 "log_level": 0,
             }
@@ -62,8 +65,10 @@ class ShareMember:
 
 
 @contextmanager
-def share_member(bootstrap_servers: str, group: str, topic: str) -> Iterator[ShareMember]:
-    member = ShareMember(bootstrap_servers, group, topic)
+def share_member(
+    bootstrap_servers: str, group: str, topic: str, client_id: str = "share-member"
+) -> Iterator[ShareMember]:
+    member = ShareMember(bootstrap_servers, group, topic, client_id)
     try:
         yield member
     finally:

@@ -85,6 +85,8 @@ def test_what_is_typed_wrong(admin: Command) -> None:
     create = ("tenants", "create", "x", "--prefix", "x.")
     assert "expected bytes" in admin.fail(*create, "--bytes", "many", code=2)
     assert "expected a time" in admin.fail(*create, "--retention", "long", code=2)
+    admin.fail(*create, "--user", "bob", "--produce", "fast", code=2)
+    assert "name some with --user" in admin.fail(*create, "--produce", "1MB/s", code=2)
     assert admin.run("tenants", "list", "--json").json == []
 
 

@@ -30,20 +30,6 @@ Operations = Annotated[
         metavar="OPERATION...", show_default=False, help="What is to be done: read, write, all."
     ),
 ]
-Topic = Annotated[str | None, typer.Option("--topic", metavar="NAME", help="A topic.")]
-Group = Annotated[str | None, typer.Option("--group", metavar="NAME", help="A consumer group.")]
-Transaction = Annotated[
-    str | None, typer.Option("--transactional-id", metavar="NAME", help="A transactional id.")
-]
-OfCluster = Annotated[bool, typer.Option("--cluster", help="The cluster itself.")]
-Prefixed = Annotated[
-    bool, typer.Option("--prefixed", help="Everything whose name begins with NAME.")
-]
-Deny = Annotated[bool, typer.Option("--deny", help="Refuse it, whatever else is allowed.")]
-Host = Annotated[
-    str,
-    typer.Option("--host", metavar="ADDRESS", help="From where: an address, a network, or `*`."),
-]
 
 
 class Resource(NamedTuple):
@@ -51,31 +37,59 @@ class Resource(NamedTuple):
     name: str
 
 
-def named_resource(
-    topic: str | None, group: str | None, transactional_id: str | None, cluster: bool
-) -> Resource | None:
-    named = [
-        Resource(kind, name)
-        for kind, name in (
-            (ResourceType.TOPIC, topic),
-            (ResourceType.GROUP, group),
-            (ResourceType.TRANSACTIONAL_ID, transactional_id),
-            (ResourceType.CLUSTER, CLUSTER_NAME if cluster else None),
-        )
-        if name is not None
-    ]
-    if len(named) > 1:
-        raise UsageFailure("one of --topic, --group, --transactional-id and --cluster at a time")
-    return named[0] if named else None
+class ResourceOptions(NamedTuple):
+    """What it is about."""
+
+    topic: Annotated[str | None, typer.Option("--topic", metavar="NAME", help="A topic.")] = None
+    group: Annotated[
+        str | None, typer.Option("--group", metavar="NAME", help="A consumer group.")
+    ] = None
+    transactional_id: Annotated[
+        str | None, typer.Option("--transactional-id", metavar="NAME", help="A transactional id.")
+    ] = None
+    cluster: Annotated[bool, typer.Option("--cluster", help="The cluster itself.")] = False
+
+    def named(self) -> Resource | None:
+        named = [
+            Resource(kind, name)
+            for kind, name in (
+                (ResourceType.TOPIC, self.topic),
+                (ResourceType.GROUP, self.group),
+                (ResourceType.TRANSACTIONAL_ID, self.transactional_id),
+                (ResourceType.CLUSTER, CLUSTER_NAME if self.cluster else None),
+            )
+            if name is not None
+        ]
+        if len(named) > 1:
+            raise UsageFailure(
+                "one of --topic, --group, --transactional-id and --cluster at a time"
+            )
+        return named[0] if named else None
+
+    def required(self) -> Resource:
+        resource = self.named()
+        if resource is None:
+            raise UsageFailure(
+                "name what it is about: --topic, --group, --transactional-id, --cluster"
+            )
+        return resource
 
 
-def required_resource(
-    topic: str | None, group: str | None, transactional_id: str | None, cluster: bool
-) -> Resource:
-    resource = named_resource(topic, group, transactional_id, cluster)
-    if resource is None:
-        raise UsageFailure("name what it is about: --topic, --group, --transactional-id, --cluster")
-    return resource
+class EntryOptions(NamedTuple):
+    """What else an entry says."""
+
+    prefixed: Annotated[
+        bool, typer.Option("--prefixed", help="Everything whose name begins with NAME.")
+    ] = False
+    deny: Annotated[bool, typer.Option("--deny", help="Refuse it, whatever else is allowed.")] = (
+        False
+    )
+    host: Annotated[
+        str,
+        typer.Option(
+            "--host", metavar="ADDRESS", help="From where: an address, a network, or `*`."
+        ),
+    ] = "*"
 
 
 def principal_of(user: str) -> str:
@@ -94,25 +108,20 @@ def operation_of(word: str, kind: ResourceType) -> Operation:
 
 
 def entries_of(
-    principal: str,
-    operations: list[str],
-    resource: Resource,
-    *,
-    prefixed: bool,
-    deny: bool,
-    host: str,
+    principal: str, operations: list[str], about: ResourceOptions, how: EntryOptions
 ) -> list[Acl]:
-    if prefixed and resource.type == ResourceType.CLUSTER:
+    resource = about.required()
+    if how.prefixed and resource.type == ResourceType.CLUSTER:
         raise UsageFailure("--prefixed is for names; there is one cluster")
     return [
         Acl(
             resource.type,
             resource.name,
-            PatternType.PREFIXED if prefixed else PatternType.LITERAL,
+            PatternType.PREFIXED if how.prefixed else PatternType.LITERAL,
             principal,
-            host,
+            how.host,
             operation_of(word, resource.type),
-            Permission.DENY if deny else Permission.ALLOW,
+            Permission.DENY if how.deny else Permission.ALLOW,
         )
         for word in operations
     ]

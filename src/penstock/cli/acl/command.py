@@ -8,22 +8,16 @@ import typer
 
 from penstock.cli.acl import review_command
 from penstock.cli.acl.argument import (
-    Deny,
-    Group,
-    Host,
-    OfCluster,
+    EntryOptions,
     Operations,
-    Prefixed,
-    Topic,
-    Transaction,
+    ResourceOptions,
     User,
     entries_of,
-    named_resource,
     operation_of,
     principal_of,
-    required_resource,
 )
 from penstock.cli.argument import Json, link_of, quiet_app
+from penstock.cli.option_set import spread
 from penstock.cli.output import note, print_json, print_line, print_table
 from penstock.model.acl import ResourceType
 
@@ -32,21 +26,19 @@ app.command("review")(review_command.review_command)
 
 
 @app.command("list")
+@spread
 def list_command(
     ctx: typer.Context,
+    about: ResourceOptions,
     user: Annotated[
         str | None, typer.Option("--user", metavar="USER", help="Only those for one user.")
     ] = None,
-    topic: Topic = None,
-    group: Group = None,
-    transactional_id: Transaction = None,
-    cluster: OfCluster = False,
     as_json: Json = False,
 ) -> None:
     """Show entries; of a name, all that apply to it."""
     from penstock.cli.acl.entry import acl_row, document, read_acls
 
-    resource = named_resource(topic, group, transactional_id, cluster)
+    resource = about.named()
     acls = read_acls(
         link_of(ctx),
         ResourceType.ANY if resource is None else resource.type,
@@ -61,25 +53,19 @@ def list_command(
 
 
 @app.command("add")
+@spread
 def add_command(
     ctx: typer.Context,
     user: User,
     operations: Operations,
-    topic: Topic = None,
-    group: Group = None,
-    transactional_id: Transaction = None,
-    cluster: OfCluster = False,
-    prefixed: Prefixed = False,
-    deny: Deny = False,
-    host: Host = "*",
+    about: ResourceOptions,
+    how: EntryOptions,
     as_json: Json = False,
 ) -> None:
     """Allow a user something, or refuse it."""
     from penstock.cli.acl.entry import add_acls, document, told
 
-    resource = required_resource(topic, group, transactional_id, cluster)
-    who = principal_of(user)
-    acls = entries_of(who, operations, resource, prefixed=prefixed, deny=deny, host=host)
+    acls = entries_of(principal_of(user), operations, about, how)
     add_acls(link_of(ctx), acls)
     if as_json:
         print_json([document(acl) for acl in acls])
@@ -89,25 +75,19 @@ def add_command(
 
 
 @app.command("remove")
+@spread
 def remove_command(
     ctx: typer.Context,
     user: User,
     operations: Operations,
-    topic: Topic = None,
-    group: Group = None,
-    transactional_id: Transaction = None,
-    cluster: OfCluster = False,
-    prefixed: Prefixed = False,
-    deny: Deny = False,
-    host: Host = "*",
+    about: ResourceOptions,
+    how: EntryOptions,
     as_json: Json = False,
 ) -> None:
     """Take entries back, written as they were added."""
     from penstock.cli.acl.entry import document, remove_acls, told
 
-    resource = required_resource(topic, group, transactional_id, cluster)
-    who = principal_of(user)
-    acls = entries_of(who, operations, resource, prefixed=prefixed, deny=deny, host=host)
+    acls = entries_of(principal_of(user), operations, about, how)
     removed = remove_acls(link_of(ctx), acls)
     if as_json:
         print_json([document(acl) for acl in removed])
@@ -119,6 +99,7 @@ def remove_command(
 
 
 @app.command("explain")
+@spread
 def explain_command(
     ctx: typer.Context,
     user: User,
@@ -128,10 +109,7 @@ def explain_command(
             metavar="OPERATION", show_default=False, help="What is to be done: read, write."
         ),
     ],
-    topic: Topic = None,
-    group: Group = None,
-    transactional_id: Transaction = None,
-    cluster: OfCluster = False,
+    about: ResourceOptions,
     host: Annotated[
         str, typer.Option("--host", metavar="ADDRESS", help="The address of the client.")
     ] = "127.0.0.1",
@@ -140,7 +118,7 @@ def explain_command(
     """Say why something is allowed or refused, and by which entry."""
     from penstock.cli.acl.explain import explain
 
-    resource = required_resource(topic, group, transactional_id, cluster)
+    resource = about.required()
     wanted = operation_of(operation, resource.type)
     explanation = explain(link_of(ctx), principal_of(user), host, wanted, resource)
     if as_json:

@@ -7,20 +7,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from penstock.cli.acl.argument import (
-    Deny,
-    Group,
-    Host,
-    OfCluster,
+    EntryOptions,
     Operations,
-    Prefixed,
-    Topic,
-    Transaction,
+    ResourceOptions,
     entries_of,
     principal_of,
-    required_resource,
 )
 from penstock.cli.argument import Json, link_of, quiet_app
 from penstock.cli.failure import UsageFailure
+from penstock.cli.option_set import spread
 from penstock.cli.output import note, plural, print_json, print_line, print_table
 
 if TYPE_CHECKING:
@@ -68,17 +63,13 @@ def show_command(ctx: typer.Context, name: Name, as_json: Json = False) -> None:
 
 
 @app.command("add")
+@spread
 def add_command(
     ctx: typer.Context,
     name: Name,
     operations: Operations,
-    topic: Topic = None,
-    group: Group = None,
-    transactional_id: Transaction = None,
-    cluster: OfCluster = False,
-    prefixed: Prefixed = False,
-    deny: Deny = False,
-    host: Host = "*",
+    about: ResourceOptions,
+    how: EntryOptions,
 ) -> None:
     """Let a role allow something more, to all who have it. A new name is a new role.
 
@@ -90,8 +81,7 @@ def add_command(
     from penstock.cli.acl.role import ROLE, add_grants
 
     _check_name(name)
-    resource = required_resource(topic, group, transactional_id, cluster)
-    acls = entries_of(ROLE + name, operations, resource, prefixed=prefixed, deny=deny, host=host)
+    acls = entries_of(ROLE + name, operations, about, how)
     members = add_grants(link_of(ctx), name, acls)
     for acl in acls:
         print_line(told(acl))
@@ -100,24 +90,19 @@ def add_command(
 
 
 @app.command("remove")
+@spread
 def remove_command(
     ctx: typer.Context,
     name: Name,
     operations: Operations,
-    topic: Topic = None,
-    group: Group = None,
-    transactional_id: Transaction = None,
-    cluster: OfCluster = False,
-    prefixed: Prefixed = False,
-    deny: Deny = False,
-    host: Host = "*",
+    about: ResourceOptions,
+    how: EntryOptions,
 ) -> None:
     """Take something back from a role and from all who have it, written as it was added."""
     from penstock.cli.acl.entry import told
     from penstock.cli.acl.role import ROLE, remove_grants
 
-    resource = required_resource(topic, group, transactional_id, cluster)
-    acls = entries_of(ROLE + name, operations, resource, prefixed=prefixed, deny=deny, host=host)
+    acls = entries_of(ROLE + name, operations, about, how)
     removed = remove_grants(link_of(ctx), name, acls)
     for acl in removed:
         print_line(f"no longer: {told(acl)}")

@@ -97,6 +97,9 @@ async def _answer(
     response = ShareFetchResponse(
         acquisition_lock_timeout_ms=settings.lock_duration_ms, responses=_by_topic(outcomes)
     )
+    if broker.throttle.is_on:
+        wait_ms = broker.throttle.charge_share_fetch(call.client, fetch.size_bytes)
+        response.throttle_time_ms = wait_ms
     _tell_leaders(broker, call, response, outcomes)
     return response
 

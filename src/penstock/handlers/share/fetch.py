@@ -54,6 +54,9 @@ class ShareFetch:
         self._settings = settings
         self._access = access
         self._bytes_max = min(request.max_bytes, broker.config.fetch_bytes_max)
+        if broker.throttle.is_on:
+            quota_bytes = broker.throttle.fetch_bytes_max(session.client)
+            self._bytes_max = int(min(self._bytes_max, quota_bytes))
         self._news = asyncio.Event()
         self._watched: dict[SharePartition, None] = {}
         self.outcomes: dict[Place, PartitionData] = {}
@@ -125,7 +128,7 @@ class ShareFetch:
                 return True
             size += read.size_bytes
             read.release()
-        return size >= self._request.min_bytes
+        return size >= min(self._request.min_bytes, self._bytes_max)
 
     def _read(self, share: SharePartition) -> LogRead:
         offset = share.next_offset
