@@ -1,4 +1,7 @@
-"""A broker without security: who asks for it is told so, and credentials are kept all the same."""
+"""A broker without security.
+
+Who asks for it is told so, and credentials are kept all the same.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Share groups: records handed out one by one, and what becomes of them (KIP-932)."""
+"""Share groups (KIP-932).
+
+Records handed out one by one, and what becomes of them.
+"""
 
 from __future__ import annotations
 
@@ -152,7 +155,7 @@ def test_where_a_group_begins(
 
 
 @pytest.mark.feature("A share group is listed as one, and no group of another kind takes its name")
-@pytest.mark.client("wire protocol")
+@pytest.mark.client("raw requests")
 def test_listed(cluster: Cluster, connection: Connection, topic: str, group: str) -> None:
     with share_member(cluster.bootstrap_servers, group, topic) as member:
         member.poll()
@@ -166,7 +169,7 @@ def test_listed(cluster: Cluster, connection: Connection, topic: str, group: str
 
 
 @pytest.mark.feature("Requests out of place are refused")
-@pytest.mark.client("wire protocol")
+@pytest.mark.client("raw requests")
 def test_refusals(connection: Connection, group_id: str) -> None:
     def beat(**fields: object) -> int:
         named = {"group_id": group_id, "member_id": "m", "subscribed_topic_names": ["t"]} | fields
