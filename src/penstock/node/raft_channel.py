@@ -11,7 +11,7 @@ from penstock.peer.peers import Peers
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.fetch import FetchRequest
 from penstock.quorum.channel import ChannelError
-from penstock.raft import Endpoint
+from penstock.raft import RaftEndpoint
 
 
 class PeerChannel:
@@ -25,7 +25,7 @@ class PeerChannel:
         """Why the last call told nothing of the quorum, for whoever finds no controller."""
 
     async def call(
-        self, endpoint: Endpoint, request: Entity, *, version: int | None, timeout_s: float
+        self, endpoint: RaftEndpoint, request: Entity, *, version: int | None, timeout_s: float
     ) -> Entity:
         peers = self._fetches if isinstance(request, FetchRequest) else self._others
         peer = peers.at(endpoint.host, endpoint.port)
@@ -48,7 +48,7 @@ class PeerChannel:
         self._others.close()
 
 
-def _refusal(endpoint: Endpoint, response: Entity) -> str | None:
+def _refusal(endpoint: RaftEndpoint, response: Entity) -> str | None:
     if getattr(response, "error_code", 0) != ErrorCode.INCONSISTENT_CLUSTER_ID:
         return None
     where = f"{endpoint.host}:{endpoint.port}"

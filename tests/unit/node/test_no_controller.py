@@ -12,7 +12,7 @@ from penstock.protocol.entity import Entity
 from penstock.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
 from penstock.protocol.messages.vote import VoteRequest, VoteResponse
 from penstock.quorum.channel import ChannelError
-from penstock.raft import Endpoint
+from penstock.raft import RaftEndpoint
 from penstock.testing.port import free_port
 from tests.unit.peer.peer_kit import answer, run, standing
 
@@ -27,7 +27,7 @@ async def why(port: int) -> str:
     controller = ControllerChannel(
         1, SocketDialer(), lambda: 0.5, lambda: None, no_answer, lambda: raft.trouble
     )
-    endpoint = Endpoint("CONTROLLER", "127.0.0.1", port)
+    endpoint = RaftEndpoint("CONTROLLER", "127.0.0.1", port)
     try:
         await raft.call(endpoint, VoteRequest(topics=[]), version=None, timeout_s=20)
     except ChannelError:
