@@ -1,4 +1,7 @@
-"""The APIs that a broker lists: clients and tools go by it to tell how old the broker is."""
+"""The APIs that a broker lists.
+
+Clients and tools go by it to tell how old the broker is.
+"""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from penstock.model.error import ErrorCode
 from tests.conformance.clients.admin_confluent import answer
 from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.member import Committed, Member, Place
-from tests.conformance.clients.membership import Membership, places, wait_shared
+from tests.conformance.clients.membership import Membership, places, wait_even, wait_shared
 from tests.conformance.clients.record import PATIENCE_SECONDS, Record
 from tests.conformance.conftest import Cluster, wait_until
 
@@ -81,14 +81,12 @@ def test_come_and_go(
     assignor: str, join: Join, cluster: Cluster, admin: AdminClient, make_topic: MakeTopic
 ) -> None:
     topic, members = make_topic(6), []
-    for count in (6, 3, 2):
+    for _ in range(3):
         members.append(join(topic, assignor=assignor))
-        wait_shared(members, places(topic, 6))
-        assert [len(member.assigned) for member in members] == [count] * len(members)
+        wait_even(members, places(topic, 6))
     wait_received(members, fill(cluster, topic, 6))
     members.pop(0).close()
-    wait_shared(members, places(topic, 6))
-    assert [len(member.assigned) for member in members] == [3, 3]
+    wait_even(members, places(topic, 6))
 
 
 @pytest.mark.feature("Ranges: one member has the same partitions of all topics")
@@ -423,8 +421,7 @@ def test_both_protocols(
     wait_shared(members, places(topic, 6))
     for name in (CONFLUENT, JAVA):
         members.append(membership.join(name, group_id, topic, protocol="consumer"))
-        wait_shared(members, places(topic, 6))
-    assert [len(member.assigned) for member in members] == [2, 2, 2]
+        wait_even(members, places(topic, 6))
     wait_described(admin, group_id, "CONSUMER")
     wait_received(members, fill(cluster, topic, 6))
     # The last members of the new protocol go: those that are left are a classic group.

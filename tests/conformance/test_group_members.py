@@ -10,7 +10,13 @@ from confluent_kafka.admin import AdminClient, NewPartitions, NewTopic
 
 from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.member import Member
-from tests.conformance.clients.membership import STRATEGIES, Membership, places, wait_shared
+from tests.conformance.clients.membership import (
+    STRATEGIES,
+    Membership,
+    places,
+    wait_even,
+    wait_shared,
+)
 from tests.conformance.clients.record import PATIENCE_SECONDS, Client, Record
 from tests.conformance.conftest import Cluster, wait_until
 
@@ -66,13 +72,11 @@ def test_come_and_go(
     members = []
     for _ in range(3):
         members.append(membership.join(client.name, group_id, topic, strategies=(strategy,)))
-        wait_shared(members, places(topic, count))
-    assert [len(member.assigned) for member in members] == [2, 2, 2]
+        wait_even(members, places(topic, count))
     values = fill(cluster, topic, count)
     wait_received(members, values)
     members.pop(0).close()
-    wait_shared(members, places(topic, count))
-    assert [len(member.assigned) for member in members] == [3, 3]
+    wait_even(members, places(topic, count))
 
 
 @pytest.mark.feature("More members than partitions: some wait")

@@ -1,4 +1,6 @@
-"""Clients over their quotas: how long they are told to wait, and what is done meanwhile.
+"""Clients over their quotas.
+
+How long they are told to wait, and what is done meanwhile.
 
 What is compared are the times that the broker tells, which follow from the quota; how long
 anything takes here is not.

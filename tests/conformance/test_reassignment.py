@@ -1,4 +1,4 @@
-"""Where replicas are, and asking for them to be elsewhere: on one node there is no other place."""
+"""Where replicas are, and asking for them to be elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Share groups: records handed out one by one, and what becomes of them (KIP-932)."""
+"""Share groups (KIP-932).
+
+Records handed out one by one, and what becomes of them.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +17,7 @@ from penstock.protocol.messages.share_fetch import ShareFetchRequest
 from penstock.protocol.messages.share_group_heartbeat import ShareGroupHeartbeatRequest
 from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.raw import Connection
-from tests.conformance.clients.record import Record
+from tests.conformance.clients.record import PATIENCE_SECONDS, Record
 from tests.conformance.clients.share import set_group, share_member
 from tests.conformance.conftest import Cluster, wait_until
 
@@ -105,6 +108,25 @@ def test_deliveries_are_limited(
     assert sorted(member.seen) == [(b"0", 1), (b"0", 2), (b"1", 1)]
 
 
+@pytest.mark.feature("Records that come back again and again: half of them, then one by one")
+def test_deliveries_are_held_back(cluster: Cluster, make_topic: MakeTopic, group: str) -> None:
+    topic = make_topic(1)
+    producer = Producer({"bootstrap.servers": cluster.bootstrap_servers, "linger.ms": 5_000})
+    for n in range(8):
+        producer.produce(topic, b"%d" % n, partition=0)
+    assert producer.flush(PATIENCE_SECONDS) == 0
+    sizes: list[int] = []
+    with share_member(cluster.bootstrap_servers, group, topic) as member:
+
+        def take() -> None:
+            found = member.poll(lambda message: AcknowledgeType.RELEASE)
+            sizes.extend([found] if found else [])
+
+        wait_until(lambda: take() is None and len(member.seen) == 5 * 8)
+    half = [4, 1, 1, 1, 1]
+    assert sizes == [8, 8, 8, *half, *half]
+
+
 @pytest.mark.feature("read_committed shows no record of an aborted transaction")
 @pytest.mark.parametrize("level", ["read_committed", "read_uncommitted"])
 def test_isolation(
@@ -152,7 +174,7 @@ def test_where_a_group_begins(
 
 
 @pytest.mark.feature("A share group is listed as one, and no group of another kind takes its name")
-@pytest.mark.client("wire protocol")
+@pytest.mark.client("raw requests")
 def test_listed(cluster: Cluster, connection: Connection, topic: str, group: str) -> None:
     with share_member(cluster.bootstrap_servers, group, topic) as member:
         member.poll()
@@ -166,7 +188,7 @@ def test_listed(cluster: Cluster, connection: Connection, topic: str, group: str
 
 
 @pytest.mark.feature("Requests out of place are refused")
-@pytest.mark.client("wire protocol")
+@pytest.mark.client("raw requests")
 def test_refusals(connection: Connection, group_id: str) -> None:
     def beat(**fields: object) -> int:
         named = {"group_id": group_id, "member_id": "m", "subscribed_topic_names": ["t"]} | fields

@@ -1,4 +1,7 @@
-"""Share groups: Kafka's Java share consumer and command line tools."""
+"""Kafka's command line tools: share groups.
+
+With Kafka's Java share consumer among them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Share groups: when the broker ends."""
+"""Share groups (KIP-932).
+
+When the broker ends.
+"""
 
 from __future__ import annotations
 

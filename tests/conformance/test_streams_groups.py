@@ -1,6 +1,6 @@
-"""Kafka Streams.
+"""Kafka Streams: groups of the streams protocol (KIP-1071).
 
-In a group of the streams protocol (KIP-1071): `group.protocol=streams`.
+That is `group.protocol=streams`.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from tests.conformance.streams_shop import APPLICATION, Shop
 from tools.tool_host import shared_tool_host
 
 pytestmark = [pytest.mark.java, pytest.mark.client("Kafka Streams")]
+TOOL = pytest.mark.client("kafka-streams-groups")
 
 SETTINGS = BROKER_SETTINGS | {
     "offsets.topic.num.partitions": "1",
@@ -84,13 +85,13 @@ def _lags(shop: Shop) -> list[str]:
     return [row.split()[-1] for row in _rows(_tool(shop, "--describe", "--group", APPLICATION))]
 
 
-@pytest.mark.feature("Streams groups: each record once while an instance is killed")
+@pytest.mark.feature("Each record once while an instance is killed")
 def test_each_record_once(shop: Shop) -> None:
     assert sorted(shop.pairs("copies")) == sorted(shop.orders.items())
     assert shop.last("totals") == shop.expected_totals()
 
 
-@pytest.mark.feature("Streams groups: the broker makes the internal topics, as the topology says")
+@pytest.mark.feature("The broker makes the internal topics, as the topology says")
 def test_internal_topics(shop: Shop) -> None:
     admin = ConfluentAdmin(shop.address)
     expected = {
@@ -103,7 +104,8 @@ def test_internal_topics(shop: Shop) -> None:
         assert admin.describe_config("topic", topic)["cleanup.policy"].value == policy, topic
 
 
-@pytest.mark.feature("kafka-streams-groups: list, and describe with members, tasks and lag")
+@TOOL
+@pytest.mark.feature("--list; --describe: members, tasks and lag")
 def test_describe(shop: Shop) -> None:
     """Each instance has half of the tasks, and a standby of what the other has of the stores."""
 
@@ -121,14 +123,16 @@ def test_describe(shop: Shop) -> None:
     wait_until(lambda: _lags(shop) == ["0"] * 6)
 
 
-@pytest.mark.feature("kafka-streams-groups: refused while the group has members")
+@TOOL
+@pytest.mark.feature("--reset-offsets and --delete are refused while the group has members")
 def test_refusals(shop: Shop) -> None:
     reset = _tool(shop, *RESET)
     assert "can only be reset if the group 'order-totals' is inactive" in reset.stdout
     assert "is not EMPTY" in _tool(shop, "--delete", "--group", APPLICATION).stdout
 
 
-@pytest.mark.feature("kafka-streams-groups: offsets reset and deleted, and the group deleted")
+@TOOL
+@pytest.mark.feature("--reset-offsets, --delete-offsets, --delete")
 def test_reset_and_delete(shop: Shop) -> None:
     shop.close()
     wait_until(lambda: _rows(_tool(shop, "--list", "--state")) == [f"{APPLICATION} Empty"])

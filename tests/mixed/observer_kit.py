@@ -16,7 +16,7 @@ from penstock.quorum.config import QuorumConfig
 from penstock.quorum.host import Quorum
 from penstock.quorum.log_config import MetadataLogConfig
 from penstock.quorum.metadata_log import MetadataLog
-from penstock.raft import Endpoint, Node, RaftConfig, VoterSet
+from penstock.raft import Node, RaftConfig, RaftEndpoint, VoterSet
 from penstock.storage.disk import RealDisk
 from penstock.storage.file_cache import FileCache
 from penstock.storage.recovery.loader import open_log
@@ -35,7 +35,7 @@ class Observer:
         self, directory: Path, node_id: int, controller_servers: str, cluster_id: str
     ) -> None:
         host, _, port = controller_servers.rpartition(":")
-        bootstrap = (Node(-2, (Endpoint(LISTENER, host, int(port)),)),)
+        bootstrap = (Node(-2, (RaftEndpoint(LISTENER, host, int(port)),)),)
         raft = RaftConfig(node_id, bytes([node_id]) * 16, can_vote=False, bootstrap=bootstrap)
         self._set_up(directory, raft, VoterSet(), cluster_id)
 

@@ -20,7 +20,7 @@ from penstock.protocol.messages.describe_quorum import (
     RequestPartitionData,
     RequestTopicData,
 )
-from penstock.raft import Endpoint
+from penstock.raft import RaftEndpoint
 from tests.mixed.load_kit import (
     PATIENCE_S,
     Group,
@@ -212,7 +212,7 @@ async def _quorum_leader(server: str) -> int:
     host, _, port = server.rpartition(":")
     channel = PeerChannel(SocketDialer(), 0, lambda: 0.5)
     topic = RequestTopicData(topic_name="__cluster_metadata", partitions=[RequestPartitionData()])
-    endpoint = Endpoint("PLAINTEXT", host, int(port))
+    endpoint = RaftEndpoint("PLAINTEXT", host, int(port))
     request = DescribeQuorumRequest(topics=[topic])
     response = await channel.call(endpoint, request, version=None, timeout_s=PATIENCE_S)
     channel.close()

@@ -18,7 +18,7 @@ from penstock.protocol.messages.describe_quorum import (
     RequestPartitionData,
     RequestTopicData,
 )
-from penstock.raft import Endpoint, Role
+from penstock.raft import RaftEndpoint, Role
 from tests.mixed.observer_kit import LISTENER, Observer
 from tools.apache_kafka import CLUSTER_ID, ApacheKafka
 from tools.kafka_cluster import SMALL_HEAP
@@ -150,7 +150,7 @@ async def described(kafka: ApacheKafka) -> dict[int, int]:
     channel = PeerChannel(SocketDialer(), 0, lambda: 0.5)
     topic = RequestTopicData(topic_name="__cluster_metadata", partitions=[RequestPartitionData()])
     request = DescribeQuorumRequest(topics=[topic])
-    endpoint = Endpoint(LISTENER, host, int(port))
+    endpoint = RaftEndpoint(LISTENER, host, int(port))
     response = await channel.call(endpoint, request, version=None, timeout_s=30)
     channel.close()
     assert isinstance(response, DescribeQuorumResponse)

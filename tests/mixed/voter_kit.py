@@ -6,7 +6,7 @@ import asyncio
 from pathlib import Path
 
 from penstock.protocol.entity import Entity
-from penstock.protocol.frame import API_BY_KEY, decode_request, response_encoder
+from penstock.protocol.frame import API_BY_KEY, response_encoder
 from penstock.protocol.messages.api_versions import (
     ApiVersion,
     ApiVersionsRequest,
@@ -14,8 +14,9 @@ from penstock.protocol.messages.api_versions import (
     SupportedFeatureKey,
 )
 from penstock.quorum.wire import RESPONSES
-from penstock.raft import Endpoint, RaftConfig, ReplicaKey, Voter, VoterSet
+from penstock.raft import RaftConfig, RaftEndpoint, ReplicaKey, Voter, VoterSet
 from tests.mixed.observer_kit import LISTENER, Observer
+from tests.request_kit import decode_request
 
 VOTER_ID = 3
 NEVER_MS = 120_000
@@ -42,7 +43,7 @@ class OurVoter(Observer):
         raft = RaftConfig(
             VOTER_ID,
             bytes([VOTER_ID]) * 16,
-            endpoints=(Endpoint(LISTENER, "127.0.0.1", port),),
+            endpoints=(RaftEndpoint(LISTENER, "127.0.0.1", port),),
             election_timeout_ms=timeout_ms,
             fetch_timeout_ms=timeout_ms,
         )
@@ -93,7 +94,7 @@ class OurVoter(Observer):
 def _voter(text: str) -> Voter:
     node_id, _, address = text.partition("@")
     host, _, port = address.rpartition(":")
-    return Voter(ReplicaKey(int(node_id)), (Endpoint(LISTENER, host, int(port)),))
+    return Voter(ReplicaKey(int(node_id)), (RaftEndpoint(LISTENER, host, int(port)),))
 
 
 def _versions() -> ApiVersionsResponse:

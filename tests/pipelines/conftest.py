@@ -1,4 +1,4 @@
-"""The broker of a pipeline's test: Penstock, or Apache Kafka with `--target kafka`."""
+"""The broker of a pipeline's test: Penstock, or by `--target` three nodes of it or Apache Kafka."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from penstock.testing.broker import Broker
+from tests.pipelines.nodes_broker import NodesBroker
 from tests.target import target_name
 from tools.apache_kafka import missing_prerequisite
 
@@ -46,18 +47,15 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 def penstock_factory(
     request: pytest.FixtureRequest, tmp_path: Path, penstock_factory: Callable[..., Broker]
 ) -> Iterator[Callable[..., Broker]]:
-    if target_name(request.config) != "kafka":
+    target = target_name(request.config)
+    if target == "penstock":
         yield penstock_factory
         return
-    missing = missing_prerequisite()
-    if missing is not None:
-        pytest.skip(missing)
-    from tests.pipelines.apache_broker import ApacheBroker
-
-    brokers: list[ApacheBroker] = []
+    kind = _kafka_class() if target == "kafka" else NodesBroker
+    brokers: list[Broker] = []
 
     def make(settings: dict[str, Any] | None = None) -> Broker:
-        broker = ApacheBroker(tmp_path / f"kafka-data-{len(brokers)}", settings)
+        broker = kind(tmp_path / f"{target}-data-{len(brokers)}", settings)
         brokers.append(broker)
         broker.start()
         return broker
@@ -65,3 +63,12 @@ def penstock_factory(
     yield make
     for broker in brokers:
         broker.kill()
+
+
+def _kafka_class() -> type[Broker]:
+    missing = missing_prerequisite()
+    if missing is not None:
+        pytest.skip(missing)
+    from tests.pipelines.apache_broker import ApacheBroker
+
+    return ApacheBroker

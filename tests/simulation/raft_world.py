@@ -12,9 +12,9 @@ from penstock.model.error import ErrorCode
 from penstock.raft import (
     AppendControl,
     AppendFetched,
-    Endpoint,
     LogWork,
     RaftConfig,
+    RaftEndpoint,
     RaftMachine,
     Ready,
     ReplicaKey,
@@ -116,8 +116,8 @@ class SimNode:
     replies: dict[int, Reply] = field(default_factory=dict)
 
 
-def endpoints_of(node_id: int) -> tuple[Endpoint, ...]:
-    return (Endpoint("CONTROLLER", f"n{node_id}", 9093),)
+def endpoints_of(node_id: int) -> tuple[RaftEndpoint, ...]:
+    return (RaftEndpoint("CONTROLLER", f"n{node_id}", 9093),)
 
 
 def directory_of(node_id: int, disks: int = 0) -> bytes:

@@ -13,7 +13,6 @@ from penstock.protocol.frame import (
     API_BY_KEY,
     API_BY_NAME,
     UnsupportedVersion,
-    decode_request,
     decode_request_header,
     decode_response,
     encode_request,
@@ -28,6 +27,7 @@ from penstock.protocol.messages.fetch import FetchableTopicResponse, FetchRespon
 from penstock.protocol.messages.header import RequestHeader, ResponseHeader
 from penstock.protocol.messages.heartbeat import HeartbeatResponse
 from penstock.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from tests.request_kit import decode_request
 
 METADATA_9_HEADER = bytes.fromhex("0003 0009 00000007 0002 6d65 00")
 METADATA_1_HEADER = bytes.fromhex("0003 0001 00000007 ffff")

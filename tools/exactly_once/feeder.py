@@ -54,8 +54,10 @@ class Feeder(threading.Thread):
     def _poll(self) -> None:
         try:
             self._producer.poll(_TICK_S)
-        except (KafkaException, SystemError) as error:
-            # After a fatal error it raises, at times without saying what.
+        except Exception as error:
+            # After a fatal error it raises, at times without saying what, and so may whatever a
+            # report calls (`penstock.client.fatal`): then the context is a KafkaError, which is no
+            # exception, and whoever prints it fails.
             self._fail(error)
 
     def _on_error(self, error: KafkaError) -> None:

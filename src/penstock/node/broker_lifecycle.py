@@ -81,28 +81,36 @@ class BrokerLifecycle:
         """The epoch of this life. LifecycleError if it cannot be had."""
         loop = asyncio.get_running_loop()
         until = loop.time() + patience_s
-        reason = "no controller answers"
+        told = "no controller answers"
         while loop.time() < until:
-            try:
-                response = await self._ask(self._registration)
-            except PenstockError as error:
-                reason = str(error)
-            else:
-                if not response.error_code:
-                    self.broker_epoch = response.broker_epoch
-                    log.info("registered", epoch=self.broker_epoch)
-                    return self.broker_epoch
-                code = ErrorCode(response.error_code)
-                reason = code.name
-                if code in _HOPELESS:
-                    raise LifecycleError(f"{_HOPELESS[code]} ({code.name})")
-                if code is ErrorCode.DUPLICATE_BROKER_REGISTRATION:
-                    reason = (
-                        f"node.id {self._registration.broker_id} is taken by another process; "
-                        "it is free once that has been silent for broker.session.timeout.ms"
-                    )
+            reason = await self._try_to_register()
+            if reason is None:
+                log.info("registered", epoch=self.broker_epoch)
+                return self.broker_epoch
+            if reason != told:
+                log.warning("not registered yet", reason=reason)
+                told = reason
             await asyncio.sleep(RETRY_S)
-        raise LifecycleError(f"not registered within {patience_s:.0f} s: {reason}")
+        raise LifecycleError(f"not registered within {patience_s:.0f} s: {told}")
+
+    async def _try_to_register(self) -> str | None:
+        """Why it was not to be had this time."""
+        try:
+            response = await self._ask(self._registration)
+        except PenstockError as error:
+            return str(error)
+        if not response.error_code:
+            self.broker_epoch = response.broker_epoch
+            return None
+        code = ErrorCode(response.error_code)
+        if code in _HOPELESS:
+            raise LifecycleError(f"{_HOPELESS[code]} ({code.name})")
+        if code is not ErrorCode.DUPLICATE_BROKER_REGISTRATION:
+            return code.name
+        return (
+            f"node.id {self._registration.broker_id} is taken by another process; "
+            "it is free once that has been silent for broker.session.timeout.ms"
+        )
 
     def start(self) -> None:
         self._task = asyncio.create_task(self._beat(), name="heartbeats")

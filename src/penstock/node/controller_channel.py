@@ -23,8 +23,8 @@ class NoController(PenstockError):
 
 
 class ControllerChannel:
-    """`find` tells id, host and port of who leads, as far as is known; `ask_here` answers where
-    this node does."""
+    """`find` tells id, host and port of who leads, as far as is known, `why_none` what is in the
+    way where nobody is; `ask_here` answers where this node leads."""
 
     def __init__(
         self,
@@ -33,10 +33,12 @@ class ControllerChannel:
         random: Callable[[], float],
         find: Callable[[], tuple[int, str, int] | None],
         ask_here: Callable[[Entity], Awaitable[Any]],
+        why_none: Callable[[], str | None],
     ) -> None:
         self._node_id = node_id
         self._find = find
         self._ask_here = ask_here
+        self._why_none = why_none
         self._peers = Peers(dialer, client_id=str(node_id), random=random)
 
     async def call(self, request: Entity, timeout_s: float) -> Any:
@@ -54,6 +56,8 @@ class ControllerChannel:
                     reason = f"node {found[0]} is not the controller any more"
                 except PenstockError as error:
                     reason = str(error)
+            else:
+                reason = self._why_none() or reason
             await asyncio.sleep(min(retry_s, max(left_s, 0.0)))
             retry_s = min(2 * retry_s, RETRY_S_MAX)
         raise NoController(reason)

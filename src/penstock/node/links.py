@@ -47,7 +47,9 @@ class Links:
         self._coordinator_peers = BrokerPeers(node_id, image, listener, brokers, random)
         self.coordinators = PeerBrokers(self._coordinator_peers.get)
         self.controller, self.heartbeats = (
-            ControllerChannel(node_id, controllers, random, find_controller, ask_here)
+            ControllerChannel(
+                node_id, controllers, random, find_controller, ask_here, lambda: self.raft.trouble
+            )
             for _ in range(2)
         )
 

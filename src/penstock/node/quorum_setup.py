@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from penstock.metadata.broker import Endpoint as ListenerEndpoint
+from penstock.metadata.broker import Endpoint
 from penstock.node.cluster_config import ClusterConfig
 from penstock.node.identity import Identity
 from penstock.quorum.config import QuorumConfig
-from penstock.raft import Endpoint, Node, RaftConfig, ReplicaKey, Voter, VoterSet
+from penstock.raft import Node, RaftConfig, RaftEndpoint, ReplicaKey, Voter, VoterSet
 from penstock.settings.config import BrokerConfig
 
 FIRST_BOOTSTRAP_ID = -2
@@ -17,7 +17,7 @@ FIRST_BOOTSTRAP_ID = -2
 def quorum_config(
     identity: Identity,
     cluster: ClusterConfig | None,
-    own: Iterable[ListenerEndpoint],
+    own: Iterable[Endpoint],
     config: BrokerConfig,
 ) -> QuorumConfig:
     """`own`: this node's controller listeners, as others reach them."""
@@ -40,7 +40,7 @@ def _alone(identity: Identity) -> QuorumConfig:
 def _among_others(
     identity: Identity,
     cluster: ClusterConfig,
-    own: Iterable[ListenerEndpoint],
+    own: Iterable[Endpoint],
     config: BrokerConfig,
 ) -> QuorumConfig:
     listener = cluster.controller_listener
@@ -48,9 +48,9 @@ def _among_others(
         identity.node_id,
         identity.directory_id,
         can_vote=cluster.is_controller,
-        endpoints=tuple(Endpoint(each.name, each.host, each.port) for each in own),
+        endpoints=tuple(RaftEndpoint(each.name, each.host, each.port) for each in own),
         bootstrap=tuple(
-            Node(FIRST_BOOTSTRAP_ID - place, (Endpoint(listener, server.host, server.port),))
+            Node(FIRST_BOOTSTRAP_ID - place, (RaftEndpoint(listener, server.host, server.port),))
             for place, server in enumerate(cluster.bootstrap_servers)
         ),
         auto_join=bool(config.get("controller.quorum.auto.join.enable")),
@@ -61,7 +61,7 @@ def _among_others(
         retry_backoff_ms=int(config.get("controller.quorum.retry.backoff.ms")),
     )
     voters = VoterSet(
-        Voter(ReplicaKey(each.id), (Endpoint(listener, each.address.host, each.address.port),))
+        Voter(ReplicaKey(each.id), (RaftEndpoint(listener, each.address.host, each.address.port),))
         for each in cluster.voters
     )
     return QuorumConfig(

@@ -105,14 +105,6 @@ def _short_header(frame: Buffer) -> ProtocolError:
     return UnsupportedVersion(header, spec)
 
 
-def decode_request(frame: Buffer) -> tuple[RequestHeader, Entity]:
-    """Header and body. Bytes behind the body are let be, as Kafka does."""
-    header, pos = decode_request_header(frame)
-    cls = API_BY_KEY[header.request_api_key].request_class()
-    body, _ = decoder(cls, header.request_api_version)(frame, pos)
-    return header, body
-
-
 Respond = Callable[[int, Any], list[Part]]
 """Makes the whole frame with its size, of a correlation id and a message: a single part unless the
 message carries records."""

@@ -12,7 +12,7 @@ from typing import NamedTuple
 from penstock.model.error import ApiError, ErrorCode, ProtocolError
 from penstock.quorum.channel import Channel, ChannelError
 from penstock.quorum.config import QuorumConfig
-from penstock.raft import Endpoint, SendRequest
+from penstock.raft import RaftEndpoint, SendRequest
 from penstock.raft.message import RaftAnswer
 from penstock.records.header import Buffer
 from penstock.telemetry.log import get_logger
@@ -69,7 +69,7 @@ class OutgoingCalls:
         response = await self._channel.call(endpoint, request, version=version, timeout_s=timeout_s)
         return decode_answer(sent.request, response, self._config.listener)
 
-    def _endpoint(self, sent: SendRequest) -> Endpoint:
+    def _endpoint(self, sent: SendRequest) -> RaftEndpoint:
         from penstock.quorum.wire_part import endpoint_on
 
         found = endpoint_on(sent.node.endpoints, self._config.listener)

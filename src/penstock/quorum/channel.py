@@ -6,7 +6,7 @@ from typing import Protocol
 
 from penstock.model.error import PenstockError
 from penstock.protocol.entity import Entity
-from penstock.raft import Endpoint
+from penstock.raft import RaftEndpoint
 
 
 class ChannelError(PenstockError):
@@ -21,7 +21,7 @@ class ChannelError(PenstockError):
 
 class Channel(Protocol):
     async def call(
-        self, endpoint: Endpoint, request: Entity, *, version: int | None, timeout_s: float
+        self, endpoint: RaftEndpoint, request: Entity, *, version: int | None, timeout_s: float
     ) -> Entity:
         """In the highest version that both speak unless one is named. Fetches wait at the other
         end: nothing else may have to wait behind one. ChannelError if there is no answer."""
@@ -32,6 +32,6 @@ class NoChannel:
     """For a voter that is alone: there is nobody to call."""
 
     async def call(
-        self, endpoint: Endpoint, request: Entity, *, version: int | None, timeout_s: float
+        self, endpoint: RaftEndpoint, request: Entity, *, version: int | None, timeout_s: float
     ) -> Entity:
         raise ChannelError(f"no way to {endpoint.host}:{endpoint.port}")

@@ -17,8 +17,8 @@ from penstock.quorum.metadata_batch import Control
 from penstock.raft import (
     AppendControl,
     ControlEntry,
-    Endpoint,
     LeaderChange,
+    RaftEndpoint,
     ReplicaKey,
     VersionRange,
     Voter,
@@ -119,6 +119,6 @@ def _voter(entry: record.Voter) -> Voter:
     feature = entry.kraft_version_feature
     return Voter(
         ReplicaKey(entry.voter_id, entry.voter_directory_id),
-        tuple(Endpoint(one.name.upper(), one.host, one.port) for one in entry.endpoints),
+        tuple(RaftEndpoint(one.name.upper(), one.host, one.port) for one in entry.endpoints),
         VersionRange(feature.min_supported_version, feature.max_supported_version),
     )

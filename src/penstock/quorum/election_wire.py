@@ -17,7 +17,7 @@ from penstock.quorum.wire_part import (
     one_of,
     raise_for,
 )
-from penstock.raft import Endpoint, ReplicaKey
+from penstock.raft import RaftEndpoint, ReplicaKey
 from penstock.raft.message import (
     BeginQuorumEpoch,
     EndQuorumEpoch,
@@ -108,7 +108,7 @@ def decode_begin(request: begin.BeginQuorumEpochRequest) -> BeginQuorumEpoch:
     return BeginQuorumEpoch(
         part.leader_epoch,
         part.leader_id,
-        tuple(Endpoint(one.name, one.host, one.port) for one in request.leader_endpoints),
+        tuple(RaftEndpoint(one.name, one.host, one.port) for one in request.leader_endpoints),
         _voter(request.voter_id, part.voter_directory_id),
     )
 
@@ -168,7 +168,7 @@ def decode_end(request: end.EndQuorumEpochRequest) -> EndQuorumEpoch:
     return EndQuorumEpoch(
         part.leader_epoch,
         part.leader_id,
-        tuple(Endpoint(one.name, one.host, one.port) for one in request.leader_endpoints),
+        tuple(RaftEndpoint(one.name, one.host, one.port) for one in request.leader_endpoints),
         tuple(candidates),
     )
 

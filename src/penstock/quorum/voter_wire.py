@@ -7,7 +7,7 @@ from penstock.protocol.messages import remove_raft_voter as remove
 from penstock.protocol.messages import update_raft_voter as update
 from penstock.protocol.messages.api_versions import ApiVersionsRequest, ApiVersionsResponse
 from penstock.quorum.wire_part import endpoint_on, error_of, id_of, number, raise_for
-from penstock.raft import Endpoint, ReplicaKey, VersionRange, Voter
+from penstock.raft import RaftEndpoint, ReplicaKey, VersionRange, Voter
 from penstock.raft.message import (
     AddVoter,
     CurrentLeader,
@@ -39,7 +39,7 @@ def encode_add(value: AddVoter, cluster_id: str) -> add.AddRaftVoterRequest:
 
 
 def decode_add(request: add.AddRaftVoterRequest) -> AddVoter:
-    endpoints = tuple(Endpoint(one.name, one.host, one.port) for one in request.listeners)
+    endpoints = tuple(RaftEndpoint(one.name, one.host, one.port) for one in request.listeners)
     key = ReplicaKey(request.voter_id, request.voter_directory_id)
     return AddVoter(Voter(key, endpoints), request.timeout_ms, request.ack_when_committed)
 
@@ -96,7 +96,7 @@ def encode_update(value: UpdateVoter, cluster_id: str) -> update.UpdateRaftVoter
 
 
 def decode_update(request: update.UpdateRaftVoterRequest) -> UpdateVoter:
-    endpoints = tuple(Endpoint(one.name, one.host, one.port) for one in request.listeners)
+    endpoints = tuple(RaftEndpoint(one.name, one.host, one.port) for one in request.listeners)
     feature = request.kraft_version_feature
     return UpdateVoter(
         request.current_leader_epoch,
@@ -112,7 +112,7 @@ def encode_update_answer(
     answer: VoterChangeAnswer, listener: str
 ) -> update.UpdateRaftVoterResponse:
     leader = answer.leader
-    endpoint = endpoint_on(leader.endpoints, listener) or Endpoint(listener, "", 0)
+    endpoint = endpoint_on(leader.endpoints, listener) or RaftEndpoint(listener, "", 0)
     return update.UpdateRaftVoterResponse(
         error_code=answer.error,
         current_leader=update.CurrentLeader(
@@ -130,7 +130,7 @@ def decode_update_answer(
     known = response.current_leader
     leader = _NOT_TOLD
     if known is not None:
-        endpoints = (Endpoint(listener, known.host, known.port),) if known.host else ()
+        endpoints = (RaftEndpoint(listener, known.host, known.port),) if known.host else ()
         leader = CurrentLeader(id_of(known.leader_id), known.leader_epoch, endpoints)
     return VoterChangeAnswer(error_of(response.error_code), leader)
 

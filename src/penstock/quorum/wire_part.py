@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
 
 from penstock.model.error import ApiError, ErrorCode
-from penstock.raft import Endpoint
+from penstock.raft import RaftEndpoint
 from penstock.raft.message import CurrentLeader
 
 TOPIC = "__cluster_metadata"
@@ -68,7 +68,7 @@ def leader_of(
 ) -> CurrentLeader:
     """`listener`: the one on which this node calls others, and so the one that was answered."""
     endpoints = [
-        Endpoint(listener, one.host, one.port) for one in nodes if one.node_id == leader_id
+        RaftEndpoint(listener, one.host, one.port) for one in nodes if one.node_id == leader_id
     ]
     return CurrentLeader(id_of(leader_id), epoch, tuple(endpoints[:1]))
 
@@ -84,5 +84,5 @@ def node_of(make: NodeMaker[T], leader: CurrentLeader, listener: str) -> list[T]
     return [make(node_id=leader.leader_id, host=endpoint.host, port=endpoint.port)]
 
 
-def endpoint_on(endpoints: Sequence[Endpoint], listener: str) -> Endpoint | None:
+def endpoint_on(endpoints: Sequence[RaftEndpoint], listener: str) -> RaftEndpoint | None:
     return next((one for one in endpoints if one.listener.upper() == listener.upper()), None)

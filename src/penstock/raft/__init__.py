@@ -22,7 +22,7 @@ from penstock.raft.ready import (
     WriteChunk,
 )
 from penstock.raft.view import QuorumView, ReplicaView
-from penstock.raft.voter import Endpoint, Node, ReplicaKey, VersionRange, Voter, VoterSet
+from penstock.raft.voter import Node, RaftEndpoint, ReplicaKey, VersionRange, Voter, VoterSet
 from penstock.raft.voter_history import ControlEntry, VoterHistory
 
 __all__ = [
@@ -30,7 +30,6 @@ __all__ = [
     "AppendFetched",
     "ControlEntry",
     "ElectionState",
-    "Endpoint",
     "EpochEnd",
     "LeaderChange",
     "LogView",
@@ -38,6 +37,7 @@ __all__ = [
     "Node",
     "QuorumView",
     "RaftConfig",
+    "RaftEndpoint",
     "RaftMachine",
     "Ready",
     "ReplicaKey",

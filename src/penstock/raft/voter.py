@@ -27,13 +27,13 @@ class ReplicaKey(NamedTuple):
         return self.directory_id in (ZERO_ID, other.directory_id)
 
 
-class Endpoint(NamedTuple):
+class RaftEndpoint(NamedTuple):
     listener: str
     host: str
     port: int
 
 
-Endpoints = tuple[Endpoint, ...]
+Endpoints = tuple[RaftEndpoint, ...]
 
 
 class Node(NamedTuple):

@@ -11,12 +11,14 @@ from penstock.share.key import ShareKey
 from penstock.share.record import ShareRecord, decode_record, encode_record
 from penstock.share.shard import ShareShard
 from penstock.share.state import RecordState
+from penstock.share.throttle import DeliveryThrottle
 from penstock.share.window import Acquired, LogBatch, Window
 
 __all__ = [
     "AcknowledgeType",
     "Acknowledgement",
     "Acquired",
+    "DeliveryThrottle",
     "LogBatch",
     "RecordState",
     "ShareKey",

@@ -22,6 +22,10 @@ class Run:
         self.next_state: RecordState | None = None
 
     @property
+    def length(self) -> int:
+        return self.last - self.first + 1
+
+    @property
     def is_available(self) -> bool:
         return self.state is RecordState.AVAILABLE and self.next_state is None
 

@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from itertools import chain, takewhile
 from operator import attrgetter
 from typing import NamedTuple
 
@@ -18,6 +20,7 @@ from penstock.share.acknowledgement import Acknowledgement, AcknowledgeType
 from penstock.share.batch import StateBatch
 from penstock.share.run import Run
 from penstock.share.state import RecordState
+from penstock.share.throttle import DeliveryThrottle
 
 _first_of = attrgetter("first")
 
@@ -36,6 +39,10 @@ class LogBatch(NamedTuple):
     first: int
     last: int
     is_dead: bool = False
+
+    @property
+    def length(self) -> int:
+        return self.last - self.first + 1
 
 
 class Acquired(NamedTuple):
@@ -90,11 +97,7 @@ class Window:
     def done_count(self) -> int:
         """Of offsets behind `next_start` that are done with, likewise."""
         start = self.next_start
-        return sum(
-            run.last - run.first + 1
-            for run in self._runs
-            if run.first >= start and run.outcome.is_final
-        )
+        return sum(run.length for run in self._runs if run.first >= start and run.outcome.is_final)
 
     def states(self) -> list[tuple[int, int, str, int]]:
         """(first, last, state, deliveries), for whoever wants to see it."""
@@ -109,28 +112,48 @@ class Window:
         records_max: int,
         locks_max: int,
         deadline_ms: int,
+        throttle: DeliveryThrottle,
         *,
         exact: bool = False,
+        batch_size: int = 0,
     ) -> list[Acquired]:
         """Of batches that are read from `next_offset` on, as many as are needed. Whole ones, so
-        that the last may bring more than was asked for, unless it has to be exact."""
+        that the last may bring more than was asked for, unless it has to be exact. `batch_size`:
+        how many records members like to have in one batch."""
         found: list[Acquired] = []
         left = records_max
         for batch in batches:
             self._archive_missing(batch.first)
             is_whole = self._extend(batch, left if exact else None, locks_max)
-            for run in self._available_in(batch, left if exact else None):
+            for run in self._available_in(batch):
                 if batch.is_dead:
                     run.settle(RecordState.ARCHIVED)
                     continue
+                if found and throttle.parts(found[-1].deliveries - 1, run.count):
+                    exact, left = True, 0
+                elif not found and throttle.holds(run.count):
+                    beside = min(self._held_beside(run, throttle), batch_size)
+                    together = throttle.together_max(run.count, max(beside, batch.length))
+                    exact, left = True, (min(left, together) if exact else together)
+                if exact and left <= 0:
+                    break
+                if exact and run.length > left:
+                    self._split(run.first + left)
                 run.acquire(member_id, deadline_ms)
-                left -= run.last - run.first + 1
+                left -= run.length
                 found.append(Acquired(run.first, run.last, run.count))
             # What is behind it must not look as if there were nothing in between.
             if left <= 0 or not is_whole:
                 break
         self.trim()
         return found
+
+    def _held_beside(self, run: Run, throttle: DeliveryThrottle) -> int:
+        """The records around it, and itself, that were handed out too often as well."""
+        at = self._runs.index(run)
+        held = partial(takewhile, lambda one: throttle.holds(one.count))
+        after, before = held(self._runs[at:]), held(reversed(self._runs[:at]))
+        return sum(one.length for one in chain(after, before))
 
     def _archive_missing(self, before: int) -> None:
         """Available offsets that a reader came past without finding a record."""
@@ -156,20 +179,8 @@ class Window:
         self._append(first, last, RecordState.AVAILABLE)
         return last == batch.last
 
-    def _available_in(self, batch: LogBatch, length_max: int | None) -> list[Run]:
-        found = []
-        left = length_max
-        for run in self._between(batch.first, batch.last):
-            if not run.is_available:
-                continue
-            if left is not None and not batch.is_dead:
-                if left <= 0:
-                    break
-                if run.last - run.first + 1 > left:
-                    self._split(run.first + left)
-                left -= run.last - run.first + 1
-            found.append(run)
-        return found
+    def _available_in(self, batch: LogBatch) -> list[Run]:
+        return [run for run in self._between(batch.first, batch.last) if run.is_available]
 
     # What becomes of it
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -84,14 +84,24 @@ def places(topic: str, count: int) -> set[Place]:
     return {(topic, partition) for partition in range(count)}
 
 
-def wait_shared(members: Iterable[Member], all_places: set[Place], timeout: float = 0) -> None:
-    """Until the members have all places between them, each something, nobody another's."""
+def wait_even(members: Sequence[Member], all_places: set[Place]) -> None:
+    """As below, and each has as many as any other. Where partitions move one by one, the members
+    may have all of them between them before that."""
+    wait_shared(members, all_places, count=len(all_places) // len(members))
+
+
+def wait_shared(
+    members: Iterable[Member], all_places: set[Place], timeout: float = 0, count: int | None = None
+) -> None:
+    """Until the members have all places between them, each something (or `count` of them), nobody
+    another's."""
     members = list(members)
     deadline = time.monotonic() + (timeout or PATIENCE_SECONDS)
     while True:
         held = [set(member.assigned) for member in members]
         whole = sum(map(len, held)) == len(all_places) and set().union(*held) == all_places
-        if whole and (all(held) or len(members) > len(all_places)):
+        fits = all(held) if count is None else all(len(each) == count for each in held)
+        if whole and (fits or len(members) > len(all_places)):
             return
         for member in members:
             assert member.failure is None, member.failure

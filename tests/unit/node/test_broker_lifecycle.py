@@ -6,8 +6,10 @@ import asyncio
 from random import Random
 from typing import Any
 
-from penstock.model.error import PenstockError
-from penstock.node.broker_lifecycle import BrokerLifecycle
+import pytest
+
+from penstock.model.error import ErrorCode, PenstockError
+from penstock.node.broker_lifecycle import BrokerLifecycle, LifecycleError
 from penstock.protocol.entity import Entity
 from penstock.protocol.messages.broker_heartbeat import (
     BrokerHeartbeatRequest,
@@ -18,6 +20,11 @@ from penstock.protocol.messages.broker_registration import (
     BrokerRegistrationResponse,
 )
 from penstock.testing.simulation.loop import VirtualLoop
+
+TAKEN = (
+    "node.id 3 is taken by another process; "
+    "it is free once that has been silent for broker.session.timeout.ms"
+)
 
 
 class Controller:
@@ -97,6 +104,24 @@ def test_who_is_told_to_hurry_waits_no_longer() -> None:
 def test_who_was_told_before_does_not_wait_at_all() -> None:
     _, took_s = VirtualLoop(Random(1)).run_until_complete(shut_down(0.0))
     assert took_s < 0.1
+
+
+def test_an_id_that_is_taken_is_told_at_once_and_at_the_end(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def refuse(request: Entity) -> Any:
+        return BrokerRegistrationResponse(error_code=ErrorCode.DUPLICATE_BROKER_REGISTRATION)
+
+    async def work() -> None:
+        registration = BrokerRegistrationRequest(broker_id=3)
+        lifecycle = BrokerLifecycle(registration, refuse, lambda: 0, lambda: 2.0)
+        waiting = asyncio.create_task(lifecycle.register(60.0))
+        await asyncio.sleep(1.0)
+        assert [vars(one)["fields"] for one in caplog.records] == [{"reason": TAKEN}]
+        with pytest.raises(LifecycleError, match=f"not registered within 60 s: {TAKEN}"):
+            await waiting
+
+    VirtualLoop(Random(1)).run_until_complete(work())
 
 
 def test_a_directory_that_failed_is_told_at_once() -> None:

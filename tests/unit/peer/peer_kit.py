@@ -13,10 +13,11 @@ import uvloop
 from penstock.peer.dialer import SocketDialer
 from penstock.peer.peer import Peer
 from penstock.protocol.entity import Entity
-from penstock.protocol.frame import API_BY_KEY, decode_request, response_encoder
+from penstock.protocol.frame import API_BY_KEY, response_encoder
 from penstock.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
 from penstock.protocol.messages.header import RequestHeader
 from penstock.protocol.messages.metadata import MetadataRequest, MetadataResponse
+from tests.request_kit import decode_request
 
 Answer = Callable[[RequestHeader, Entity], bytes | None]
 """What is sent for a request; None: nothing. Raising EOFError hangs up."""

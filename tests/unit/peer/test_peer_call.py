@@ -10,7 +10,7 @@ import pytest
 from penstock.peer.error import PeerGone, PeerUnsupported
 from penstock.peer.peer import IN_FLIGHT_MAX
 from penstock.protocol.entity import Entity
-from penstock.protocol.frame import decode_request, encode_request, encode_request_parts
+from penstock.protocol.frame import encode_request, encode_request_parts
 from penstock.protocol.messages.api_versions import ApiVersion, ApiVersionsResponse
 from penstock.protocol.messages.fetch import (
     FetchableTopicResponse,
@@ -21,6 +21,7 @@ from penstock.protocol.messages.fetch import (
 from penstock.protocol.messages.header import RequestHeader
 from penstock.protocol.messages.metadata import MetadataRequest, MetadataResponse
 from tests.node.wire_kit import produce
+from tests.request_kit import decode_request
 from tests.unit.peer.peer_kit import (
     answer,
     api_versions,

@@ -27,9 +27,9 @@ from penstock.quorum.host import Quorum
 from penstock.quorum.metadata_log import MetadataLog
 from penstock.quorum.wire import RESPONSES
 from penstock.raft import (
-    Endpoint,
     Node,
     RaftConfig,
+    RaftEndpoint,
     ReplicaKey,
     VersionRange,
     Voter,
@@ -44,8 +44,8 @@ LISTENER = "CONTROLLER"
 WAIT_S = 20.0
 
 
-def endpoint_of(node_id: int) -> Endpoint:
-    return Endpoint(LISTENER, f"node-{node_id}", 9000 + node_id)
+def endpoint_of(node_id: int) -> RaftEndpoint:
+    return RaftEndpoint(LISTENER, f"node-{node_id}", 9000 + node_id)
 
 
 def voter_of(node_id: int) -> Voter:
@@ -80,7 +80,7 @@ class _Channel:
         self._node_id = node_id
 
     async def call(
-        self, endpoint: Endpoint, request: Entity, *, version: int | None, timeout_s: float
+        self, endpoint: RaftEndpoint, request: Entity, *, version: int | None, timeout_s: float
     ) -> Entity:
         await asyncio.sleep(0)
         target = endpoint.port - 9000

@@ -10,10 +10,10 @@ from penstock.raft import (
     AppendFetched,
     ControlEntry,
     ElectionState,
-    Endpoint,
     LogWork,
     Node,
     RaftConfig,
+    RaftEndpoint,
     RaftMachine,
     Ready,
     ReplicaKey,
@@ -41,8 +41,8 @@ from penstock.raft.message import (
 from tests.simulation.raft_disk import NOTHING, Record, SimLog, Snapshot
 
 
-def endpoints(node_id: int) -> tuple[Endpoint, ...]:
-    return (Endpoint("CONTROLLER", f"host{node_id}", 9093),)
+def endpoints(node_id: int) -> tuple[RaftEndpoint, ...]:
+    return (RaftEndpoint("CONTROLLER", f"host{node_id}", 9093),)
 
 
 def directory(node_id: int) -> bytes:

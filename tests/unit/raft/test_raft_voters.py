@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from penstock.model.error import ErrorCode
-from penstock.raft import ElectionState, Endpoint, ReplicaKey, VersionRange, VoterHistory
+from penstock.raft import ElectionState, RaftEndpoint, ReplicaKey, VersionRange, VoterHistory
 from penstock.raft.message import (
     AddVoter,
     AskVersions,
@@ -80,7 +80,7 @@ def test_who_may_not_be_added() -> None:
     assert error_of(bench.ask(AddVoter(voter(2)))) is ErrorCode.DUPLICATE_VOTER
     other_disk = voter(2)._replace(key=ReplicaKey(2, directory(9)))
     assert error_of(bench.ask(AddVoter(other_disk))) is ErrorCode.DUPLICATE_VOTER
-    elsewhere = voter(4)._replace(endpoints=(Endpoint("OTHER", "host4", 1),))
+    elsewhere = voter(4)._replace(endpoints=(RaftEndpoint("OTHER", "host4", 1),))
     assert error_of(bench.ask(AddVoter(elsewhere))) is ErrorCode.INVALID_REQUEST
 
 
@@ -263,7 +263,9 @@ def test_a_voter_whose_removal_is_not_committed_still_stands() -> None:
 
 
 def moved(node_id: int) -> UpdateVoter:
-    return UpdateVoter(2, voter(node_id)._replace(endpoints=(Endpoint("CONTROLLER", "new", 1),)))
+    return UpdateVoter(
+        2, voter(node_id)._replace(endpoints=(RaftEndpoint("CONTROLLER", "new", 1),))
+    )
 
 
 def test_a_voter_that_moved() -> None:

@@ -10,6 +10,7 @@ from penstock.share import (
     Acknowledgement,
     AcknowledgeType,
     Acquired,
+    DeliveryThrottle,
     LogBatch,
     StateBatch,
     Window,
@@ -19,12 +20,13 @@ from penstock.share import (
 ACCEPT, RELEASE, REJECT = AcknowledgeType.ACCEPT, AcknowledgeType.RELEASE, AcknowledgeType.REJECT
 GAP, RENEW = AcknowledgeType.GAP, AcknowledgeType.RENEW
 LIMIT, LOCKS = 3, 100
+THROTTLE = DeliveryThrottle(100)
 
 
 def take(
     window: Window, *batches: LogBatch, who: str = "a", most: int = 100, exact: bool = False
 ) -> list[Acquired]:
-    return window.acquire(who, batches, most, LOCKS, 1_000, exact=exact)
+    return window.acquire(who, batches, most, LOCKS, 1_000, THROTTLE, exact=exact)
 
 
 def tell(window: Window, kind: AcknowledgeType, first: int, last: int, who: str = "a") -> None:
@@ -139,13 +141,13 @@ def test_acknowledgements_of_what_is_long_done_with_are_passed_over() -> None:
 
 def test_no_more_locks_than_there_are() -> None:
     window = Window(0)
-    got = window.acquire("a", [LogBatch(n, n) for n in range(10)], 100, 3, 1_000)
+    got = window.acquire("a", [LogBatch(n, n) for n in range(10)], 100, 3, 1_000, THROTTLE)
     assert got == [Acquired(n, n, 1) for n in range(3)]
     assert not window.has_room(3)
     # The batches behind are still to come: nobody takes them for missing.
     tell(window, ACCEPT, 0, 0)
     assert window.has_room(3)
-    got = window.acquire("a", [LogBatch(n, n) for n in range(3, 10)], 100, 3, 1_000)
+    got = window.acquire("a", [LogBatch(n, n) for n in range(3, 10)], 100, 3, 1_000, THROTTLE)
     assert got == [Acquired(3, 3, 1)]
 
 

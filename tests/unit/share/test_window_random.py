@@ -8,10 +8,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from penstock.model.error import ApiError
-from penstock.share import Acknowledgement, AcknowledgeType, LogBatch, StateBatch, Window
+from penstock.share import (
+    Acknowledgement,
+    AcknowledgeType,
+    DeliveryThrottle,
+    LogBatch,
+    StateBatch,
+    Window,
+)
 from penstock.share.kept import KeptState
 
-LIMIT, LOCKS = 3, 12
+LIMIT, LOCKS = 4, 12
+THROTTLE = DeliveryThrottle(LIMIT)
 MEMBERS = ("a", "b", "c")
 TYPES = (AcknowledgeType.ACCEPT, AcknowledgeType.RELEASE, AcknowledgeType.REJECT)
 
@@ -38,7 +46,7 @@ class Leader:
     def take(self, who: str, most: int, exact: bool) -> None:
         at = self.window.next_offset
         batches = [one for one in self.log if one.last >= at]
-        got = self.window.acquire(who, batches, most, LOCKS, self.now + 10, exact=exact)
+        got = self.window.acquire(who, batches, most, LOCKS, self.now + 10, THROTTLE, exact=exact)
         for first, last, deliveries in got:
             self.held[who].append((first, last))
             assert 1 <= deliveries <= LIMIT

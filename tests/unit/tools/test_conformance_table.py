@@ -101,6 +101,13 @@ def test_three_nodes_have_a_column_once_they_ran(tmp_path: Path) -> None:
     assert "- Penstock, three nodes: 1 failed of 1 tests" in text
 
 
+def test_every_section_has_its_place() -> None:
+    files = (ROOT / "tests" / "conformance").glob("test_*.py")
+    texts = [text for text in (file.read_text() for file in files) if "mark.feature(" in text]
+    first_lines = {text.splitlines()[0].strip('"').rstrip(".") for text in texts}
+    assert first_lines <= set(conformance_table.SECTIONS)
+
+
 def test_the_page_has_the_comparison_that_is_kept() -> None:
     page = (ROOT / "docs" / "conformance.md").read_text()
     report = json.loads((ROOT / access_comparison.KEPT).read_text())

@@ -150,6 +150,7 @@ class ShareFetch:
             records_max,
             self._shares.now_ms(),
             exact=self._request.share_acquire_mode == RECORD_LIMIT_MODE,
+            batch_size=self._request.batch_size,
         )
         if not acquired:
             read.release()

@@ -15,7 +15,15 @@ from penstock.coordinator.share_state import ShareStates
 from penstock.handlers.share.setting import ShareSettings
 from penstock.model.error import ApiError, ErrorCode
 from penstock.replication.partition import Partition
-from penstock.share import Acknowledgement, Acquired, LogBatch, ShareKey, StateBatch, Window
+from penstock.share import (
+    Acknowledgement,
+    Acquired,
+    DeliveryThrottle,
+    LogBatch,
+    ShareKey,
+    StateBatch,
+    Window,
+)
 from penstock.share.batch import overlaid
 from penstock.share.kept import UNKNOWN_OFFSET
 from penstock.share.shard import Result, Write
@@ -142,11 +150,18 @@ class SharePartition:
         now_ms: int,
         *,
         exact: bool,
+        batch_size: int,
     ) -> list[Acquired]:
         settings = self._settings()
-        deadline_ms = now_ms + settings.lock_duration_ms
         return self._loaded.acquire(
-            member_id, batches, records_max, settings.locks_max, deadline_ms, exact=exact
+            member_id,
+            batches,
+            records_max,
+            settings.locks_max,
+            now_ms + settings.lock_duration_ms,
+            DeliveryThrottle(settings.deliveries_max),
+            exact=exact,
+            batch_size=batch_size,
         )
 
     @property

@@ -15,7 +15,7 @@ from penstock.protocol.messages.records.user_scram_credential_record import (
 )
 from penstock.quorum.control_record import kraft_version_control, voters_control
 from penstock.quorum.metadata_snapshot import encode_snapshot
-from penstock.raft import Endpoint, ReplicaKey, VersionRange, Voter
+from penstock.raft import RaftEndpoint, ReplicaKey, VersionRange, Voter
 
 FIRST_EPOCH = 0
 KRAFT_LEVELS = VersionRange(0, 1)
@@ -48,6 +48,6 @@ def _voter(voter: InitialVoter, listener: str) -> Voter:
     address = voter.address
     return Voter(
         ReplicaKey(voter.id, voter.directory_id),
-        (Endpoint(listener, address.host, address.port),),
+        (RaftEndpoint(listener, address.host, address.port),),
         KRAFT_LEVELS,
     )
