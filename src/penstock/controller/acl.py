@@ -38,7 +38,7 @@ def decide_create_acls(
     made: dict[Acl, MetadataRecord] = {}
     results: list[AclCreationResult] = []
     for creation in request.creations:
-        result = AclCreationResult(error_message=None)
+        result = AclCreationResult(error_message="")
         try:
             acl = _checked(creation)
             if acl not in context.image.security.acls and acl not in made:

@@ -62,9 +62,7 @@ def _grow(
 ) -> list[MetadataRecord]:
     topic = context.image.topics.get(asked.name)
     if topic is None:
-        raise ApiError(
-            ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition."
-        )
+        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     present = len(topic.partitions)
     added = range(present, _checked_count(asked, present))
     check_partition_count(context.config, record_count + len(added))

@@ -401,7 +401,7 @@ def _failed(target: FetchTarget, code: ErrorCode) -> PartitionData:
         high_watermark=-1,
         last_stable_offset=-1,
         log_start_offset=-1,
-        aborted_transactions=None,
+        aborted_transactions=[],
         records=b"",
     )
 

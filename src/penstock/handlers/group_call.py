@@ -40,10 +40,15 @@ def answer(
     group_id: str,
     decide: Callable[[GroupShard, int], Decision[GroupEntry, ResponseT]],
     refuse: Callable[[ErrorCode], ResponseT],
-    nameless: ErrorCode | None = None,
+    nameless: ErrorCode | ResponseT | None = None,
 ) -> Answer:
     """What a handler hands to the router as it is. `nameless` is for a group without a name, where
     there is none: no node coordinates it, so that any of them says so."""
     if nameless is not None and not group_id:
-        return refuse(nameless)
+        return refuse(nameless) if isinstance(nameless, ErrorCode) else nameless
     return answer_of_host(broker.groups, group_id, decide, refuse, broker.clock)
+
+
+def nameless_message(member_id: str) -> str:
+    """What a heartbeat of the newer protocols is told that names no group, and maybe no member."""
+    return f"{'GroupId' if member_id else 'MemberId'} can't be empty."

@@ -43,7 +43,7 @@ def handle(broker: Broker, request: DescribeAclsRequest, call: Call) -> Answer:
                 permission_type=acl.permission,
             )
         )
-    return DescribeAclsResponse(error_message=None, resources=list(resources.values()))
+    return DescribeAclsResponse(error_message="", resources=list(resources.values()))
 
 
 def _check_words(request: DescribeAclsRequest) -> None:

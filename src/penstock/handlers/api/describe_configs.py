@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
+from penstock.controller import check_topic_name
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.logger_change import check_own_id
@@ -41,13 +42,12 @@ def _describe(
     result = DescribeConfigsResult(
         resource_type=resource.resource_type,
         resource_name=resource.resource_name,
-        error_message=None,
     )
     try:
         entries = _find(broker, resource)
     except ApiError as error:
         result.error_code = error.code
-        result.error_message = error.message
+        result.error_message = error.message or ""
         return result
     wanted = frozenset(resource.configuration_keys or ())
     result.configs = [
@@ -68,8 +68,8 @@ def _find(broker: Broker, resource: DescribeConfigsResource) -> Iterable[Entry]:
 
 def _topic(broker: Broker, name: str) -> Iterable[Entry]:
     if name not in broker.image.topics:
-        code = broker.controller.name_error(name) or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        raise ApiError(code)
+        check_topic_name(name)
+        raise ApiError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     return describe_topic(broker.config, broker.image.configs.topic(name))
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from penstock.controller import check_topic_name
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
-from penstock.model.error import ApiError
+from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.messages.describe_producers import (
     DescribeProducersRequest,
     DescribeProducersResponse,
@@ -12,6 +13,8 @@ from penstock.protocol.messages.describe_producers import (
     ProducerState,
     TopicResponse,
 )
+
+_NOT_HOSTED = "This server does not host this topic-partition."
 
 
 def handle(broker: Broker, request: DescribeProducersRequest, call: Call) -> Answer:
@@ -32,11 +35,14 @@ def _describe(broker: Broker, topic: str, index: int) -> PartitionResponse:
     try:
         partition = broker.partitions.get(topic, index)
         if partition is None:
+            check_topic_name(topic)
             raise broker.partitions.refusal_by_name(topic, index)
         log = partition.log
     except ApiError as error:
+        is_unknown = error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        message = _NOT_HOSTED if is_unknown else error.message
         return PartitionResponse(
-            partition_index=index, error_code=error.code, error_message=error.message
+            partition_index=index, error_code=error.code, error_message=message
         )
     return PartitionResponse(
         partition_index=index,

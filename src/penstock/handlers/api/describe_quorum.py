@@ -21,19 +21,34 @@ from penstock.raft import QuorumView, ReplicaView, Voter
 METADATA_TOPIC = "__cluster_metadata"
 DIRECTORY_ID_FROM = 2
 
+_UNKNOWN = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+_NOT_HOSTED = "This server does not host this topic-partition."
+
 
 def handle(broker: Broker, request: DescribeQuorumRequest, call: Call) -> Answer:
     view = broker.controller.quorum()
     if not isinstance(view, QuorumView) and call.client.listener not in broker.controller_listeners:
         return broker.controller.forward(request, call)
-    voters = view.voter_set.voters if isinstance(view, QuorumView) else ()
+    is_ours = _is_metadata(request)
+    voters = view.voter_set.voters if is_ours and isinstance(view, QuorumView) else ()
     return DescribeQuorumResponse(
-        error_message=None,
-        topics=[_topic(view, topic, call.version) for topic in request.topics],
+        topics=[
+            _topic(view if is_ours else _UNKNOWN, topic, call.version) for topic in request.topics
+        ],
         nodes=[_node(broker, voter) for voter in voters]
         if call.version >= DIRECTORY_ID_FROM
         else [],
     )
+
+
+def _is_metadata(request: DescribeQuorumRequest) -> bool:
+    """Whether it asks for the one partition there is, and for nothing else."""
+    asked = [
+        (topic.topic_name, one.partition_index)
+        for topic in request.topics
+        for one in topic.partitions
+    ]
+    return len(request.topics) == 1 and asked == [(METADATA_TOPIC, 0)]
 
 
 def _node(broker: Broker, voter: Voter) -> Node:
@@ -55,25 +70,16 @@ def _topic(
 ) -> ResponseTopicData:
     return ResponseTopicData(
         topic_name=asked.topic_name,
-        partitions=[
-            _partition(view, version)
-            if asked.topic_name == METADATA_TOPIC and part.partition_index == 0
-            else _unknown(part.partition_index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-            for part in asked.partitions
-        ],
+        partitions=[_partition(view, part.partition_index, version) for part in asked.partitions],
     )
 
 
-def _unknown(index: int, code: ErrorCode) -> ResponsePartitionData:
-    return ResponsePartitionData(partition_index=index, error_code=code, error_message=None)
-
-
-def _partition(view: QuorumView | ErrorCode, version: int) -> ResponsePartitionData:
+def _partition(view: QuorumView | ErrorCode, index: int, version: int) -> ResponsePartitionData:
     if not isinstance(view, QuorumView):
-        return _unknown(0, view)
+        message = _NOT_HOSTED if view is _UNKNOWN else None
+        return ResponsePartitionData(partition_index=index, error_code=view, error_message=message)
     return ResponsePartitionData(
-        partition_index=0,
-        error_message=None,
+        partition_index=index,
         leader_id=view.leader_id,
         leader_epoch=view.epoch,
         high_watermark=view.high_watermark,

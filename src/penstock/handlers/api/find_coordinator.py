@@ -17,6 +17,9 @@ GROUP = 0
 TRANSACTION = 1
 SHARE = 2
 MANY_KEYS_FROM = 4
+FOUND = "NONE"
+"""The message where one coordinator was asked for, and found. Among many keys there is none."""
+NOT_AVAILABLE = "The coordinator is not available."
 
 
 def handle(broker: Broker, request: FindCoordinatorRequest, call: Call) -> Answer:
@@ -34,7 +37,7 @@ async def _find(
     one = found[0]
     return FindCoordinatorResponse(
         error_code=one.error_code,
-        error_message=one.error_message if version >= 1 else "",
+        error_message=(one.error_message or NOT_AVAILABLE) if one.error_code else FOUND,
         node_id=one.node_id,
         host=one.host,
         port=one.port,
@@ -45,8 +48,10 @@ async def _find_one(broker: Broker, key_type: int, key: str, listener: str) -> C
     try:
         node_id, host, port = await _coordinator(broker, key_type, key, listener)
     except ApiError as error:
-        return Coordinator(key=key, node_id=-1, error_code=error.code, error_message=error.message)
-    return Coordinator(key=key, node_id=node_id, host=host, port=port, error_message=None)
+        return Coordinator(
+            key=key, node_id=-1, port=-1, error_code=error.code, error_message=error.message or ""
+        )
+    return Coordinator(key=key, node_id=node_id, host=host, port=port)
 
 
 async def _coordinator(
@@ -61,7 +66,7 @@ async def _coordinator(
         from penstock.share.key import key_of_name
 
         if key_of_name(key) is None:
-            raise ApiError(ErrorCode.INVALID_REQUEST, f"{key}: no group, topic id and partition")
+            raise ApiError(ErrorCode.INVALID_REQUEST)
         partition = await broker.share.host.wait_partition_of(key)
     else:
         raise ApiError(ErrorCode.INVALID_REQUEST, f"no coordinator of type {key_type} here")

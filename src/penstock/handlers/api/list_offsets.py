@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
@@ -54,6 +55,11 @@ class SlowBatch(Exception):
 
 def handle(broker: Broker, request: ListOffsetsRequest, call: Call) -> Answer:
     slow: list[Slow] = []
+    counts = Counter(
+        (topic.name, asked.partition_index)
+        for topic in request.topics
+        for asked in topic.partitions
+    )
     isolation = WHOLE_LOG if request.replica_id >= 0 else request.isolation_level
     response = ListOffsetsResponse(
         topics=[
@@ -61,6 +67,8 @@ def handle(broker: Broker, request: ListOffsetsRequest, call: Call) -> Answer:
                 name=topic.name,
                 partitions=[
                     _answer(broker, topic.name, asked, isolation, call.version, slow)
+                    if counts[topic.name, asked.partition_index] == 1
+                    else _twice(asked)
                     for asked in topic.partitions
                 ],
             )
@@ -90,6 +98,12 @@ def _answer(
     except ApiError as error:
         _refuse(answer, error)
     return answer
+
+
+def _twice(asked: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
+    return ListOffsetsPartitionResponse(
+        partition_index=asked.partition_index, error_code=ErrorCode.INVALID_REQUEST
+    )
 
 
 def _fill(answer: ListOffsetsPartitionResponse, found: Found, version: int) -> None:

@@ -14,6 +14,7 @@ from penstock.handlers.share.session import (
     OPENING_EPOCH,
     Place,
     ShareSession,
+    check_group_id,
     check_member_id,
 )
 from penstock.handlers.share.setting import settings_of
@@ -37,7 +38,7 @@ def handle(broker: Broker, request: ShareAcknowledgeRequest, call: Call) -> Answ
         if request.share_session_epoch == OPENING_EPOCH:
             raise ApiError(ErrorCode.INVALID_SHARE_SESSION_EPOCH)
         session = broker.share.partitions.sessions.find(
-            request.group_id or "", member_id, request.share_session_epoch
+            check_group_id(request.group_id), member_id, request.share_session_epoch
         )
     except ApiError as error:
         return ShareAcknowledgeResponse(error_code=error.code, error_message=error.message)

@@ -17,6 +17,7 @@ from penstock.handlers.share.session import (
     OPENING_EPOCH,
     Place,
     ShareSession,
+    check_group_id,
     check_member_id,
 )
 from penstock.handlers.share.setting import settings_of
@@ -45,6 +46,7 @@ def handle(broker: Broker, request: ShareFetchRequest, call: Call) -> Answer:
 
 def _check(request: ShareFetchRequest, version: int) -> None:
     check_member_id(request.member_id)
+    check_group_id(request.group_id)
     has_acks = any(one.acknowledgement_batches for t in request.topics for one in t.partitions)
     if request.share_session_epoch == OPENING_EPOCH and has_acks:
         raise ApiError(
@@ -59,7 +61,7 @@ def _check(request: ShareFetchRequest, version: int) -> None:
 
 
 def _session(shares: SharePartitions, request: ShareFetchRequest, call: Call) -> ShareSession:
-    group_id, member_id = request.group_id or "", check_member_id(request.member_id)
+    group_id, member_id = check_group_id(request.group_id), check_member_id(request.member_id)
     if request.share_session_epoch == OPENING_EPOCH:
         before = shares.sessions.get(group_id, member_id)
         if before is not None:

@@ -23,6 +23,8 @@ def handle(broker: Broker, request: ShareGroupDescribeRequest, call: Call) -> An
 async def _describe_one(broker: Broker, group_id: str) -> list[DescribedGroup]:
     if not broker.image.features.get(SHARE_VERSION):
         return [DescribedGroup(group_id=group_id, error_code=ErrorCode.UNSUPPORTED_VERSION)]
+    if not group_id:
+        return [DescribedGroup(group_id="", error_code=ErrorCode.INVALID_GROUP_ID)]
     return await ask(
         broker,
         group_id,

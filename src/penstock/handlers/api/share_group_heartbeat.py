@@ -6,7 +6,7 @@ from penstock.group import Beat
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.coordinator_call import mapped
-from penstock.handlers.group_call import answer, caller_of
+from penstock.handlers.group_call import answer, caller_of, nameless_message
 from penstock.model.error import ErrorCode
 from penstock.model.feature import SHARE_VERSION
 from penstock.protocol.messages.share_group_heartbeat import (
@@ -29,6 +29,11 @@ def handle(broker: Broker, request: ShareGroupHeartbeatRequest, call: Call) -> A
         request.group_id,
         lambda shard, now_ms: shard.share.decide_heartbeat(request, caller_of(call), now_ms),
         lambda code: Beat(ShareGroupHeartbeatResponse(error_code=code)),
-        ErrorCode.INVALID_REQUEST,
+        Beat(
+            ShareGroupHeartbeatResponse(
+                error_code=ErrorCode.INVALID_REQUEST,
+                error_message=nameless_message(request.member_id),
+            )
+        ),
     )
     return mapped(beat, finish)

@@ -67,6 +67,9 @@ async def _describe_group(
     group_id = asked.group_id
     answer = describing.DescribeShareGroupOffsetsResponseGroup(group_id=group_id)
     known = await state_of(broker, group_id)
+    if asked.topics is None and known.error is ErrorCode.GROUP_ID_NOT_FOUND:
+        # Kafka: a group that is not there has no offsets, which is no error.
+        return answer
     if known.error is not ErrorCode.NONE:
         answer.error_code, answer.error_message = known.error, known.message
         return answer

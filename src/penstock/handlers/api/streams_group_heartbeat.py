@@ -6,7 +6,7 @@ from penstock.group.streams.heartbeat import Outcome
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.coordinator_call import mapped
-from penstock.handlers.group_call import answer, caller_of
+from penstock.handlers.group_call import answer, caller_of, nameless_message
 from penstock.handlers.streams_topics import topology_refused
 from penstock.model.error import ErrorCode
 from penstock.model.feature import STREAMS_VERSION
@@ -27,7 +27,7 @@ def handle(broker: Broker, request: StreamsGroupHeartbeatRequest, call: Call) ->
         request.group_id,
         lambda shard, now_ms: shard.streams.decide_heartbeat(request, caller_of(call), now_ms),
         lambda code: Outcome(_refused(code)),
-        ErrorCode.INVALID_REQUEST,
+        Outcome(_refused(ErrorCode.INVALID_REQUEST, nameless_message(request.member_id))),
     )
     return mapped(found, lambda outcome: _responded(broker, outcome, call))
 
@@ -38,5 +38,5 @@ def _responded(broker: Broker, outcome: Outcome, call: Call) -> StreamsGroupHear
     return broker.streams_topics.see_to(outcome.missing, outcome.response, call)
 
 
-def _refused(code: ErrorCode) -> StreamsGroupHeartbeatResponse:
-    return StreamsGroupHeartbeatResponse(error_code=code, status=[])
+def _refused(code: ErrorCode, message: str | None = None) -> StreamsGroupHeartbeatResponse:
+    return StreamsGroupHeartbeatResponse(error_code=code, error_message=message, status=[])

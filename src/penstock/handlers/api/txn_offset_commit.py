@@ -30,7 +30,10 @@ async def _commit(
     broker: Broker, request: TxnOffsetCommitRequest, version: int
 ) -> TxnOffsetCommitResponse:
     unknown = _take_out_unknown(broker, request)
-    code = await _join(broker, request, version)
+    if request.group_id:
+        code = await _join(broker, request, version)
+    else:
+        code = ErrorCode.INVALID_GROUP_ID
     if code:
         response = txn_commit_refused(request.topics, code)
     else:

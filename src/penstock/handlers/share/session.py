@@ -96,6 +96,13 @@ class ShareSessions:
         return tuple(self._of_clients.get(client, ()))
 
 
+def check_group_id(group_id: str | None) -> str:
+    """Null is no group; an empty name is one, as far as Kafka cares."""
+    if group_id is None:
+        raise ApiError(ErrorCode.INVALID_REQUEST)
+    return group_id
+
+
 def check_member_id(member_id: str | None) -> str:
     if not member_id or len(member_id) > MEMBER_ID_CHARS_MAX:
         raise ApiError(ErrorCode.INVALID_REQUEST, "The member id is not valid.")
