@@ -94,7 +94,7 @@ class Progress:
         position = self.position
         done = self._beyond | self.known
         text, covered = encode_fitting(done, position) if done else ("", set())
-        hand = f"{in_hand.offset}*{in_hand.times}" if in_hand is not None else ""
+        hand = "" if in_hand is None else str(in_hand)
         state = _OPEN if is_open else _CLOSED
         return Commit(position, f"{_FORM};{state};{hand};{text}", frozenset(covered))
 
