@@ -16,7 +16,7 @@ from penstock.client import dead_letter as name
 from penstock.client.app.clock import Clock
 from penstock.client.app.codec import Decode, encode
 from penstock.client.app.declaration import Declaration
-from penstock.client.app.failure import CrashError, letter_of, message_of, origin_of
+from penstock.client.app.failure import CrashError, letter_of, message_of, name_of, origin_of
 from penstock.client.app.log import LOG
 from penstock.client.app.metric import Counts
 from penstock.client.app.output import Output
@@ -216,8 +216,8 @@ class Handling:
             self.counts.retried += 1
 
     def _log(self, work: Work, error: BaseException, what: str) -> None:
-        kind = type(error).__name__
-        LOG.warning("%s: %s: %s: %s; %s", self._declared.group, work, kind, error, what)
+        kind, said = type(error).__name__, " ".join(str(error).split())
+        LOG.warning("%s: %s: %s: %s; %s", self._declared.group, name_of(work), kind, said, what)
 
     async def send_result(self, work: Work, result: Any) -> None:
         topic = self._declared.output

@@ -88,6 +88,12 @@ class Progress:
         self._beyond.add(offset)
         self.next_offset = offset + 1
 
+    def end_at(self, offset: int) -> None:
+        """All before this offset was read: what was no record is passed by."""
+        if not self.opened and self.next_offset < offset:
+            self.next_offset = offset
+            self.is_dirty = True
+
     def commit(self, *, is_open: bool = True, in_hand: InHand | None = None) -> Commit:
         """What to commit now; counts as committed from here on."""
         self.is_dirty = False

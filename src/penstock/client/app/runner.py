@@ -154,6 +154,7 @@ class Runner:
     def assign(self, parts: Sequence[Assigned]) -> None:
         for each in parts:
             part = self._assignment.add(each)
+            self._poller.eofs.pop(part.place, None)
             if part.suspicion is not None:
                 self.counts.crashes += 1
                 LOG.warning(
@@ -247,6 +248,7 @@ class Runner:
         )  # fmt: skip
         self._forget(lambda work: work.part is part)
         self._poller.settle(len(part.backlog))
+        self._poller.eofs.pop(part.place, None)
         fresh = self._assignment.anew(part, offset)
         self._quick.start_over(part, fresh)
         return fresh
@@ -274,9 +276,18 @@ class Runner:
         self._workers.committed()
         self._commits.soon()
 
+    def _pass_ends(self) -> None:
+        """Marks of transactions, and records of those that were aborted, count as done."""
+        begun_not = {run.part for run in self._quick.runs}
+        for place, end in self._poller.eofs.items():
+            part = self._assignment.parts.get(place)
+            if part is not None and not (part.waits or part.backlog or part in begun_not):
+                part.progress.end_at(end)
+
     # --- time --------------------------------------------------------------------------------
 
     def _tick(self) -> None:
+        self._pass_ends()
         self.commit()
         self._workers.end_late()
         self._ticker = self._loop.call_later(self.declared.commit_interval_s, self._tick)
