@@ -78,9 +78,15 @@ def test_events_arrive_in_order_and_leave_the_table(penstock: Broker, url: str) 
 def test_a_relay_killed_at_any_moment_loses_and_doubles_nothing(penstock: Broker, url: str) -> None:
     penstock.create_topic("orders", partitions=3)
     make(url)
+    relay_and_kill(penstock, url, replication=False)
+
+
+def relay_and_kill(penstock: Broker, url: str, *, replication: bool) -> None:
+    """Three relays are killed at work, and a fourth ends it."""
     # So that one that is killed does not hold the others up for long.
     program = "from penstock.client.outbox import Relay; import sys, time\n"
-    program += "Relay(*sys.argv[1:], batch_events_max=20, lease_s=0.3).start()\ntime.sleep(600)"
+    program += f"options = dict(batch_events_max=20, lease_s=0.3, replication={replication})\n"
+    program += "Relay(*sys.argv[1:], **options).start()\ntime.sleep(600)"
     command = [sys.executable, "-c", program, url, penstock.bootstrap_servers]
     total, kills = 0, 0
     while kills < 3:
@@ -90,7 +96,7 @@ def test_a_relay_killed_at_any_moment_loses_and_doubles_nothing(penstock: Broker
             wait_until(lambda: count_rows(url) < 250, "the relay sends nothing")
             process.send_signal(signal.SIGKILL)
             kills += 1
-    with Relay(url, penstock.bootstrap_servers, lease_s=1):
+    with Relay(url, penstock.bootstrap_servers, lease_s=1, replication=replication):
         wait_empty(url)
     check_once_in_order(committed(penstock, "orders"), total)
 
