@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import threading
+import time
+from collections.abc import Iterator
 
 import pytest
 
-from penstock.client import inbox, outbox
+from penstock.client import App, Retry, inbox, outbox
 from penstock.client.outbox.relay import Relay
 from penstock.client.record import Message
 from penstock.testing.broker import Broker
 from penstock.testing.record import Record
 from tests.outbox.outbox_kit import begun, fill, make, rows
-from tests.outbox.test_outbox_relay import KEYS, wait_empty
+from tests.outbox.test_outbox_relay import KEYS, wait_empty, wait_until
+from tests.postgres_kit import running_postgres
+from tools.postgres import Postgres
 
 
 def message(offset: int, event: str | None = None, partition: int = 0) -> Message:
@@ -127,3 +131,43 @@ def test_what_a_careless_reader_sees_twice_is_taken_once(penstock: Broker, sqlit
     records = penstock.read("orders")
     assert len(records) == 20
     assert sum(charge(sqlite_url, record) for record in records) == 10
+
+
+@pytest.fixture
+def server() -> Iterator[Postgres]:
+    """One that a test may stop: others have it to themselves no more."""
+    yield from running_postgres()
+
+
+def test_a_database_that_is_away_in_the_middle(penstock: Broker, server: Postgres) -> None:
+    """Its connections are cut and refused while records are at work; each is paid once."""
+    penstock.create_topic("payments", partitions=2)
+    penstock.produce("payments", [(f"k{n}", f"{n}") for n in range(60)])
+    with begun(server.url) as connection:
+        connection.execute("create table paid (n integer)")
+        inbox.create_table(connection)
+    app = App("pay")
+    failures = 0
+    patient = Retry(attempts=1000, backoff="50ms", backoff_max="200ms")
+
+    @app.consumer("payments", retry=patient, concurrency=4)
+    def pay(value: int, message: Message) -> None:
+        nonlocal failures
+        try:
+            with begun(server.url) as connection:
+                if inbox.take(connection, "pay", message):
+                    time.sleep(0.01)
+                    connection.execute("insert into paid values (%s)", (value,))
+        except Exception:
+            failures += 1
+            raise
+
+    paid = "select n from paid order by n"
+    with app.test(penstock) as test:
+        wait_until(lambda: len(rows(server.url, paid)) > 5, "some are paid")
+        server.halt()
+        wait_until(lambda: failures > 4, "others fail")
+        server.resume()
+        test.finish()
+        assert test.read("pay.dead-letters") == []
+    assert [n for (n,) in rows(server.url, paid)] == list(range(60))

@@ -12,7 +12,8 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 
 import pytest
-from confluent_kafka import KafkaException
+from confluent_kafka import ConsumerGroupTopicPartitions, KafkaException
+from confluent_kafka.admin import AdminClient
 
 from penstock.client import outbox
 from penstock.client.database import open_database
@@ -77,9 +78,15 @@ def test_events_arrive_in_order_and_leave_the_table(penstock: Broker, url: str) 
 def test_a_relay_killed_at_any_moment_loses_and_doubles_nothing(penstock: Broker, url: str) -> None:
     penstock.create_topic("orders", partitions=3)
     make(url)
+    relay_and_kill(penstock, url, replication=False)
+
+
+def relay_and_kill(penstock: Broker, url: str, *, replication: bool) -> None:
+    """Three relays are killed at work, and a fourth ends it."""
     # So that one that is killed does not hold the others up for long.
     program = "from penstock.client.outbox import Relay; import sys, time\n"
-    program += "Relay(*sys.argv[1:], batch_events_max=20, lease_s=0.3).start()\ntime.sleep(600)"
+    program += f"options = dict(batch_events_max=20, lease_s=0.3, replication={replication})\n"
+    program += "Relay(*sys.argv[1:], **options).start()\ntime.sleep(600)"
     command = [sys.executable, "-c", program, url, penstock.bootstrap_servers]
     total, kills = 0, 0
     while kills < 3:
@@ -89,7 +96,7 @@ def test_a_relay_killed_at_any_moment_loses_and_doubles_nothing(penstock: Broker
             wait_until(lambda: count_rows(url) < 250, "the relay sends nothing")
             process.send_signal(signal.SIGKILL)
             kills += 1
-    with Relay(url, penstock.bootstrap_servers, lease_s=1):
+    with Relay(url, penstock.bootstrap_servers, lease_s=1, replication=replication):
         wait_empty(url)
     check_once_in_order(committed(penstock, "orders"), total)
 
@@ -184,3 +191,27 @@ def test_a_broker_that_is_away_is_waited_for(penstock: Broker, sqlite_url: str) 
         penstock.start()
         wait_empty(sqlite_url)
     check_once_in_order(committed(penstock, "orders"), 100)
+
+
+def test_a_relay_that_never_found_a_broker_gives_its_shard_back(sqlite_url: str) -> None:
+    """Told to end, it does not wait for the broker any longer."""
+    make(sqlite_url)
+    with Relay(sqlite_url, "127.0.0.1:1") as relay:
+        wait_until(lambda: relay.progress().shards == 1, "no shard is claimed")
+    assert rows(sqlite_url, "select owner, lease_until_ms from penstock_outbox_shard") == [
+        (None, 0)
+    ]
+
+
+def test_its_note_is_no_lag(penstock: Broker, sqlite_url: str) -> None:
+    """The group that the relay commits in reads nothing: no monitor is to find it behind."""
+    make(sqlite_url)
+    fill(sqlite_url, "orders", KEYS, 50)
+    with Relay(sqlite_url, penstock.bootstrap_servers, batch_events_max=10):
+        wait_empty(sqlite_url)
+    admin = AdminClient({"bootstrap.servers": penstock.bootstrap_servers})
+    groups = [each.group_id for each in admin.list_consumer_groups().result(30).valid]
+    (group,) = (each for each in groups if each.startswith("penstock.outbox."))
+    (answer,) = admin.list_consumer_group_offsets([ConsumerGroupTopicPartitions(group)]).values()
+    ends = len(penstock.read("orders"))
+    assert all(each.offset > ends for each in answer.result(30).topic_partitions)

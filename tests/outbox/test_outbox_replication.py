@@ -12,7 +12,13 @@ from penstock.client.outbox.relay import Relay
 from penstock.client.outbox.replication import Replication
 from penstock.testing.broker import Broker
 from tests.outbox.outbox_kit import fill, make, rows
-from tests.outbox.test_outbox_relay import KEYS, check_once_in_order, committed, wait_until
+from tests.outbox.test_outbox_relay import (
+    KEYS,
+    check_once_in_order,
+    committed,
+    relay_and_kill,
+    wait_until,
+)
 from tests.postgres_kit import running_postgres
 from tools.postgres import Postgres
 
@@ -46,6 +52,16 @@ def test_events_are_sent_when_they_are_told_of(
         wait_until(lambda: int(rows(logical.url, held)[0][0]) < 2_000, "the log is let go")
     assert slots(logical.url) == 0
     check_once_in_order(committed(penstock, "orders"), 250)
+
+
+def test_a_relay_that_is_told_and_killed_loses_and_doubles_nothing(
+    penstock: Broker, logical: Postgres
+) -> None:
+    """The slot of one that was killed goes with its connection."""
+    penstock.create_topic("orders", partitions=3)
+    make(logical.url)
+    relay_and_kill(penstock, logical.url, replication=True)
+    wait_until(lambda: slots(logical.url) == 0, "no slot is left behind")
 
 
 def test_a_server_that_restarts_is_followed_again(penstock: Broker, logical: Postgres) -> None:

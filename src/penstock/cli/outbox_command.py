@@ -21,7 +21,7 @@ from penstock.cli.argument import (
 )
 from penstock.cli.failure import Failure
 from penstock.cli.help import PlainCommand
-from penstock.cli.output import note, print_json, print_line, show_age
+from penstock.cli.output import note, plural, print_json, print_line, show_age
 from penstock.cli.termination import stop_signal
 from penstock.cli.value import encode_json
 
@@ -126,7 +126,7 @@ def relay_command(
                 server.shutdown()
     sent = relay.progress().sent
     if not as_json:
-        note(f"sent {sent:,} events")
+        note(f"sent {plural(sent, 'event')}")
 
 
 def _watch(relay: Relay, stopping: threading.Event, *, once: bool, as_json: bool) -> None:

@@ -15,12 +15,15 @@ import threading
 from collections.abc import Callable, Hashable
 from typing import Any, Protocol, TypeVar
 
+from penstock.client.repetition import Repetition
+
 DEFAULT_BOOTSTRAP_SERVERS = "127.0.0.1:9092"
 BOOTSTRAP_VARIABLE = "PENSTOCK_BOOTSTRAP_SERVERS"
 
 # librdkafka's own lines go here, and nowhere unless the application wants them.
 LOG = logging.getLogger("penstock.client")
 LOG.addHandler(logging.NullHandler())
+LOG.addFilter(Repetition())
 
 
 class Closable(Protocol):

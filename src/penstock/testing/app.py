@@ -138,7 +138,7 @@ class AppTest:
     # --- how it is done ----------------------------------------------------------------------
 
     async def _run(self) -> None:
-        self._running = RunningApp([self.app], {"enable.partition.eof": True}, static=False)
+        self._running = RunningApp([self.app], static=False)
         await self._running.run()
 
     def _start_broker(self) -> None:

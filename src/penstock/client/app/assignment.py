@@ -1,7 +1,7 @@
 """The partitions that this process has, and what is committed of them. Sends nothing itself.
 
-It also knows which of them came from a process that crashed, and takes their records one at a
-time until those that may have been at work then are through (`suspicion`).
+It also knows which of them came from a process that crashed, and is careful with
+their records until those that may have been at work then are through (`careful`).
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Assignment:
         part.shelf = self._shelves[part.origin]
         if note.is_open and self._declared.delivery != "at-most-once":
             part.in_hand = note.in_hand
-            part.suspicion = Suspicion(note.in_hand, self._window)
+            part.suspicion = Suspicion(note.in_hand, self._window, self._declared.concurrency)
         self.parts[part.place] = part
         return part
 

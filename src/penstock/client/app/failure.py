@@ -39,6 +39,15 @@ def origin_of(work: Work, headers: AnyHeaders) -> Origin:
     return Origin(text_of(headers, name.TOPIC) or part.origin, partition, offset, stamp)
 
 
+def name_of(work: Work) -> str:
+    """The record as logs name it: where it was at first, and the retry topic that it is in."""
+    if work.part.delay is None:
+        return str(work)
+    origin = origin_of(work, work.message.headers() or [])
+    place = f"{origin.topic}-{origin.partition} offset {origin.offset}"
+    return f"{place} (retry-{work.part.delay})"
+
+
 def message_of(work: Work, value: Any) -> Message:
     """The record as the handler sees it: a retry looks as the first time did, but for `attempt`."""
     headers = work.message.headers() or []

@@ -16,7 +16,7 @@ from penstock.client import dead_letter as name
 from penstock.client.app.clock import Clock
 from penstock.client.app.codec import Decode, encode
 from penstock.client.app.declaration import Declaration
-from penstock.client.app.failure import CrashError, letter_of, message_of, origin_of
+from penstock.client.app.failure import CrashError, letter_of, message_of, name_of, origin_of
 from penstock.client.app.log import LOG
 from penstock.client.app.metric import Counts
 from penstock.client.app.output import Output
@@ -62,6 +62,7 @@ class Handling:
         self._claim_check = claim_check
         self._clock = clock
         self._warned = False
+        self._noting = asyncio.Lock()
         self._has_ttl = declared.ttl_ms is not None
         self._is_transactional = declared.delivery == "exactly-once"
         self.now_ms = clock.now_ms
@@ -78,9 +79,7 @@ class Handling:
     def is_plain(self, work: Work) -> bool:
         """Whether there is nothing to ask before the handler is called: so with nearly all."""
         part = work.part
-        return not (
-            part.gone or part.suspicion is not None or self._has_ttl or work.message.headers()
-        )
+        return not (part.gone or work.is_careful or self._has_ttl or work.message.headers())
 
     async def handle(self, work: Work, slot: Slot) -> Outcome | None:
         """A record that may not be for the handler. None: it is done."""
@@ -88,7 +87,7 @@ class Handling:
         part, headers = work.part, work.message.headers() or []
         if part.gone:
             return Outcome(None)
-        if part.suspicion is not None and work.tries == 0 and not await self._in_hand(work):
+        if work.is_careful and work.tries == 0 and not await self._in_hand(work):
             return None
         if self._passes_by(work, headers):
             return None
@@ -157,11 +156,8 @@ class Handling:
 
     async def _in_hand(self, work: Work) -> bool:
         """Whether to handle a record that may be what ends the process."""
-        part = work.part
-        assert part.suspicion is not None
-        part.in_hand = part.suspicion.take(work.offset)
-        if part.in_hand is not None:
-            await self.commit_now(part)
+        if work.part.in_hand is not None:
+            await self._note(work.part)
             return True
         work.tries += 1
         error = CrashError(f"{work}: the process ended each time that it was handled")
@@ -173,6 +169,14 @@ class Handling:
             except DeliveryError as refused:
                 LOG.error("%s: %s: %s", self._declared.group, work, refused)
                 await asyncio.sleep(_RESEND_MS / 1000)
+
+    async def _note(self, part: Part) -> None:
+        """Once for all records that are in hand together."""
+        async with self._noting:
+            if part.noted != part.in_hand:
+                in_hand = part.in_hand
+                await self.commit_now(part)
+                part.noted = in_hand
 
     async def failed(self, work: Work, error: BaseException) -> Outcome | None:
         work.tries += 1
@@ -212,8 +216,8 @@ class Handling:
             self.counts.retried += 1
 
     def _log(self, work: Work, error: BaseException, what: str) -> None:
-        kind = type(error).__name__
-        LOG.warning("%s: %s: %s: %s; %s", self._declared.group, work, kind, error, what)
+        kind, said = type(error).__name__, " ".join(str(error).split())
+        LOG.warning("%s: %s: %s: %s; %s", self._declared.group, name_of(work), kind, said, what)
 
     async def send_result(self, work: Work, result: Any) -> None:
         topic = self._declared.output

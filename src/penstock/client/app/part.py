@@ -24,6 +24,7 @@ class Part:
         "delay",
         "gone",
         "in_hand",
+        "noted",
         "number",
         "origin",
         "outputs",
@@ -53,8 +54,10 @@ class Part:
         """Due, and about to be read again."""
         self.suspicion: Suspicion | None = None
         self.in_hand: InHand | None = None
+        self.noted: InHand | None = None
+        """What is committed of that."""
         self.careful = 0
-        """Records under way that are taken one at a time."""
+        """Records under way that may end the process."""
         self.outputs: list[tuple[int, list[Any]]] = []
         """By offset, what goes into the next transaction."""
         self.backlog: deque[Any] = deque()
@@ -70,7 +73,7 @@ class Part:
 
 
 class Work:
-    __slots__ = ("lane", "message", "offset", "outputs", "part", "tries")
+    __slots__ = ("is_careful", "lane", "message", "offset", "outputs", "part", "tries")
 
     def __init__(self, part: Part, offset: int, message: Any, lane: Hashable) -> None:
         self.part = part
@@ -79,6 +82,8 @@ class Work:
         self.lane = lane
         self.outputs: list[Any] | None = None
         """What it sends, if that goes into a transaction."""
+        self.is_careful = False
+        """Whether it may be what ended the process before."""
         self.tries = 0
         """How often it has failed since it was read."""
 

@@ -60,7 +60,7 @@ class Poller:
         self.ends: dict[tuple[str, int], int] = {}
         """End of each partition, as last heard."""
         self.eofs: dict[tuple[str, int], int] = {}
-        """Where partitions ended, if the consumer is set to tell."""
+        """Where partitions ended when all before was handed over."""
         self.brisk = False
         """Somebody waits for what the thread is called for."""
         self.is_stopping = False

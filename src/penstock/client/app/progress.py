@@ -88,13 +88,19 @@ class Progress:
         self._beyond.add(offset)
         self.next_offset = offset + 1
 
+    def end_at(self, offset: int) -> None:
+        """All before this offset was read: what was no record is passed by."""
+        if not self.opened and self.next_offset < offset:
+            self.next_offset = offset
+            self.is_dirty = True
+
     def commit(self, *, is_open: bool = True, in_hand: InHand | None = None) -> Commit:
         """What to commit now; counts as committed from here on."""
         self.is_dirty = False
         position = self.position
         done = self._beyond | self.known
         text, covered = encode_fitting(done, position) if done else ("", set())
-        hand = f"{in_hand.offset}*{in_hand.times}" if in_hand is not None else ""
+        hand = "" if in_hand is None else str(in_hand)
         state = _OPEN if is_open else _CLOSED
         return Commit(position, f"{_FORM};{state};{hand};{text}", frozenset(covered))
 

@@ -14,6 +14,7 @@ from typing import Any
 from confluent_kafka import TopicPartition
 
 from penstock.client.app.assignment import Assignment
+from penstock.client.app.careful import Careful
 from penstock.client.app.clock import Clock
 from penstock.client.app.commits import Commits, NoCommits, TransactionalCommits
 from penstock.client.app.declaration import Declaration
@@ -31,7 +32,6 @@ from penstock.client.app.waiting import Waiting
 from penstock.client.app.workers import Workers
 
 _DRAIN_STEP_S = 0.005
-_CAREFUL_LANE = "careful"
 
 
 class Runner:
@@ -50,6 +50,7 @@ class Runner:
         self._loop = asyncio.get_running_loop()
         self._assignment = Assignment(declared)
         self._lanes: Lanes[Work] = Lanes(self._assignment.weights)
+        self._careful = Careful(self._assignment, self._lanes, declared.concurrency)
         self._has_one_topic = len(declared.topics) + len(declared.delayed_topics) == 1
         self._taken = 0
         """Records that came from the poller."""
@@ -153,10 +154,11 @@ class Runner:
     def assign(self, parts: Sequence[Assigned]) -> None:
         for each in parts:
             part = self._assignment.add(each)
+            self._poller.eofs.pop(part.place, None)
             if part.suspicion is not None:
                 self.counts.crashes += 1
                 LOG.warning(
-                    "%s: %s-%s was left by a crash; its next records are taken one at a time",
+                    "%s: %s-%s was left by a crash; if it happens again, its cause is looked for",
                     self.declared.group, part.topic, part.partition,
                 )  # fmt: skip
 
@@ -171,6 +173,7 @@ class Runner:
                 self._take_run((topic, partition), batch[start:place])
                 start, topic, partition = place, message.topic(), message.partition()
         self._take_run((topic, partition), batch[start:] if start else batch)
+        self._careful.admit()
         self._workers.wake()
 
     def _take_run(self, place: tuple[str, int], records: Sequence[Any]) -> None:
@@ -202,7 +205,6 @@ class Runner:
             self._lanes.add(work, part.shelf)
         else:
             part.backlog.append(work)
-            self._admit(part)
 
     async def drain(self, places: Sequence[tuple[str, int]], *, lost: bool) -> list[TopicPartition]:
         """Let what is under way finish, or cancel it; the last commits of these partitions."""
@@ -223,6 +225,7 @@ class Runner:
         for slot in self._at_work(parts):
             LOG.warning("%s: %s is cancelled: %s", self.declared.group, slot.work, TAKEN_AWAY)
             slot.cancel(TAKEN_AWAY)
+        self._careful.admit()
         return [each.commit(is_open=False) for each in parts if not each.outputs]
 
     def _at_work(self, parts: set[Part]) -> list[Slot]:
@@ -236,7 +239,7 @@ class Runner:
             self._lanes.release(each, each.part.shelf)
         self._poller.settle(len(gone))
 
-    # --- partitions that start over, or are suspect ------------------------------------------
+    # --- partitions that start over ----------------------------------------------------------
 
     def _start_over(self, part: Part, offset: int) -> Part:
         LOG.warning(
@@ -245,26 +248,10 @@ class Runner:
         )  # fmt: skip
         self._forget(lambda work: work.part is part)
         self._poller.settle(len(part.backlog))
+        self._poller.eofs.pop(part.place, None)
         fresh = self._assignment.anew(part, offset)
         self._quick.start_over(part, fresh)
         return fresh
-
-    def _admit(self, part: Part) -> None:
-        """Under suspicion one record at a time; then all that waited meanwhile."""
-        suspicion = part.suspicion
-        while part.backlog:
-            if suspicion is None or suspicion.is_over:
-                if part.careful:
-                    return
-                part.suspicion = part.in_hand = None
-                self._lanes.add(part.backlog.popleft(), part.shelf)
-            elif part.careful:
-                return
-            else:
-                work = part.backlog.popleft()
-                work.lane = _CAREFUL_LANE
-                part.careful += 1
-                self._lanes.add(work, part.shelf)
 
     # --- what workers leave to others ----------------------------------------------------------
 
@@ -280,21 +267,27 @@ class Runner:
     def admit(self, part: Part, message: Any) -> None:
         self._take_one(part, message)
 
-    def passed(self, part: Part) -> None:
-        part.careful -= 1
-        part.in_hand = None
-        self._admit(part)
-        suspects = (each.suspicion for each in self._assignment.parts.values())
-        self._poller.brisk = any(each is not None for each in suspects)
+    def passed(self, work: Work) -> None:
+        self._careful.passed(work)
+        self._poller.brisk = self._careful.is_needed
         self._workers.wake()
 
     def commit(self) -> None:
         self._workers.committed()
         self._commits.soon()
 
+    def _pass_ends(self) -> None:
+        """Marks of transactions, and records of those that were aborted, count as done."""
+        begun_not = {run.part for run in self._quick.runs}
+        for place, end in self._poller.eofs.items():
+            part = self._assignment.parts.get(place)
+            if part is not None and not (part.waits or part.backlog or part in begun_not):
+                part.progress.end_at(end)
+
     # --- time --------------------------------------------------------------------------------
 
     def _tick(self) -> None:
+        self._pass_ends()
         self.commit()
         self._workers.end_late()
         self._ticker = self._loop.call_later(self.declared.commit_interval_s, self._tick)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from penstock.client.app.declaration import Declaration
@@ -28,15 +28,12 @@ class RunError(ClientError):
 
 
 class RunningApp:
-    def __init__(
-        self, apps: Sequence[App], more: Mapping[str, Any] | None = None, *, static: bool = True
-    ) -> None:
-        """`more` are librdkafka's settings, for all consumers; `static` False: none is static."""
+    def __init__(self, apps: Sequence[App], *, static: bool = True) -> None:
+        """`static` False: none of them is a static member."""
         self.runners: list[Runner] = []
         self.address: tuple[str, int] | None = None
         self.is_ready = asyncio.Event()
         self._apps = apps
-        self._more = dict(more or {})
         self._static = static
         self._outputs: list[Output] = []
         self._instances: list[Instance] = []
@@ -92,7 +89,7 @@ class RunningApp:
                 transactions = Transactions(settings, f"{declared.group}.{own}")
             runner = Runner(
                 declared,
-                consumer_settings(settings, declared, name) | self._more,
+                consumer_settings(settings, declared, name),
                 Handling(declared, output, app.clock, app.claim_check),
                 app.clock,
                 self.fail,
@@ -101,6 +98,7 @@ class RunningApp:
             self.runners.append(runner)
             self._names[runner] = app.name
             runner.start()
+            LOG.info("%s: reads %s", declared.group, ", ".join(declared.topics))
 
     async def _stop(self) -> None:
         await asyncio.gather(*(each.stop() for each in self.runners))
@@ -139,6 +137,8 @@ def consumer_settings(
         # What an aborted transaction left is nobody's business.
         "isolation.level": "read_committed",
         "fetch.wait.max.ms": 100,
+        # Where a partition ends with marks of transactions, nothing else tells that they are read.
+        "enable.partition.eof": True,
     }
     if instance is not None:
         own["group.instance.id"] = instance

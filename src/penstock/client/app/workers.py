@@ -21,6 +21,8 @@ from penstock.client.app.quick import BREATH_S, Quick
 from penstock.client.app.slot import TIME_OUT, Slot
 
 _MISTAKE_MS = 1000
+_PATIENCE_MS = 10_000
+"""For so long a record that failed is waited for by those that are suspect with it."""
 
 
 class Foreman(Protocol):
@@ -30,8 +32,8 @@ class Foreman(Protocol):
     def admit(self, part: Part, message: Any) -> None:
         """Put a record into the lanes."""
 
-    def passed(self, part: Part) -> None:
-        """A record that was taken by itself is through."""
+    def passed(self, work: Work) -> None:
+        """A record that may have ended the process has not."""
 
     def commit(self) -> None: ...
     def fail(self, reason: str) -> None: ...
@@ -209,8 +211,8 @@ class Workers:
         if work.outputs is not None:
             part.outputs.append((work.offset, work.outputs))
         part.progress.finish(work.offset)
-        if part.suspicion is not None:
-            self._foreman.passed(part)
+        if work.is_careful:
+            self._foreman.passed(work)
         self._to_commit -= 1
         if self._to_commit <= 0:
             self._foreman.commit()
@@ -219,5 +221,7 @@ class Workers:
         if outcome.again_ms is None:
             self._lanes.release(work, work.part.shelf)
             self._poller.settle(1)
-        else:
-            self._foreman.again(outcome.again_ms, work)
+            return
+        self._foreman.again(outcome.again_ms, work)
+        if work.is_careful and outcome.again_ms > self._handling.now_ms() + _PATIENCE_MS:
+            self._foreman.passed(work)

@@ -20,6 +20,7 @@ from confluent_kafka import KafkaException
 from penstock.client.database import OwnDatabase, open_database
 from penstock.client.error import ClientError
 from penstock.client.outbox.lookout import Lookout
+from penstock.client.outbox.patience import Patience
 from penstock.client.outbox.progress import ProgressCount, RelayProgress
 from penstock.client.outbox.replication import Replication
 from penstock.client.outbox.sender import DefectiveEventError, ShardSender
@@ -138,11 +139,13 @@ class Relay:
             return
         self._count.claimed(1)
         try:
-            with closing(ShardSender(self._kafka, claim.transactional_id)) as sender:
+            patience = Patience(self._stopping)
+            with closing(ShardSender(self._kafka, claim.transactional_id, patience)) as sender:
                 self._send_all(store, claim, sender)
-            store.release(claim)
         finally:
             self._count.claimed(-1)
+            if self._stopping.is_set():
+                store.release(claim)
 
     def _send_all(self, store: ShardStore, claim: Claim, sender: ShardSender) -> None:
         sent = self._finish_pending(store, claim, sender)

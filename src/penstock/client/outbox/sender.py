@@ -16,10 +16,12 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, Topi
 from penstock.client.error import DeliveryError
 from penstock.client.fatal import fatal_errors_told
 from penstock.client.outbox.event import Event
+from penstock.client.outbox.patience import Patience
 from penstock.client.outbox.shard import Batch
 from penstock.client.session import LOG
 
-_TIMEOUT_S = 30.0
+_FENCE_OFFSET = 1 << 53
+"""Beyond the end of any partition: its group reads nothing, and is never behind."""
 # What is wrong with the record itself: sent again it would be refused again.
 _DEFECTS = (
     KafkaError.MSG_SIZE_TOO_LARGE,
@@ -47,8 +49,11 @@ class _DefectsInBatchError(DeliveryError):
 
 
 class ShardSender:
-    def __init__(self, kafka: Mapping[str, Any], transactional_id: str) -> None:
+    def __init__(
+        self, kafka: Mapping[str, Any], transactional_id: str, patience: Patience | None = None
+    ) -> None:
         self._kafka, self._id = dict(kafka), transactional_id
+        self._patience = patience or Patience()
         self._failed: list[tuple[Event, Any]] = []
         self._producer = self._open()
         self._group_reader = Consumer(_reader_settings(kafka, transactional_id), logger=LOG)
@@ -57,7 +62,7 @@ class ShardSender:
     def _open(self) -> Producer:
         """Takes the transactional id over, and aborts what is open under it."""
         producer = Producer(_producer_settings(self._kafka, self._id), logger=LOG)
-        producer.init_transactions(_TIMEOUT_S)
+        self._patience.wait(producer.init_transactions, finishing=False)
         return producer
 
     def _open_anew(self) -> None:
@@ -68,7 +73,10 @@ class ShardSender:
     def was_sent(self, batch: Batch) -> bool:
         """Asked after the take-over: nothing of the shard is open then."""
         place = TopicPartition(batch.events[0].topic, 0)
-        found = self._group_reader.committed([place], timeout=_TIMEOUT_S)[0]
+        asked = self._patience.wait(
+            lambda step_s: self._group_reader.committed([place], timeout=step_s), finishing=False
+        )
+        found = asked[0]
         if found.error is not None:
             raise KafkaException(found.error)
         return bool(found.offset >= 0 and found.metadata == batch.batch_id)
@@ -91,12 +99,16 @@ class ShardSender:
                 if one_by_one:
                     self._settle(batch, event)
             self._settle(batch, None)
-            fence = TopicPartition(batch.events[0].topic, 0, batch.events[-1].id, batch.batch_id)
-            self._producer.send_offsets_to_transaction([fence], self._group, _TIMEOUT_S)
+            fence = TopicPartition(batch.events[0].topic, 0, _FENCE_OFFSET, batch.batch_id)
+            self._patience.wait(
+                lambda step_s: self._producer.send_offsets_to_transaction(
+                    [fence], self._group, step_s
+                )
+            )
         except (_DefectsInBatchError, DefectiveEventError):
             self._open_anew()
             raise
-        self._producer.commit_transaction(_TIMEOUT_S)
+        self._patience.wait(self._producer.commit_transaction)
 
     def _produce(self, event: Event) -> None:
         while True:
@@ -126,7 +138,7 @@ class ShardSender:
     def _settle(self, batch: Batch, only: Event | None) -> None:
         """Wait for the reports of what was produced, and raise what they say."""
         with fatal_errors_told():
-            left = self._producer.flush(_TIMEOUT_S)
+            left = self._patience.wait_flushed(self._producer.flush)
         if not self._failed:
             if left:
                 raise DeliveryError(f"{batch.events[0].topic}: not acknowledged in time")

@@ -20,7 +20,8 @@ from penstock.testing.port import free_port
 from tests.unit.client.app.app_kit import Target, blocks, wait_until
 
 
-def test_the_test_of_the_page() -> None:
+def test_the_test_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     told: dict[str, Any] = {"__name__": "page"}
     module = type(sys)("page")
     module.__dict__.update(told)
@@ -74,6 +75,8 @@ def test_the_first_ten_minutes(
             return 'penstock_app_dead_letters_total{app="billing",group="billing"' in page
 
         wait_until(counted, "the letter is counted")
+        shop_sells(tmp_path)
+        wait_until(lambda: "charged 12.5 for order 1" in text.read_text(), "the shop's order")
         health = urllib.request.urlopen(f"http://{metrics}/healthz", timeout=30)
         assert health.status == 200
     finally:
@@ -83,6 +86,17 @@ def test_the_first_ten_minutes(
     capsys.readouterr()
     assert main(["dlq", "show", "billing.dead-letters"]) == 0
     assert "ValueError: a negative total" in capsys.readouterr().out
+
+
+def shop_sells(folder: Path) -> None:
+    """The page's outbox: an order and its event in one transaction, and the relay."""
+    (folder / "shop.py").write_text(blocks("docs/applications.md", "python")[1])
+    relay = ["-m", "penstock", "outbox", "relay", "--database", "sqlite:///shop.db", "--once"]
+    for arguments in (["shop.py"], relay):
+        ended = subprocess.run(
+            [sys.executable, *arguments], cwd=folder, capture_output=True, text=True, timeout=120
+        )
+        assert ended.returncode == 0, ended.stderr
 
 
 def test_the_readme() -> None:

@@ -127,6 +127,52 @@ def test_poison_goes_at_once_and_the_record_is_named(target: Target, name: str) 
     assert "value is list, not dict" in letters[b"[]"]["penstock.dlq.message"]
 
 
+def test_what_cannot_be_sent_is_a_failure_of_its_record(
+    target: Target, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A handler returns what has no JSON form, or anything where there is no output."""
+    app, silent = App(name), App(f"{name}-2")
+
+    @app.consumer(name, output=f"{name}.out")
+    async def handle(value: int) -> object:
+        return {value} if value == 1 else value
+
+    @silent.consumer(name)
+    async def handle_silently(value: int) -> int:
+        return value
+
+    target.create_topic(name)
+    with app.test(target) as test, silent.test(target) as other:
+        target.produce(name, ["0", "1", "2"], partition=0)
+        test.settle()
+        other.settle()
+        (letter,) = test.read(f"{name}.dead-letters")
+        assert sorted(each.value or b"" for each in test.read(f"{name}.out")) == [b"0", b"2"]
+        assert other.read(f"{name}-2.dead-letters") == []
+    said = said_by(letter)
+    assert (letter.value, said["penstock.dlq.error"]) == (b"1", "TypeError")
+    assert f"{name}: {name}-0 offset 1: TypeError" in caplog.text
+    assert "handle_silently returned int, and has no output" in caplog.text
+
+
+def test_logs_name_the_record_as_it_was_at_first(
+    target: Target, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    app = App(name)
+
+    @app.consumer(name, retry=Retry("1m", attempts=1))
+    async def handle(value: int) -> None:
+        raise OSError("two\nlines")
+
+    target.create_topic(name)
+    with app.test(target) as test:
+        target.produce(name, ["0"], partition=0)
+        test.finish()
+    assert f"{name}: {name}-0 offset 0: OSError: two lines; again in 1m" in caplog.text
+    dead = f"{name}: {name}-0 offset 0 (retry-1m): OSError: two lines; to the dead letters"
+    assert dead in caplog.text
+
+
 def test_with_order_kept_a_key_waits_and_others_do_not(target: Target, name: str) -> None:
     app = App(name)
     seen: list[str] = []

@@ -151,22 +151,48 @@ def test_with_order_kept_the_delays_pass_in_memory() -> None:
 
 
 def test_the_third_crash_on_one_record_is_its_last() -> None:
-    """A crash raised the suspicion; the process ends twice more with the record in hand."""
-    first = Suspicion(None, window=10)
-    assert first.take(4) == InHand(4, 1)
-    assert first.take(5) == InHand(5, 1)
-    second = Suspicion(InHand(5, 1), window=10)
-    assert second.take(5) == InHand(5, 2)
-    third = Suspicion(InHand(5, 2), window=10)
-    assert third.take(5) is None
-    assert third.take(6) == InHand(6, 1)
+    """One raised the suspicion; the process ends with a group in hand, then with a record of it."""
+    first = Suspicion(None, window=10, group=3)
+    assert first.take([1, 2]) == InHand(1, 2, 1)
+    assert first.has_room
+    assert first.take([4, 5, 6]) == InHand(1, 4, 1)
+    assert not first.has_room
+    first.passed()
+    assert first.take([5, 6, 7]) == InHand(5, 7, 1)
+    second = Suspicion(InHand(5, 7, 1), window=10, group=3)
+    assert second.wants_alone(5)
+    assert second.take([5, 6, 7, 8]) == InHand(5, 5, 2)
+    assert not second.has_room
+    second.passed()
+    assert second.take([6, 7, 8]) == InHand(6, 6, 2)
+    third = Suspicion(InHand(6, 6, 2), window=10, group=3)
+    assert third.take([6, 7, 8]) is None
+    third.passed()
+    assert third.take([7, 8]) == InHand(7, 8, 1)
+
+
+def test_a_record_by_itself_has_as_many_lives_as_one_of_a_group() -> None:
+    assert Suspicion(None, 10, group=1).take([5, 6]) == InHand(5, 5, 1)
+    assert Suspicion(InHand(5, 5, 1), 10, group=1).take([5, 6]) == InHand(5, 5, 2)
+    assert Suspicion(InHand(5, 5, 2), 10, group=1).take([5, 6]) is None
+
+
+@pytest.mark.parametrize("hand", [InHand(5, 5, 2), InHand(5, 70, 1), None])
+def test_what_is_in_hand_is_read_as_it_was_noted(hand: InHand | None) -> None:
+    assert read_note(Progress(5).commit(in_hand=hand).metadata, 5).in_hand == hand
+
+
+def test_a_group_ends_before_what_is_to_be_alone() -> None:
+    suspicion = Suspicion(InHand(5, 7, 1), 10, group=8)
+    assert suspicion.take([1, 5, 6, 7, 8]) == InHand(1, 1, 1)
 
 
 def test_a_suspicion_ends_with_its_window() -> None:
-    suspicion = Suspicion(None, window=2)
-    suspicion.take(0)
+    suspicion = Suspicion(None, window=2, group=1)
+    suspicion.take([0, 1])
+    suspicion.passed()
     assert not suspicion.is_over
-    suspicion.take(1)
+    suspicion.take([1])
     assert suspicion.is_over
 
 

@@ -10,7 +10,7 @@ from contextlib import ExitStack
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 
 from penstock.client import App, Message, Outgoing, Retry
 from tests.unit.client.app.app_kit import Target, wait_until
@@ -262,3 +262,28 @@ def test_a_handler_that_hangs_is_given_up(target: Target, name: str, kind: str) 
     assert (said["penstock.dlq.error"], said["penstock.dlq.attempt"]) == (b"TimeoutError", b"3")
     assert f"{name}-0 offset 0".encode() in (said["penstock.dlq.message"] or b"")
     assert 1 in seen
+
+
+def test_marks_of_transactions_leave_no_lag(target: Target, name: str) -> None:
+    """What ends a transaction is no record, and has an offset all the same."""
+    app = App(name)
+    seen: list[int] = []
+
+    @app.consumer(name, commit_interval="20ms")
+    async def handle(value: int) -> None:
+        seen.append(value)
+
+    target.create_topic(name)
+    servers = {"bootstrap.servers": target.bootstrap_servers}
+    producer = Producer(servers | {"transactional.id": name})
+    producer.init_transactions(30)
+    with app.test(target) as test:
+        for value, is_kept in ((1, True), (2, False), (3, True), (4, False)):
+            producer.begin_transaction()
+            producer.produce(name, str(value))
+            producer.flush(30)
+            end = producer.commit_transaction if is_kept else producer.abort_transaction
+            end(30)
+        test.settle()
+        wait_until(lambda: committed(target, name, name).offset == 8, "all is committed")
+    assert seen == [1, 3]
