@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
-from penstock.cli.doctor.case import Case, Reason, rates_text
+from penstock.cli.doctor.case import Case, Reason, more_members, rates_text
 from penstock.cli.doctor.finding import (
     ADD_PARTITIONS,
     MORE_MEMBERS,
@@ -47,7 +47,8 @@ def producer_surge(case: Case) -> Reason | None:
     first = [
         Advice(
             f"penstock quotas set --client {client} producer_byte_rate={_allowed(case.writers[0])}",
-            "slows it down to where consumers keep up; it loses nothing, and waits",
+            f"slows it down to where consumers keep up, until `penstock quotas unset --client "
+            f"{client}`. It waits meanwhile, {_cost(case.writers[0])}",
         )
         if client
         else Advice(
@@ -56,9 +57,8 @@ def producer_surge(case: Case) -> Reason | None:
             "wait",
         )
     ]
-    spare = case.partition_count - case.readers
-    if spare > 0 and not client:
-        first.append(_more_members(case, spare))
+    if not client:
+        first += more_members(case)
     return Reason(
         Cause.producer_surge,
         f"more is written than before it fell behind, and it is read as fast as then: {who}{what}",
@@ -91,6 +91,12 @@ def _allowed(writer: Writer) -> int:
     return max(int(writer.before_s), int(writer.now_s / 10), 1024)
 
 
+def _cost(writer: Writer) -> str:
+    """Of a quota, to whom it is set."""
+    own = "with all that it writes, also its usual records, " if writer.before_s else ""
+    return f"{own}and gives up what waits longer than its delivery timeout (2 minutes by default)"
+
+
 def _kind(tail: Tail | None) -> tuple[str, tuple[str, ...]]:
     if tail is None:
         return "", ()
@@ -104,7 +110,7 @@ def _kind(tail: Tail | None) -> tuple[str, tuple[str, ...]]:
         return ". The same record again and again: most likely a loop", (seen,)
     if tail.is_backfill:
         return ". Records of the past by their own time stamps: a backfill", (seen,)
-    return "", (seen,)
+    return "", (f"neither a loop nor a backfill: {seen}",)
 
 
 def slow_consumer(case: Case) -> Reason | None:
@@ -113,7 +119,6 @@ def slow_consumer(case: Case) -> Reason | None:
         return None
     if case.trend.consumed_s >= SLOW_SHARE * calm.consumed_s:
         return None
-    spare = case.partition_count - case.readers
     look = Advice(
         "look at what became slower there: their log, what they call, their machine",
         "they are the same consumers as before, and as much is written",
@@ -124,7 +129,7 @@ def slow_consumer(case: Case) -> Reason | None:
         "its consumers have become slower: they read less than before it fell behind, and not "
         "because less is written",
         (_compared(case, calm),),
-        (look, members, *([_more_members(case, spare)] if spare > 0 else [])),
+        (look, members, *more_members(case)),
         (RESTART_ALL, MORE_MEMBERS, ADD_PARTITIONS),
     )
 
@@ -196,13 +201,6 @@ def _by_day(hours: tuple[Moment, ...]) -> list[Moment]:
     for each in hours:
         found[(hours[-1].until_ms - each.until_ms) // (DAY_S * 1000)] = each
     return [found[number] for number in sorted(found, reverse=True)]
-
-
-def _more_members(case: Case, spare: int) -> Advice:
-    return Advice(
-        f"start up to {spare} more member{'' if spare == 1 else 's'}",
-        f"{plural(case.partition_count, 'partition')} are read by {plural(case.readers, 'member')}",
-    )
 
 
 def _compared(case: Case, calm: Calm) -> str:
