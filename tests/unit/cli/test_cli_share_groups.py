@@ -25,8 +25,8 @@ def test_shown_reset_undone_and_deleted(command: Command, topic: str) -> None:
         return AcknowledgeType.ACCEPT if is_done else AcknowledgeType.RELEASE
 
     def row() -> tuple[object, ...]:
-        (one,) = command.run("groups", "describe", topic, "--json").json["partitions"]
-        return one["committed"], one["end"], one["lag"], one["members"]
+        rows = command.run("groups", "describe", topic, "--json").json["partitions"]
+        return tuple(rows[0][each] for each in ("committed", "end", "lag", "members") if rows)
 
     with share_member(command.servers, topic, topic) as one:
         with share_member(command.servers, topic, topic) as other:
