@@ -30,12 +30,19 @@ _QUOTAS: Final = {"fetch": "consumer_byte_rate", "request": "request_percentage"
 
 
 def is_surge(case: Case) -> bool:
-    """More is written than before it fell behind, and it is read as fast as then."""
+    """More is written than before it fell behind, and that is more than what is read less."""
     calm = case.calm
-    if calm is None or not case.trend.is_known:
+    if calm is None or not case.trend.is_known or not _has_grown(case, calm):
         return False
-    grown = case.trend.produced_s > SURGE_FACTOR * calm.produced_s
-    return grown and case.trend.consumed_s >= SLOW_SHARE * calm.consumed_s
+    return case.trend.produced_s - calm.produced_s > calm.consumed_s - case.trend.consumed_s
+
+
+def _has_grown(case: Case, calm: Calm) -> bool:
+    return case.trend.produced_s > SURGE_FACTOR * calm.produced_s
+
+
+def _is_slower(case: Case, calm: Calm) -> bool:
+    return case.trend.consumed_s < SLOW_SHARE * calm.consumed_s
 
 
 def producer_surge(case: Case) -> Reason | None:
@@ -61,11 +68,18 @@ def producer_surge(case: Case) -> Reason | None:
         first += more_members(case)
     return Reason(
         Cause.producer_surge,
-        f"more is written than before it fell behind, and it is read as fast as then: {who}{what}",
+        f"more is written than before it fell behind, and it is read {_pace(case, calm)}: "
+        f"{who}{what}",
         (_compared(case, calm), *evidence, *seen),
         tuple(first),
         (MORE_MEMBERS, ADD_PARTITIONS, RESTART_ALL, TO_END),
     )
+
+
+def _pace(case: Case, calm: Calm) -> str:
+    if _is_slower(case, calm):
+        return "slower than then, which is the smaller part of it"
+    return "as fast as then"
 
 
 def _writers(writers: tuple[Writer, ...]) -> tuple[str, tuple[str, ...], str]:
@@ -117,11 +131,12 @@ def slow_consumer(case: Case) -> Reason | None:
     calm = case.calm
     if calm is None or not case.trend.is_known:
         return None
-    if case.trend.consumed_s >= SLOW_SHARE * calm.consumed_s:
+    if not _is_slower(case, calm):
         return None
     look = Advice(
         "look at what became slower there: their log, what they call, their machine",
-        "they are the same consumers as before, and as much is written",
+        "they are the same consumers as before"
+        + ("; more is written too, which is the smaller part" if _has_grown(case, calm) else ""),
     )
     members = Advice(f"penstock groups members {case.group}", "shows who they are, and where")
     return Reason(
