@@ -148,6 +148,24 @@ def test_one_large_replica_is_not_moved_where_small_ones_do() -> None:
     assert [each.bytes for each in plan.after] == [400, 400]
 
 
+def test_two_replicas_change_places_where_no_single_one_can_go() -> None:
+    """500 and 500 against 300 and 300: whichever 500 goes, the other broker has too much."""
+    held = [partition(f"t:{each}", (1 if each < 2 else 2,)) for each in range(4)]
+    state = cluster(brokers({1: None, 2: None}), *held)
+    state = sized(state, {"t:0": 500, "t:1": 500, "t:2": 300, "t:3": 300})
+    plan = plan_balance(state)
+    assert [each.bytes for each in plan.after] == [800, 800]
+    assert [each.replicas for each in plan.after] == [2, 2]
+    assert len(plan.moves) == 2
+
+
+def test_a_swap_that_copies_much_for_little_is_left() -> None:
+    held = [partition("t:0", (1,)), partition("t:1", (2,))]
+    state = cluster(brokers({1: None, 2: None}), *held, partition("t:2", (1,)))
+    state = sized(state, {"t:0": 1000, "t:1": 820, "t:2": 0})
+    assert [each for each in plan_balance(state, 0.05).moves if state.sizes[each.place]] == []
+
+
 def test_two_replicas_in_one_rack_are_parted_and_an_empty_rack_is_used() -> None:
     racks: dict[int, str | None] = {1: "a", 2: "a", 3: "b", 4: "b"}
     plan = plan_balance(cluster(brokers(racks), partition("t:0", (1, 2))))

@@ -87,16 +87,27 @@ def test_group_without_members(command: Command, old: str) -> None:
 
 @on_penstock
 @pytest.mark.parametrize("protocol", ["classic", "consumer"])
-def test_member_that_does_not_get_past_a_record(command: Command, old: str, protocol: str) -> None:
-    with member(command, old, old, protocol) as consumer:
+def test_member_that_does_not_get_past_a_record(
+    command: Command, topic: str, protocol: str
+) -> None:
+    """It had committed one record, and the bad one is two further on: that one is found, and shown."""
+    command.run("topics", "create", topic, "-p", "1")
+    values = [b"{}"] * 3 + [b"\xff no JSON"] + [b"{}"] * 6
+    producer = Producer({"bootstrap.servers": command.servers})
+    for value in values:
+        producer.produce(topic, value, timestamp=int(time.time() * 1000) - 10 * MINUTE_MS)
+    assert producer.flush(30) == 0
+    commit(command, topic, topic, 1)
+    with member(command, topic, topic, protocol) as consumer:
         read(consumer, 1)
-        code, found = wait_cause(command, old, "stuck")
+        code, found = wait_cause(command, topic, "stuck")
         assert code == 1
-        assert f"{old}-0 stands at offset 1 " in found["evidence"][0]
+        assert f"{topic}-0 stands at offset 1 " in found["evidence"][0]
         shown = found["first"][0]["do"].removeprefix("penstock ").split()
-        assert len(command.run(*shown).lines) == 1
+        (line,) = command.run(*shown).lines
+        assert line.startswith("0:3") and line.endswith("no JSON")
         planned = found["first"][1]["do"].removeprefix("penstock ").split()
-        assert "skips 1 record" in command.run(*planned).out.decode()
+        assert "skips 3 records" in command.run(*planned).out.decode()
 
 
 @on_penstock

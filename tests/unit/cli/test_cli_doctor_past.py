@@ -65,6 +65,19 @@ def test_a_surge_of_all_clients() -> None:
     assert "2 clients (shop, site)" in found.why
 
 
+def test_more_is_written_and_less_is_read_and_the_larger_part_is_named() -> None:
+    """A machine that a surge keeps busy reads more slowly as well."""
+    minutes = [figures(ago, read=600, wrote=600, shop=6000) for ago in range(9, 4, -1)]
+    surge = [(100, 900, 150, 1300)]
+    found = only(diagnose(looked(surge, *minutes, figures(2, lag=2000, shop=90_000))))
+    assert found.cause == Cause.producer_surge
+    assert "slower than then, which is the smaller part" in found.why
+    minutes = [figures(ago) for ago in range(9, 4, -1)]
+    found = only(diagnose(looked([(100, 900, 120, 1220)], *minutes)))
+    assert found.cause == Cause.slow_consumer
+    assert found.first[0].why.endswith("more is written too, which is the smaller part")
+
+
 @pytest.mark.parametrize(
     ("tail", "word"),
     [

@@ -18,6 +18,7 @@ from penstock.cli.doctor.finding import (
     Finding,
     Level,
 )
+from penstock.cli.doctor.head import odd_of
 from penstock.cli.doctor.page import page_document, page_lines
 from penstock.cli.doctor.past import Past
 from penstock.cli.doctor.reader import count_rebalances
@@ -29,12 +30,28 @@ from penstock.cli.operator.state import (
     TopicPartition,
 )
 from penstock.model.sla import SlaKey
+from penstock.records.record import Record
 
 NOW_MS = 1_800_000_000_000
 PASSED_MS = 10_000
 TOPIC = "orders"
 Row = tuple[int, int, int, int]
 """Committed and end at the first look, committed and end at the second."""
+
+
+def share_group(name: str, rows: list[Row], members: int = 1) -> list[GroupLag]:
+    """As `group`, with members that take records one by one; committed is what is done with."""
+    return [
+        replace(
+            look,
+            group=replace(look.group, protocol="share"),
+            partitions=tuple(
+                each._replace(committed=0, waiting=each.lag, owners=look.group.members)
+                for each in look.partitions
+            ),
+        )
+        for look in group(name, rows, members)
+    ]
 
 
 def group(name: str, rows: list[Row], members: int = 1, age_s: float = 600) -> list[GroupLag]:
@@ -55,7 +72,7 @@ def group(name: str, rows: list[Row], members: int = 1, age_s: float = 600) -> l
                 0,
                 row[2 * at + 1],
                 round(NOW_MS - age_s * 1000),
-                owners[index % members] if members else None,
+                tuple(owners[index % members : index % members + 1]) if members else (),
             )
             for index, row in enumerate(rows)
         )
@@ -192,7 +209,7 @@ def test_rebalances_on_a_page_of_metrics() -> None:
 
 def test_topic_that_no_member_reads_any_more() -> None:
     before, after = group("a", SLOW)
-    rows = tuple(each._replace(owner=None) for each in after.partitions)
+    rows = tuple(each._replace(owners=()) for each in after.partitions)
     found = only(diagnose(facts([before, replace(after, partitions=rows)])))
     assert (found.cause, found.level) == (Cause.unassigned, Level.note)
 
@@ -202,7 +219,7 @@ def test_member_stuck_on_one_record() -> None:
     assert found.cause == Cause.stuck
     assert "one record" in found.why
     assert found.evidence[0].startswith("orders-0 stands at offset 7 for 10 s while 53 records")
-    assert found.first[0].do.startswith("penstock consume orders -p 0 --from 7 -n 1")
+    assert found.first[0].do.startswith("penstock consume orders -p 0 --from 7 -n 20")
     assert RESTART_ALL in found.avoid
 
 
@@ -213,6 +230,45 @@ def test_records_that_came_after_the_first_look_are_not_stuck() -> None:
 
 def test_offsets_set_back_are_no_slow_consumer() -> None:
     assert only(diagnose(facts(group("a", [(50, 90, 20, 90)])))).cause == Cause.unknown
+
+
+def record(offset: int, value: bytes | None) -> Record:
+    return Record(offset, 0, b"k", value)
+
+
+def test_the_record_that_is_unlike_the_others_is_named() -> None:
+    rows = [(7, 60, 7, 60), (20, 40, 30, 40)]
+    values = [b'{"n": 1}'] * 12 + [b"\xff no"] + [b'{"n": 2}'] * 20
+    odd = odd_of(record(7 + at, value) for at, value in enumerate(values))
+    assert odd == (19, "bytes, not JSON", 33)
+    found = only(diagnose(replace(facts(group("a", rows)), odd={(TOPIC, 0): odd})))
+    assert "unlike the others is 19" in found.evidence[1]
+    assert [each.do for each in found.first] == [
+        "penstock consume orders -p 0 --from 19 -n 1 -m -k -H",
+        "penstock groups reset a -t orders:0 --to 20 --stop-members --dry-run",
+    ]
+    # Nothing is skipped on the word of a committed offset alone.
+    unknown = only(diagnose(facts(group("a", rows))))
+    assert "--to OFFSET" in unknown.first[1].do
+
+
+def test_records_that_are_all_alike_or_all_different() -> None:
+    assert odd_of(record(at, b"{}") for at in range(50)) is None
+    assert odd_of(record(at, b"{}" if at % 2 else b"text") for at in range(50)) is None
+    assert odd_of([record(0, b"\x00")]) is None
+    values = [b"{}", b"{}", None, b"{}", b"{}", b"{}"]
+    missing = odd_of(record(at, each) for at, each in enumerate(values))
+    assert missing == (2, "without a value, not JSON", 6)
+    sizes = [b"x" * 100] * 9 + [b"x" * 200_000]
+    large = odd_of(record(at, each) for at, each in enumerate(sizes))
+    assert large is not None and large.offset == 9 and "195.3 KiB" in large.how
+
+
+def test_a_group_that_moves_elsewhere_is_stuck_by_itself() -> None:
+    """One partition of three stands still: what all members call is not to blame."""
+    poisoned = group("a", [(7, 60, 7, 60), (20, 40, 30, 40)])
+    found = diagnose(facts(poisoned, group("b", [(9, 60, 9, 60)])))
+    assert causes(found) == [Cause.stuck, Cause.stuck]
 
 
 def test_groups_stuck_at_once_share_something() -> None:
@@ -378,3 +434,18 @@ def test_nothing_that_makes_it_worse_is_proposed() -> None:
     first = [each.do for one in diagnose(known) for each in one.first]
     assert first
     assert not [each for each in first if "restart" in each or "alter" in each]
+
+
+def test_share_groups_are_not_held_up_by_partitions() -> None:
+    found = only(diagnose(facts(share_group("queue", [(100, 900, 150, 1000)], members=3))))
+    assert found.cause == Cause.too_slow
+    assert found.first[0].do == "start more members"
+    assert "50.0" not in found.evidence[0] and "5.0 read" in found.evidence[0]
+    found = only(diagnose(facts(share_group("queue", [(100, 900, 100, 1000)], members=3))))
+    assert found.cause == Cause.stuck
+    assert not [each for each in found.first if "--shift" in each.do]
+    assert found.evidence[1] == "orders-0 has 900 records that wait"
+    assert "--for 60s" in found.evidence[2]
+    found = only(diagnose(facts(share_group("queue", [(100, 900, 850, 1000)], members=3))))
+    assert found.cause == Cause.catching_up
+    assert only(diagnose(facts(share_group("queue", [(1, 9, 1, 9)], 0)))).cause == Cause.no_members

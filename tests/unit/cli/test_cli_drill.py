@@ -1,6 +1,7 @@
-"""Every incident of the drill, with real clients: the doctor names it, and lag falls again.
+"""Every incident of the drill, with real clients on three nodes: the doctor names it, and lag falls
+again.
 
-All of them at once on one broker, each with services of its own: looking at one after the other
+All of them at once on one cluster, each with services of its own: looking at one after the other
 would take minutes.
 """
 
@@ -12,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from penstock.cli.cluster import Cluster
+from penstock.cli.cluster import Cluster as ClusterOfCommands
 from penstock.cli.doctor.finding import Cause
 from penstock.cli.drill.console import Console
 from penstock.cli.drill.drill import Drill
@@ -22,6 +23,7 @@ from penstock.cli.drill.stage import Stage
 from penstock.cli.operator.link import Link
 from penstock.cli.profile import Target
 from penstock.testing.broker import Broker
+from penstock.testing.cluster import Cluster
 from tests.unit.cli.command_server import CommandServer
 from tests.unit.cli.conftest import Command
 
@@ -45,7 +47,7 @@ class Rehearsal:
 
     def __init__(self, command: Command, incident: type[Incident], seed: int) -> None:
         stage = Stage(command.servers, f"{incident.name}-", seed, hurry=20)
-        link = Link(Cluster(Target(command.servers)))
+        link = Link(ClusterOfCommands(Target(command.servers)))
         self.drill = Drill(stage, incident(stage), link, lambda *words: command.run(*words))
         self.causes: set[str] = set()
         self.why = ""
@@ -74,9 +76,14 @@ def command(penstock_factory: Callable[..., Broker], command_server: CommandServ
 
 
 @pytest.fixture
-def rehearsals(command: Command) -> Iterator[dict[str, Rehearsal]]:
+def three(penstock_cluster: Cluster, command_server: CommandServer) -> Command:
+    return Command(penstock_cluster.bootstrap_servers, command_server)
+
+
+@pytest.fixture
+def rehearsals(three: Command) -> Iterator[dict[str, Rehearsal]]:
     found = {
-        name: Rehearsal(command, incident, seed)
+        name: Rehearsal(three, incident, seed)
         for seed, (name, incident) in enumerate(INCIDENTS.items())
     }
     yield found
@@ -92,8 +99,9 @@ def wait_for(is_done: Callable[[], bool], told: Callable[[], object]) -> None:
         assert time.monotonic() < until, told()
 
 
+@pytest.mark.penstock(settings=SETTINGS)
 def test_every_incident_is_found_and_contained(
-    command: Command, rehearsals: dict[str, Rehearsal]
+    three: Command, rehearsals: dict[str, Rehearsal]
 ) -> None:
     everybody = list(rehearsals.values())
     for each in everybody:
@@ -109,7 +117,7 @@ def test_every_incident_is_found_and_contained(
     ]
 
     def look() -> bool:
-        answer = command.try_run("doctor", *groups, "--for", "4s", "--disk", "100", "--json")
+        answer = three.try_run("doctor", *groups, "--for", "4s", "--disk", "100", "--json")
         for each in everybody:
             each.take(answer.json["findings"])
             each.drill.look()

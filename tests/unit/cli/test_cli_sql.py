@@ -209,6 +209,23 @@ def test_faults_of_statements(command: Command, topic: str) -> None:
 
 
 @PENSTOCK_ALONE
+def test_topics_that_differ_in_case_alone(command: Command, topic: str) -> None:
+    low, high = topic, topic.upper()
+    for name, value in ((low, "quiet"), (high, "loud")):
+        command.run("topics", "create", name, "-p", "1")
+        command.run("produce", name, "-k", "a", "-v", value)
+    asked = (
+        f'SELECT a.value || \' \' || b.value AS both FROM "{high}" a JOIN "{low}" b USING (key) '
+        f'WHERE a.key IN (SELECT "{low}".key FROM "{low}") '
+        f'AND EXISTS (SELECT 1 FROM "{high}" WHERE "{high}".value = \'loud\')'
+    )
+    assert json.loads(command.run("sql", "--json", asked).out) == {"both": "loud quiet"}
+    union = f'SELECT value FROM "{low}" UNION ALL SELECT "{high}".value FROM "{high}"'
+    lines = command.run("sql", "--json", union).lines
+    assert sorted(json.loads(line)["value"] for line in lines) == ["loud", "quiet"]
+
+
+@PENSTOCK_ALONE
 def test_forms_of_rows(command: Command, topic: str) -> None:
     command.run("topics", "create", topic, "-p", "1")
     assert topic in command.run("sql", "SHOW TABLES").lines

@@ -13,6 +13,7 @@ from penstock.cli.balance.band import byte_band, count_band
 from penstock.cli.balance.layout import Layout
 from penstock.cli.balance.leader_step import spread_leaders
 from penstock.cli.balance.replica_step import Step, step_by_bytes, step_by_count
+from penstock.cli.balance.replica_swap import swap_by_bytes
 from penstock.cli.operator.plan import Move
 from penstock.cli.operator.state import ClusterState, TopicPartition
 
@@ -62,6 +63,8 @@ def _spread_replicas(layout: Layout, within: float) -> int:
         steps += _take(layout, step)
     while step := step_by_bytes(layout, bytes_band):
         steps += _take(layout, step)
+    while swap := swap_by_bytes(layout, bytes_band):
+        steps += sum(_take(layout, each) for each in swap)
     while step := step_by_count(layout, counts_band, bytes_band):
         steps += _take(layout, step)
     return steps

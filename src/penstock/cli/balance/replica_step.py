@@ -38,9 +38,9 @@ class Pair(NamedTuple):
 
 
 def step_by_bytes(layout: Layout, band: Band) -> Step | None:
-    for pair in _pairs(layout, layout.bytes, band):
+    for pair in pairs_of(layout, layout.bytes, band):
         for place in _by_fit(layout, pair):
-            if layout.may_take(place, pair.giver, pair.taker) and _helps(
+            if layout.may_take(place, pair.giver, pair.taker) and helps(
                 layout.bytes, band, pair, layout.size(place)
             ):
                 return Step(place, pair.giver, pair.taker)
@@ -49,8 +49,8 @@ def step_by_bytes(layout: Layout, band: Band) -> Step | None:
 
 def step_by_count(layout: Layout, band: Band, bytes_band: Band) -> Step | None:
     """Numbers never spoil bytes; the smallest replica goes first."""
-    for pair in _pairs(layout, layout.counts, band):
-        if not _helps(layout.counts, band, pair, 1):
+    for pair in pairs_of(layout, layout.counts, band):
+        if not helps(layout.counts, band, pair, 1):
             continue
         for place in sorted(layout.movable_on(pair.giver), key=_smallest(layout, pair.taker)):
             if layout.may_take(place, pair.giver, pair.taker) and not _spoils(
@@ -64,7 +64,7 @@ def _smallest(layout: Layout, taker: int) -> Callable[[TopicPartition], tuple[ob
     return lambda place: (layout.size(place), layout.of_topic[place.topic, taker], place)
 
 
-def _pairs(layout: Layout, loads: Mapping[int, int], band: Band) -> Iterator[Pair]:
+def pairs_of(layout: Layout, loads: Mapping[int, int], band: Band) -> Iterator[Pair]:
     givers = sorted(layout.brokers, key=lambda each: (-loads[each], each))
     takers = sorted(layout.brokers, key=lambda each: (loads[each], each))
     for giver in givers:
@@ -87,17 +87,17 @@ def _by_fit(layout: Layout, pair: Pair) -> list[TopicPartition]:
     return sorted(layout.movable_on(pair.giver), key=rank)
 
 
-def _helps(loads: Mapping[int, int], band: Band, pair: Pair, weight: int) -> bool:
-    before, after = _outside(loads, band, pair, 0), _outside(loads, band, pair, weight)
+def helps(loads: Mapping[int, int], band: Band, pair: Pair, weight: int) -> bool:
+    before, after = outside(loads, band, pair, 0), outside(loads, band, pair, weight)
     # By more than arithmetic on large numbers is wrong by.
     return after < before * (1 - 1e-9)
 
 
 def _spoils(loads: Mapping[int, int], band: Band, pair: Pair, weight: int) -> bool:
-    before, after = _outside(loads, band, pair, 0), _outside(loads, band, pair, weight)
+    before, after = outside(loads, band, pair, 0), outside(loads, band, pair, weight)
     return after > before * (1 + 1e-9)
 
 
-def _outside(loads: Mapping[int, int], band: Band, pair: Pair, weight: int) -> float:
+def outside(loads: Mapping[int, int], band: Band, pair: Pair, weight: int) -> float:
     giver, taker = loads[pair.giver] - weight, loads[pair.taker] + weight
     return band.outside(giver) + band.outside(taker)

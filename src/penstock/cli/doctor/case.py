@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from penstock.cli.doctor.facts import Glance
 from penstock.cli.doctor.finding import RESTART_ALL, Advice, Cause
+from penstock.cli.doctor.head import Odd
 from penstock.cli.doctor.past import Calm, Moment, Writer
 from penstock.cli.doctor.tail import Tail
 from penstock.cli.doctor.trend import PartitionTrend, Trend
 from penstock.cli.group.order import RankedLag
+from penstock.cli.group.state import Place
+from penstock.cli.output import plural
 from penstock.model.figures import ThrottleFigures
 
 BEHIND_S: Final = 60.0
@@ -32,6 +36,7 @@ class Case:
     writers: tuple[Writer, ...] = ()
     throttled: tuple[ThrottleFigures, ...] = ()
     tail: Tail | None = None
+    odd: Mapping[Place, Odd] = field(default_factory=dict)
 
     @property
     def group(self) -> str:
@@ -51,7 +56,12 @@ class Case:
     @property
     def stuck(self) -> list[PartitionTrend]:
         """Somebody has them, and their offsets stand still."""
-        return [each for each in self.behind if each.is_stuck and each.now.owner is not None]
+        return [each for each in self.behind if each.is_stuck and each.now.owners]
+
+    @property
+    def moves(self) -> bool:
+        """Some of its partitions go on: whatever holds the others up is theirs alone."""
+        return any((each.consumed_s or 0.0) > 0 for each in self.trend.partitions)
 
     @property
     def readers(self) -> int:
@@ -75,6 +85,27 @@ def is_case(row: RankedLag) -> bool:
     if not row.lag.records:
         return False
     return row.seconds is None or row.seconds >= BEHIND_S
+
+
+def more_members(case: Case) -> tuple[Advice, ...]:
+    """Where there are partitions for them."""
+    if case.row.lag.group.is_share:
+        return (
+            Advice(
+                "start more members",
+                "any number of them can work on one partition of a share group",
+            ),
+        )
+    spare = case.partition_count - case.readers
+    if spare <= 0:
+        return ()
+    partitions = plural(case.partition_count, "partition")
+    return (
+        Advice(
+            f"start up to {spare} more member{'' if spare == 1 else 's'}",
+            f"{partitions} are read by {plural(case.readers, 'member')}",
+        ),
+    )
 
 
 def rates_text(case: Case) -> str:

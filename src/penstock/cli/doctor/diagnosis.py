@@ -16,6 +16,7 @@ from penstock.cli.doctor.past_rule import is_surge
 from penstock.cli.doctor.tail import Written
 from penstock.cli.doctor.trend import trend_of
 from penstock.cli.group.order import ranked
+from penstock.cli.group.state import Place
 from penstock.cli.operator.state import name_some
 from penstock.cli.output import plural
 
@@ -49,6 +50,17 @@ def surging(facts: Facts) -> Written:
     }
 
 
+def standing(facts: Facts) -> dict[Place, int]:
+    """Partitions that stand still, and at which offset. Share groups stand at no record."""
+    return {
+        each.place: each.now.committed
+        for case in _cases(facts)
+        if not case.row.lag.group.is_share
+        for each in case.stuck
+        if each.now.committed is not None
+    }
+
+
 def is_wrong(findings: list[Finding]) -> bool:
     return any(each.level != Level.note for each in findings)
 
@@ -70,6 +82,7 @@ def _cases(facts: Facts) -> list[Case]:
             counts.get(row.topic, 0),
             facts.glances.get(name, ()),
             facts.rebalances.get(name, 0),
+            odd=facts.odd,
         )
         cases.append(case if facts.past is None else _with_past(case, facts, facts.past))
     return cases

@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from penstock.cli.doctor.head import Odd
 from penstock.cli.doctor.past import Past
 from penstock.cli.doctor.tail import Tail
-from penstock.cli.group.state import GroupLag
+from penstock.cli.group.state import GroupLag, Place
 from penstock.cli.operator.state import ClusterState
 from penstock.model.sla import Slas
 
@@ -83,6 +84,8 @@ class Facts:
     """None where it is not kept."""
     tails: Mapping[str, Tail] = field(default_factory=dict)
     """Of topics to which more is written than before."""
+    odd: Mapping[Place, Odd] = field(default_factory=dict)
+    """By partition that stands still: a record there that is unlike the others."""
 
     @property
     def passed_s(self) -> float:

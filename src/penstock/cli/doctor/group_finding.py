@@ -9,7 +9,7 @@ from penstock.cli.doctor.case import Case
 from penstock.cli.doctor.finding import RESTART_ALL, Advice, Cause, Finding, Level
 from penstock.cli.doctor.group_rule import find_reason
 from penstock.cli.group.order import RankedLag
-from penstock.cli.group.words import duration
+from penstock.cli.group.words import duration, place_name
 from penstock.cli.operator.state import name_some
 from penstock.cli.output import plural
 
@@ -40,7 +40,7 @@ def group_finding(case: Case) -> Finding:
 
 def _what(row: RankedLag) -> str:
     worst = row.worst
-    where = "" if worst is None else f" (worst: partition {worst.place[1]})"
+    where = "" if worst is None else f" (worst: {place_name(worst.place)})"
     age = f"{duration(row.seconds)} behind" if row.seconds is not None else "behind"
     limit = f", {duration(row.limit_s)} allowed" if row.limit_s is not None else ""
     return (
@@ -59,8 +59,9 @@ def _since_ms(row: RankedLag) -> int | None:
 def shared_finding(stuck: Mapping[str, Case], slow: Mapping[str, Case]) -> Finding | None:
     """Several groups that stand still at once, not at the same record, or have become slower at
     once: what they call is down or slow."""
-    spots = {(each.place, each.now.committed) for case in stuck.values() for each in case.stuck}
-    still = stuck if len(stuck) >= 2 and len(spots) >= 2 else {}
+    whole = {name: case for name, case in stuck.items() if not case.moves}
+    spots = {(each.place, each.now.committed) for case in whole.values() for each in case.stuck}
+    still = whole if len(whole) >= 2 and len(spots) >= 2 else {}
     cases = {**slow, **still} if still or len(slow) >= 2 else {}
     if not cases:
         return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from penstock.cli.doctor.case import Case, Reason, rates_text
+from penstock.cli.doctor.case import Case, Reason, more_members, rates_text
 from penstock.cli.doctor.finding import (
     ADD_PARTITIONS,
     MORE_MEMBERS,
@@ -26,11 +26,13 @@ from penstock.cli.doctor.past_rule import (
     throttled,
 )
 from penstock.cli.doctor.progress_rule import catching_up, skew, stuck_reason
+from penstock.cli.doctor.share_rule import share_is_slow, share_is_stuck
 from penstock.cli.output import plural
 
 
 def find_reason(case: Case) -> Reason:
-    return next(found for rule in RULES if (found := rule(case)) is not None)
+    rules = SHARE_RULES if case.row.lag.group.is_share else RULES
+    return next(found for rule in rules if (found := rule(case)) is not None)
 
 
 def _no_members(case: Case) -> Reason | None:
@@ -88,7 +90,7 @@ def _rebalance_loop(case: Case) -> Reason | None:
 
 
 def _unassigned(case: Case) -> Reason | None:
-    if not case.behind or any(each.now.owner for each in case.behind):
+    if not case.behind or any(each.now.owners for each in case.behind):
         return None
     return Reason(
         Cause.unassigned,
@@ -140,17 +142,12 @@ def _too_slow(case: Case) -> Reason | None:
         if grows
         else "it reads as much as is written and stays behind"
     )
-    spare = case.partition_count - case.readers
-    more = Advice(
-        f"start up to {spare} more member{'' if spare == 1 else 's'}",
-        f"{plural(case.partition_count, 'partition')} are read by {plural(case.readers, 'member')}",
-    )
     watch = Advice(f"penstock groups watch {case.group}", "which partitions, and how fast")
     return Reason(
         Cause.too_slow,
         why,
         (rates_text(case),),
-        (watch, more) if spare > 0 else (watch,),
+        (watch, *more_members(case)),
         (MORE_MEMBERS, ADD_PARTITIONS, RESTART_ALL),
     )
 
@@ -178,3 +175,13 @@ RULES: Final[tuple[Callable[[Case], Reason | None], ...]] = (
     _too_slow,
     _unknown,
 )
+
+SHARE_RULES: Final[tuple[Callable[[Case], Reason | None], ...]] = (
+    _no_members,
+    _unassigned,
+    share_is_stuck,
+    catching_up,
+    share_is_slow,
+    _unknown,
+)
+"""Of groups whose members take records one by one: no partition belongs to one of them."""

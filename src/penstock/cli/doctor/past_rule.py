@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Final
 
-from penstock.cli.doctor.case import Case, Reason, rates_text
+from penstock.cli.doctor.case import Case, Reason, more_members, rates_text
 from penstock.cli.doctor.finding import (
     ADD_PARTITIONS,
     MORE_MEMBERS,
@@ -30,12 +30,19 @@ _QUOTAS: Final = {"fetch": "consumer_byte_rate", "request": "request_percentage"
 
 
 def is_surge(case: Case) -> bool:
-    """More is written than before it fell behind, and it is read as fast as then."""
+    """More is written than before it fell behind, and that is more than what is read less."""
     calm = case.calm
-    if calm is None or not case.trend.is_known:
+    if calm is None or not case.trend.is_known or not _has_grown(case, calm):
         return False
-    grown = case.trend.produced_s > SURGE_FACTOR * calm.produced_s
-    return grown and case.trend.consumed_s >= SLOW_SHARE * calm.consumed_s
+    return case.trend.produced_s - calm.produced_s > calm.consumed_s - case.trend.consumed_s
+
+
+def _has_grown(case: Case, calm: Calm) -> bool:
+    return case.trend.produced_s > SURGE_FACTOR * calm.produced_s
+
+
+def _is_slower(case: Case, calm: Calm) -> bool:
+    return case.trend.consumed_s < SLOW_SHARE * calm.consumed_s
 
 
 def producer_surge(case: Case) -> Reason | None:
@@ -47,7 +54,8 @@ def producer_surge(case: Case) -> Reason | None:
     first = [
         Advice(
             f"penstock quotas set --client {client} producer_byte_rate={_allowed(case.writers[0])}",
-            "slows it down to where consumers keep up; it loses nothing, and waits",
+            f"slows it down to where consumers keep up, until `penstock quotas unset --client "
+            f"{client}`. It waits meanwhile, {_cost(case.writers[0])}",
         )
         if client
         else Advice(
@@ -56,16 +64,22 @@ def producer_surge(case: Case) -> Reason | None:
             "wait",
         )
     ]
-    spare = case.partition_count - case.readers
-    if spare > 0 and not client:
-        first.append(_more_members(case, spare))
+    if not client:
+        first += more_members(case)
     return Reason(
         Cause.producer_surge,
-        f"more is written than before it fell behind, and it is read as fast as then: {who}{what}",
+        f"more is written than before it fell behind, and it is read {_pace(case, calm)}: "
+        f"{who}{what}",
         (_compared(case, calm), *evidence, *seen),
         tuple(first),
         (MORE_MEMBERS, ADD_PARTITIONS, RESTART_ALL, TO_END),
     )
+
+
+def _pace(case: Case, calm: Calm) -> str:
+    if _is_slower(case, calm):
+        return "slower than then, which is the smaller part of it"
+    return "as fast as then"
 
 
 def _writers(writers: tuple[Writer, ...]) -> tuple[str, tuple[str, ...], str]:
@@ -91,6 +105,12 @@ def _allowed(writer: Writer) -> int:
     return max(int(writer.before_s), int(writer.now_s / 10), 1024)
 
 
+def _cost(writer: Writer) -> str:
+    """Of a quota, to whom it is set."""
+    own = "with all that it writes, also its usual records, " if writer.before_s else ""
+    return f"{own}and gives up what waits longer than its delivery timeout (2 minutes by default)"
+
+
 def _kind(tail: Tail | None) -> tuple[str, tuple[str, ...]]:
     if tail is None:
         return "", ()
@@ -104,19 +124,19 @@ def _kind(tail: Tail | None) -> tuple[str, tuple[str, ...]]:
         return ". The same record again and again: most likely a loop", (seen,)
     if tail.is_backfill:
         return ". Records of the past by their own time stamps: a backfill", (seen,)
-    return "", (seen,)
+    return "", (f"neither a loop nor a backfill: {seen}",)
 
 
 def slow_consumer(case: Case) -> Reason | None:
     calm = case.calm
     if calm is None or not case.trend.is_known:
         return None
-    if case.trend.consumed_s >= SLOW_SHARE * calm.consumed_s:
+    if not _is_slower(case, calm):
         return None
-    spare = case.partition_count - case.readers
     look = Advice(
         "look at what became slower there: their log, what they call, their machine",
-        "they are the same consumers as before, and as much is written",
+        "they are the same consumers as before"
+        + ("; more is written too, which is the smaller part" if _has_grown(case, calm) else ""),
     )
     members = Advice(f"penstock groups members {case.group}", "shows who they are, and where")
     return Reason(
@@ -124,7 +144,7 @@ def slow_consumer(case: Case) -> Reason | None:
         "its consumers have become slower: they read less than before it fell behind, and not "
         "because less is written",
         (_compared(case, calm),),
-        (look, members, *([_more_members(case, spare)] if spare > 0 else [])),
+        (look, members, *more_members(case)),
         (RESTART_ALL, MORE_MEMBERS, ADD_PARTITIONS),
     )
 
@@ -196,13 +216,6 @@ def _by_day(hours: tuple[Moment, ...]) -> list[Moment]:
     for each in hours:
         found[(hours[-1].until_ms - each.until_ms) // (DAY_S * 1000)] = each
     return [found[number] for number in sorted(found, reverse=True)]
-
-
-def _more_members(case: Case, spare: int) -> Advice:
-    return Advice(
-        f"start up to {spare} more member{'' if spare == 1 else 's'}",
-        f"{plural(case.partition_count, 'partition')} are read by {plural(case.readers, 'member')}",
-    )
 
 
 def _compared(case: Case, calm: Calm) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from statistics import median
 from typing import Final
 
-from penstock.cli.doctor.case import Case, Reason, rates_text
+from penstock.cli.doctor.case import Case, Reason, more_members, rates_text
 from penstock.cli.doctor.finding import ADD_PARTITIONS, RESTART_ALL, TO_END, Advice, Cause
 from penstock.cli.doctor.trend import PartitionTrend
 from penstock.cli.group.state import Member
@@ -27,6 +27,11 @@ def stuck_reason(case: Case) -> Reason | None:
     evidence = [_stands(each, case.trend.passed_s) for each in stuck[:3]]
     if len(stuck) > 3:
         evidence.append(f"so do {len(stuck) - 3} more")
+    if (odd := case.odd.get(stuck[0].place)) is not None:
+        evidence.append(
+            f"of the next {plural(odd.records, 'record')} there, the first that is unlike the "
+            f"others is {odd.offset}: {odd.how}"
+        )
     if moving:
         evidence.append(f"{plural(len(moving), 'other partition')} of the group moved on")
     if short:
@@ -48,8 +53,8 @@ def stuck_reason(case: Case) -> Reason | None:
 
 
 def _stands(each: PartitionTrend, passed_s: float) -> str:
-    owner = each.now.owner
-    whose = "" if owner is None else f" ({_whose(owner)})"
+    owners = each.now.owners
+    whose = f" ({_whose(owners[0])})" if owners else ""
     return (
         f"{place_name(each.place)} stands at offset {each.now.committed} for {passed_s:.0f} s "
         f"while {plural(each.lag, 'record')} wait{'s' if each.lag == 1 else ''}{whose}"
@@ -63,15 +68,31 @@ def _whose(owner: Member) -> str:
 
 def _unstick(case: Case, stuck: PartitionTrend) -> tuple[Advice, ...]:
     topic, partition = stuck.place
+    show = f"penstock consume {topic} -p {partition} --from"
+    skip = f"penstock groups reset {case.group} -t {topic}:{partition} --to"
+    odd = case.odd.get(stuck.place)
+    if odd is None:
+        return (
+            Advice(
+                f"{show} {stuck.now.committed} -n 20 -m -k -H",
+                "shows what comes next: members commit after several records, so the bad one may "
+                "be some further on; their log says which it is",
+            ),
+            Advice(
+                f"{skip} OFFSET --stop-members --dry-run",
+                "OFFSET is the one after the bad record: keep that one somewhere, then skip it "
+                "without --dry-run",
+            ),
+        )
     return (
         Advice(
-            f"penstock consume {topic} -p {partition} --from {stuck.now.committed} -n 1 -m -k -H",
-            "shows the record; the member's log says what it does with it",
+            f"{show} {odd.offset} -n 1 -m -k -H",
+            "shows that record; the member's log says whether it is the one",
         ),
         Advice(
-            f"penstock groups reset {case.group} -t {topic}:{partition} --shift 1 --stop-members "
-            "--dry-run",
-            "if it is the record: keep it somewhere, then skip this one without --dry-run",
+            f"{skip} {odd.offset + 1} --stop-members --dry-run",
+            "if it is: keep it somewhere, then go on after it without --dry-run; what stands "
+            "before it was dealt with, and only not committed",
         ),
     )
 
@@ -81,11 +102,13 @@ def catching_up(case: Case) -> Reason | None:
     known = [each for each in left if each is not None]
     if not known or len(known) < len(left):
         return None
+    watch = Advice(f"penstock groups watch {case.group}", "see that it goes on")
+    more = more_members(case) if case.row.over_s else ()
     return Reason(
         Cause.catching_up,
         f"it is catching up: done in about {duration(max(known))} at this pace",
         (rates_text(case),),
-        (Advice(f"penstock groups watch {case.group}", "see that it goes on"),),
+        (watch, *more),
         (RESTART_ALL, ADD_PARTITIONS),
     )
 

@@ -10,8 +10,9 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final
 
-from penstock.cli.doctor.diagnosis import surging
+from penstock.cli.doctor.diagnosis import standing, surging
 from penstock.cli.doctor.facts import Controller, Facts, Glance, LogDirSpace, Look
+from penstock.cli.doctor.head import read_odd
 from penstock.cli.doctor.past import Past
 from penstock.cli.doctor.tail import read_tails
 from penstock.cli.failure import Failure
@@ -33,6 +34,7 @@ from penstock.protocol.messages.describe_log_dirs import (
 GLANCE_S: Final = 1.0
 GLANCES_MIN: Final = 4
 TAILS_MAX: Final = 5
+HEADS_MAX: Final = 10
 MINUTES_MS: Final = 3 * HOUR_MS
 HOURS_MS: Final = 14 * 24 * HOUR_MS
 """How far back intervals and hours are read."""
@@ -67,7 +69,12 @@ class Observer:
         past = None if past is None else with_news(self._link, past)
         facts = Facts(before, after, read_slas(self._link), glances, rebalances, past)
         written = dict(islice(surging(facts).items(), TAILS_MAX))
-        return replace(facts, tails=read_tails(self._link, written, after.now_ms))
+        spots = dict(islice(standing(facts).items(), HEADS_MAX))
+        return replace(
+            facts,
+            tails=read_tails(self._link, written, after.now_ms),
+            odd=read_odd(self._link, spots),
+        )
 
     def _look(self, *, times: bool = True) -> tuple[Look, Counts]:
         """Times of records are asked for where findings are made of it: the first look is only to

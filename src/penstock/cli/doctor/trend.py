@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from penstock.cli.group.state import GroupLag, PartitionLag, Place
+
+JITTER: Final = 0.1
+"""Of what is written meanwhile: less than that is not seen as work of a share group."""
 
 
 class PartitionTrend(NamedTuple):
@@ -79,12 +82,23 @@ def _partition(before: PartitionLag | None, now: PartitionLag, passed_s: float) 
     if before is None or passed_s <= 0:
         return PartitionTrend(now, None, None)
     produced_s = _rate(before.end, now.end, passed_s)
-    consumed_s = _rate(before.committed, now.committed, passed_s)
+    consumed_s = _rate(before.done, now.done, passed_s)
+    if consumed_s is not None and now.waiting is not None:
+        consumed_s = _without_jitter(before, now, consumed_s, produced_s or 0.0)
     if consumed_s is not None and (consumed_s < 0 or (consumed_s == 0 and not before.lag)):
         # Its offset was set back; or all was read at the first look, and what came since may
         # still be dealt with.
         consumed_s = None
     return PartitionTrend(now, produced_s, consumed_s)
+
+
+def _without_jitter(
+    before: PartitionLag, now: PartitionLag, consumed_s: float, produced_s: float
+) -> float:
+    """What waits in a share group is counted by its coordinator, a moment before the end of the log
+    is asked for: what was written in between looks like work that was done, or undone."""
+    stands = before.committed == now.committed
+    return 0.0 if stands and consumed_s < JITTER * produced_s else max(consumed_s, 0.0)
 
 
 def _rate(before: int | None, now: int | None, passed_s: float) -> float | None:

@@ -7,11 +7,13 @@ themselves, some seconds later: what is to be changed is changed in between, or 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 from penstock.cli.failure import Failure
 from penstock.cli.group.reader import ClusterReader
+from penstock.cli.group.refusal import HAS_MEMBERS, MembersAlive, check_all, members_alive
+from penstock.cli.group.share_change import set_share_offsets
 from penstock.cli.group.state import Group, Member, Place
 from penstock.cli.operator.link import check
 from penstock.model.error import ErrorCode
@@ -37,6 +39,10 @@ from penstock.protocol.messages.offset_delete import (
     OffsetDeleteRequestTopic,
     OffsetDeleteResponse,
 )
+from penstock.protocol.messages.share_group_heartbeat import (
+    ShareGroupHeartbeatRequest,
+    ShareGroupHeartbeatResponse,
+)
 from penstock.protocol.messages.streams_group_heartbeat import (
     StreamsGroupHeartbeatRequest,
     StreamsGroupHeartbeatResponse,
@@ -45,25 +51,14 @@ from penstock.protocol.messages.streams_group_heartbeat import (
 _COMMIT_VERSION: Final = 9
 """The last that calls topics by name."""
 _LEAVE: Final = -1
+"""The epoch of a member that leaves for good."""
 _HEARTBEATS: Final[Mapping[str, tuple[type[Any], type[Any]]]] = {
     "consumer": (ConsumerGroupHeartbeatRequest, ConsumerGroupHeartbeatResponse),
     "streams": (StreamsGroupHeartbeatRequest, StreamsGroupHeartbeatResponse),
+    "share": (ShareGroupHeartbeatRequest, ShareGroupHeartbeatResponse),
 }
 """By the protocol of the group: what a member says, a last time, and what it hears."""
-"""The epoch of a member that leaves for good."""
 _TRIES: Final = 5
-_HAS_MEMBERS: Final = (
-    ErrorCode.UNKNOWN_MEMBER_ID,
-    ErrorCode.ILLEGAL_GENERATION,
-    ErrorCode.REBALANCE_IN_PROGRESS,
-    ErrorCode.STALE_MEMBER_EPOCH,
-    ErrorCode.NON_EMPTY_GROUP,
-    ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC,
-)
-
-
-class MembersAlive(Failure):
-    """The group has members, and so nothing was changed."""
 
 
 def set_offsets(
@@ -72,13 +67,15 @@ def set_offsets(
     """All of them, in one request; None deletes one. MembersAlive where there are members."""
     for left in reversed(range(_TRIES)):
         coordinator = reader.coordinator_of(name)
-        if stop_members:
-            group = reader.find(name)
-            if group is not None:
-                tell_to_leave(reader, group)
+        group = reader.find(name)
+        if stop_members and group is not None:
+            tell_to_leave(reader, group)
         try:
-            _commit(reader, coordinator, name, offsets)
-            _delete(reader, coordinator, name, offsets)
+            if group is not None and group.is_share:
+                set_share_offsets(reader, group, offsets)
+            else:
+                _commit(reader, coordinator, name, offsets)
+                _delete(reader, coordinator, name, offsets)
             return
         except MembersAlive:
             if not stop_members or not left:
@@ -97,11 +94,9 @@ def tell_to_leave(reader: ClusterReader, group: Group) -> None:
     beat, beaten = _HEARTBEATS.get(group.protocol, _HEARTBEATS["consumer"])
     for each in group.members:
         if not each.is_classic:
+            instance = {} if group.is_share else {"instance_id": each.instance_id}
             leave = beat(
-                group_id=group.name,
-                member_id=each.member_id,
-                member_epoch=_LEAVE,
-                instance_id=each.instance_id,
+                group_id=group.name, member_id=each.member_id, member_epoch=_LEAVE, **instance
             )
             left = connection.call(leave, beaten)
             if left.error_code != ErrorCode.UNKNOWN_MEMBER_ID:
@@ -136,7 +131,7 @@ def _commit(
     )
     connection = reader.connection(coordinator)
     answer = connection.call(request, OffsetCommitResponse, _COMMIT_VERSION)
-    _check_all(
+    check_all(
         name,
         (
             (topic.name, each.partition_index, each.error_code)
@@ -163,31 +158,16 @@ def _delete(
         ],
     )
     answer = reader.connection(coordinator).call(request, OffsetDeleteResponse)
-    if answer.error_code in _HAS_MEMBERS:
+    if answer.error_code in HAS_MEMBERS:
         raise members_alive(name)
     check(answer.error_code, what=f"group {name}")
-    _check_all(
+    check_all(
         name,
         (
             (topic.name, each.partition_index, each.error_code)
             for topic in answer.topics
             for each in topic.partitions
         ),
-    )
-
-
-def _check_all(name: str, codes: Iterable[tuple[str, int, int]]) -> None:
-    for topic, partition, code in codes:
-        if code in _HAS_MEMBERS:
-            raise members_alive(name)
-        check(code, what=f"group {name}, {topic}-{partition}")
-
-
-def members_alive(name: str, count: int = 0) -> MembersAlive:
-    who = f"{count} member{'s' if count != 1 else ''}" if count else "members"
-    return MembersAlive(
-        f"group {name} has {who}, who would go on from where they are; stop them first, or add "
-        "--stop-members: they leave, the offsets are set, and they join again"
     )
 
 

@@ -137,7 +137,7 @@ def _carry_out(
     asked: tuple[bool, bool, bool, bool],
 ) -> None:
     """Show, ask, do. Without a reason it is an undo, which is not undone."""
-    from penstock.cli.group.change import members_alive
+    from penstock.cli.group.refusal import members_alive
     from penstock.cli.group.reset import changes
 
     stop_members, dry_run, yes, as_json = asked
@@ -187,7 +187,8 @@ def _change(
     reader: ClusterReader, name: str, moved: Plan, why: str | None, stop_members: bool
 ) -> None:
     """Former offsets are kept before anything changes, so that no change is without a way back."""
-    from penstock.cli.group.change import MembersAlive, set_offsets
+    from penstock.cli.group.change import set_offsets
+    from penstock.cli.group.refusal import MembersAlive
     from penstock.cli.group.undo import FormerOffsets, forget_last, remember
 
     if why is not None:
@@ -250,6 +251,12 @@ def _findings(
         raise UsageFailure(f"--reset takes earliest, latest or none, not {policy!r}")
     with ClusterReader(_link(ctx)) as reader:
         group = reader.find(name)
+        if group is not None and group.is_share:
+            raise Failure(
+                f"{name} is a share group: it begins where its own setting "
+                "share.auto.offset.reset says, and any number of members may work on a partition; "
+                "`penstock groups describe` shows where it is"
+            )
         rows = rows_of_topics(reader, group, topics)
         wanted = topics or sorted({each.place[0] for each in rows})
         if not wanted:

@@ -9,6 +9,7 @@ from penstock.model.error import ProtocolError
 from penstock.protocol.codec import decode
 from penstock.protocol.messages import consumer_group_describe as consumer
 from penstock.protocol.messages import describe_groups as classic
+from penstock.protocol.messages import share_group_describe as share
 from penstock.protocol.messages import streams_group_describe as streams
 from penstock.protocol.messages.records.consumer_protocol_assignment import (
     ConsumerProtocolAssignment,
@@ -60,6 +61,34 @@ def streams_group(described: streams.DescribedGroup, broker: int) -> Group:
         broker,
         "sticky",
         tuple(_streams_member(each, sources) for each in described.members),
+    )
+
+
+def share_group(described: share.DescribedGroup, broker: int) -> Group:
+    return Group(
+        described.group_id,
+        "share",
+        described.group_state,
+        broker,
+        described.assignor_name,
+        tuple(_share_member(each) for each in described.members),
+    )
+
+
+def _share_member(member: share.Member) -> Member:
+    places = (
+        (topic.topic_name, partition)
+        for topic in member.assignment.topic_partitions
+        for partition in topic.partitions
+    )
+    return Member(
+        member.member_id,
+        None,
+        member.client_id,
+        member.client_host,
+        tuple(member.subscribed_topic_names),
+        tuple(sorted(places)),
+        is_classic=False,
     )
 
 

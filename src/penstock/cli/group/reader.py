@@ -12,8 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final, TypeVar
 
 from penstock.cli.failure import Failure
-from penstock.cli.group.description import classic_group, consumer_group, streams_group
+from penstock.cli.group.description import (
+    classic_group,
+    consumer_group,
+    share_group,
+    streams_group,
+)
 from penstock.cli.group.record_time import read_times
+from penstock.cli.group.share_progress import Progress, read_share_progress
 from penstock.cli.group.state import Group, GroupLag, PartitionLag, Place
 from penstock.cli.leader_call import (
     EARLIEST,
@@ -45,6 +51,10 @@ from penstock.protocol.messages.offset_fetch import (
     OffsetFetchRequestGroup,
     OffsetFetchResponse,
 )
+from penstock.protocol.messages.share_group_describe import (
+    ShareGroupDescribeRequest,
+    ShareGroupDescribeResponse,
+)
 from penstock.protocol.messages.streams_group_describe import (
     StreamsGroupDescribeRequest,
     StreamsGroupDescribeResponse,
@@ -55,9 +65,9 @@ Offsets = Mapping[Place, int]
 OFFSET_FETCH_VERSION: Final = 9
 """The last that calls topics by name."""
 GROUPS_AT_ONCE: Final = 200
-KINDS: Final = ("", "consumer", "streams")
-"""Protocol types of consumers and of Kafka Streams; groups of Kafka Connect and others have no
-offsets here. A group that only ever had offsets has none."""
+KINDS: Final = ("", "consumer", "share", "streams")
+"""Protocol types of consumers, of share consumers and of Kafka Streams; groups of Kafka Connect and
+others have no offsets here. A group that only ever had offsets has none."""
 _RETRY_S: Final = 0.2
 _LOADING: Final = (
     ErrorCode.COORDINATOR_NOT_AVAILABLE,
@@ -150,6 +160,8 @@ class ClusterReader:
                     found += self._describe_classic(broker, names)
                 elif protocol == "streams":
                     found += self._describe_streams(broker, names)
+                elif protocol == "share":
+                    found += self._describe_share(broker, names)
         return sorted(found, key=lambda each: each.name)
 
     def _describe_classic(self, broker: int, names: list[str]) -> list[Group]:
@@ -171,6 +183,11 @@ class ClusterReader:
         answer = self.connection(broker).call(request, StreamsGroupDescribeResponse)
         return [streams_group(each, broker) for each in answer.groups if not each.error_code]
 
+    def _describe_share(self, broker: int, names: list[str]) -> list[Group]:
+        request = ShareGroupDescribeRequest(group_ids=names)
+        answer = self.connection(broker).call(request, ShareGroupDescribeResponse)
+        return [share_group(each, broker) for each in answer.groups if not each.error_code]
+
     def coordinator_of(self, name: str) -> int:
         """Also of a group that there is not yet."""
         deadline = time.monotonic() + self.link.timeout_s
@@ -186,16 +203,28 @@ class ClusterReader:
     # Offsets
 
     def committed(self, groups: Iterable[Group]) -> dict[str, Offsets]:
-        found: dict[str, Offsets] = {}
-        by_broker: dict[int, list[str]] = defaultdict(list)
+        """Of share groups, the first record of each partition that is not done with."""
+        return {
+            name: {place: each.offset for place, each in places.items()}
+            for name, places in self._progress(groups).items()
+        }
+
+    def _progress(self, groups: Iterable[Group]) -> dict[str, dict[Place, Progress]]:
+        found: dict[str, dict[Place, Progress]] = {}
+        by_kind: dict[tuple[int, bool], list[str]] = defaultdict(list)
         for each in groups:
-            by_broker[each.coordinator].append(each.name)
-        for broker, names in by_broker.items():
+            by_kind[each.coordinator, each.is_share].append(each.name)
+        for (broker, is_share), names in by_kind.items():
             for some in _chunks(names):
-                found.update(self._committed_at(broker, some))
+                if is_share:
+                    found.update(read_share_progress(self.connection(broker), some))
+                else:
+                    found.update(self._committed_at(broker, some))
         return found
 
-    def _committed_at(self, broker: int, names: list[str]) -> Iterator[tuple[str, Offsets]]:
+    def _committed_at(
+        self, broker: int, names: list[str]
+    ) -> Iterator[tuple[str, dict[Place, Progress]]]:
         request = OffsetFetchRequest(
             groups=[OffsetFetchRequestGroup(group_id=name, topics=None) for name in names]
         )
@@ -206,7 +235,7 @@ class ClusterReader:
             yield (
                 group.group_id,
                 {
-                    (topic.name, each.partition_index): each.committed_offset
+                    (topic.name, each.partition_index): Progress(each.committed_offset)
                     for topic in group.topics
                     for each in topic.partitions
                     if not each.error_code and each.committed_offset >= 0
@@ -227,32 +256,33 @@ class ClusterReader:
     ) -> list[GroupLag]:
         """Without the times of records, or the beginnings of logs, for who does not need them."""
         groups = list(groups)
-        committed = self.committed(groups)
-        places = {group.name: _places(group, committed.get(group.name, {})) for group in groups}
+        progress = self._progress(groups)
+        places = {group.name: _places(group, progress.get(group.name, {})) for group in groups}
         everything = {place for some in places.values() for place in some}
         begin = self.starts(everything) if starts else {}
         ends = self.ends(everything)
         behind = [
-            (place, offset)
-            for offsets in committed.values()
-            for place, offset in offsets.items()
-            if offset < ends.get(place, offset)
+            (place, each.offset)
+            for made in progress.values()
+            for place, each in made.items()
+            if each.offset < ends.get(place, each.offset)
         ]
         at = read_times(self.link, self.leaders, behind) if times else {}
         now_ms = int(time.time() * 1000)
 
         def row(group: Group, place: Place) -> PartitionLag:
-            offset = committed.get(group.name, {}).get(place)
-            spot = None if offset is None else (place, offset)
+            made = progress.get(group.name, {}).get(place)
+            spot = None if made is None else (place, made.offset)
             unread_ms = None if spot is None else at.get(spot)
             return PartitionLag(
                 place,
-                offset,
+                None if made is None else made.offset,
                 begin.get(place),
                 ends.get(place),
                 unread_ms,
-                group.owner_of(place),
+                group.owners_of(place),
                 has_only_markers=spot in at and unread_ms is None,
+                waiting=None if made is None else made.waiting,
             )
 
         return [
@@ -261,7 +291,7 @@ class ClusterReader:
         ]
 
 
-def _places(group: Group, committed: Offsets) -> list[Place]:
+def _places(group: Group, committed: Mapping[Place, Progress]) -> list[Place]:
     """Those that it has committed, and those that its members have."""
     assigned = {place for member in group.members for place in member.assigned}
     return sorted(assigned | set(committed))

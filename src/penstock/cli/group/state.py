@@ -25,7 +25,7 @@ class Member(NamedTuple):
 class Group:
     name: str
     protocol: str
-    """`classic`, `consumer` (KIP-848) or `streams` (KIP-1071)."""
+    """`classic`, `consumer` (KIP-848), `streams` (KIP-1071) or `share` (KIP-932)."""
     state: str
     coordinator: int
     assignor: str = ""
@@ -37,8 +37,14 @@ class Group:
     def is_empty(self) -> bool:
         return not self.members
 
-    def owner_of(self, place: Place) -> Member | None:
-        return next((each for each in self.members if place in each.assigned), None)
+    @property
+    def is_share(self) -> bool:
+        """Its members take records one by one: any number of them work on a partition."""
+        return self.protocol == "share"
+
+    def owners_of(self, place: Place) -> tuple[Member, ...]:
+        """One at most, but for share groups."""
+        return tuple(each for each in self.members if place in each.assigned)
 
 
 class PartitionLag(NamedTuple):
@@ -46,22 +52,33 @@ class PartitionLag(NamedTuple):
 
     place: Place
     committed: int | None
-    """None where the group has no offset: `auto.offset.reset` will decide."""
+    """None where the group has no offset: `auto.offset.reset` will decide. Of a share group the
+    first record that is not done with."""
     start: int | None
     end: int | None
     """The high watermark, None where nobody could be asked."""
     unread_ms: int | None = None
     """The time of the oldest record not consumed yet."""
-    owner: Member | None = None
+    owners: tuple[Member, ...] = ()
     has_only_markers: bool = False
     """What is left to read are markers of transactions: no record waits."""
+    waiting: int | None = None
+    """Records not done with, where brokers count them: of share groups, which finish records out
+    of order."""
 
     @property
     def lag(self) -> int | None:
-        """As `kafka-consumer-groups` counts it."""
+        """As `kafka-consumer-groups` and `kafka-share-groups` count it."""
         if self.committed is None or self.end is None:
             return None
-        return self.end - self.committed
+        return self.end - self.committed if self.waiting is None else self.waiting
+
+    @property
+    def done(self) -> int | None:
+        """Moves on by one with each record that is done with."""
+        if self.waiting is None or self.end is None:
+            return self.committed
+        return self.end - self.waiting
 
     def lag_s(self, now_ms: int) -> float | None:
         """None where it is not known: no offset, or records without times."""

@@ -24,7 +24,7 @@ def lag_rows(lag: GroupLag) -> list[tuple[Cell, ...]]:
             each.end,
             each.lag,
             duration(each.lag_s(lag.now_ms)),
-            None if each.owner is None else _short(each.owner),
+            _whose(each),
         )
         for each in lag.partitions
     ]
@@ -53,9 +53,16 @@ def _partition_document(row: PartitionLag, now_ms: int) -> dict[str, Any]:
         "end": row.end,
         "lag": row.lag,
         "lag_seconds": row.lag_s(now_ms),
-        "member": None if row.owner is None else row.owner.member_id,
-        "host": None if row.owner is None else row.owner.host,
+        "member": row.owners[0].member_id if len(row.owners) == 1 else None,
+        "host": row.owners[0].host if len(row.owners) == 1 else None,
+        "members": len(row.owners),
     }
+
+
+def _whose(row: PartitionLag) -> str | None:
+    if len(row.owners) > 1:
+        return plural(len(row.owners), "member")
+    return _short(row.owners[0]) if row.owners else None
 
 
 def _short(member: Member) -> str:
@@ -99,7 +106,7 @@ def _by_member(lag: GroupLag) -> list[tuple[Member, GroupLag]]:
             member,
             GroupLag(
                 lag.group,
-                tuple(each for each in lag.partitions if each.owner == member),
+                tuple(each for each in lag.partitions if member in each.owners),
                 lag.now_ms,
             ),
         )

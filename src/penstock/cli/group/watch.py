@@ -61,12 +61,20 @@ def rate_rows(before: GroupLag | None, lag: GroupLag) -> list[tuple[Cell, ...]]:
             each.end,
             each.lag,
             duration(each.lag_s(lag.now_ms)),
-            rate(each.committed, old.committed if old else None),
+            rate(each.done, _done_before(each, old)),
             rate(each.end, old.end if old else None),
         )
         for each in lag.partitions
         for old in [earlier.get(each.place)]
     ]
+
+
+def _done_before(row: PartitionLag, old: PartitionLag | None) -> int | None:
+    """Of share groups what waits and the end are not counted at one moment: none of them goes
+    back."""
+    if old is None or old.done is None or row.waiting is None or row.done is None:
+        return None if old is None else old.done
+    return min(old.done, row.done)
 
 
 def watch_all(

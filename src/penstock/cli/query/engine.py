@@ -19,7 +19,7 @@ from penstock.cli.failure import Failure, UsageFailure
 from penstock.cli.interrupt import check_interrupt
 from penstock.cli.leader_call import read_metadata
 from penstock.cli.operator.link import Link
-from penstock.cli.query.statement import parse
+from penstock.cli.query.statement import parse, renamed, table_names
 from penstock.cli.query.topic import TopicTable
 
 _ROWS: Final = 1000
@@ -68,7 +68,9 @@ class SqlEngine:
         if parsed.lists_tables:
             names = [*(each.name for each in TABLES), *sorted(self._there())]
             return Answer(["name"], iter([[(name,) for name in names]]))
-        self._make(parsed.names)
+        others = self._make(parsed.names)
+        if others:
+            statement = renamed(self._connection, parsed, others)
         try:
             result = self._connection.execute(statement)
         except duckdb.Error as error:
@@ -87,7 +89,8 @@ class SqlEngine:
                 return
             yield part
 
-    def _make(self, names: list[str]) -> None:
+    def _make(self, names: list[str]) -> dict[str, str]:
+        """What tables are called that cannot have their topic's name."""
         catalog = [CATALOG[name.lower()] for name in names if name.lower() in CATALOG]
         if catalog:
             from penstock.cli.query.live import read_live
@@ -97,9 +100,11 @@ class SqlEngine:
         topics = [name for name in names if name.lower() not in CATALOG]
         if topics:
             self._check(topics)
-        for name in topics:
-            self.topics[name] = TopicTable(self._link, name, self._late_ms)
-            self._connection.register(name, self.topics[name])
+        names_here = table_names(topics)
+        for topic, name in names_here.items():
+            self.topics[topic] = TopicTable(self._link, topic, self._late_ms)
+            self._connection.register(name, self.topics[topic])
+        return {topic: name for topic, name in names_here.items() if topic != name}
 
     def _check(self, topics: list[str]) -> None:
         there = self._there()

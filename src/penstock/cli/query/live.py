@@ -29,7 +29,9 @@ def read_live(link: Link, wanted: Collection[CatalogTable]) -> dict[CatalogTable
         tables |= MetadataReader(link).look().tables
     if not set(wanted).isdisjoint(OF_GROUPS):
         with ClusterReader(link) as reader:
-            groups = reader.described(reader.listed())
+            # Members of share groups take records, not partitions: there is nothing to assign.
+            listed = [each for each in reader.listed() if not each.is_share]
+            groups = reader.described(listed)
             tables |= _group_rows(groups)
             if PARTITION_ASSIGNMENT in wanted or PARTITION_LAG in wanted:
                 tables |= _partition_rows(reader.lags(groups, times=PARTITION_LAG in wanted))
@@ -61,7 +63,7 @@ def _partition_rows(lags: Collection[GroupLag]) -> dict[CatalogTable, Rows]:
     for group in lags:
         for each in group.partitions:
             key = (group.group.name, *each.place)
-            owner = None if each.owner is None else each.owner.member_id
+            owner = each.owners[0].member_id if each.owners else None
             places[key] = (*key, owner, each.committed or 0)
             if each.committed is not None:
                 lag = None if each.lag is None else max(each.lag, 0)
