@@ -1,7 +1,7 @@
 """A pipeline whose outputs share a query, in a process that is killed in the middle of a batch.
 
-`python -m tests.pipelines.mined_program <servers> <folder>` writes what the topic `source` holds. The
-first time, everything that belongs to it dies after some of the sinks have written.
+`python -m tests.pipelines.mined_program <servers> <folder>` writes what the topic `source` holds.
+The first time, everything that belongs to it dies after some of the sinks have written.
 """
 
 from __future__ import annotations

@@ -17,7 +17,6 @@ from penstock.pipelines.keyed import preparation
 from penstock.pipelines.keyed.claim import Claim, end_transactions
 from penstock.pipelines.keyed.figure import Figures
 from penstock.pipelines.keyed.history import KeyedHistory
-from penstock.pipelines.keyed.place import require_states_here
 from penstock.pipelines.keyed.query import (
     Scratch,
     Span,
@@ -28,6 +27,7 @@ from penstock.pipelines.keyed.query import (
 )
 from penstock.pipelines.keyed.redistribution import distributed_over, redistribute
 from penstock.pipelines.keyed.report import ReportReader, reports_of
+from penstock.pipelines.keyed.state_place import require_states_here
 from penstock.pipelines.run.bound import Bound, settle
 from penstock.pipelines.run.failure import LACKING, backoff_s, one_line
 from penstock.pipelines.run.group_member import GroupMember
