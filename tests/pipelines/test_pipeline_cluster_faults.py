@@ -20,7 +20,7 @@ from tests.pipelines.spark_cluster import BRIEF_EXECUTORS, SparkCluster, driver
 from tests.pipelines.test_pipeline_cli import order, write_shop
 from tests.pipelines.test_pipeline_cluster import COMMITTED, all_of, keys
 
-pytestmark = [pytest.mark.java, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.java, pytest.mark.timeout(5400)]
 # Executors come and go by themselves, and slow tasks are started a second time.
 RESTLESS = {
     "spark.dynamicAllocation.enabled": "true",
