@@ -2,10 +2,11 @@
 
     python -m tools.pipeline_kill --driver-kills 20 --worker-kills 60
 
-Four queries share one Spark driver: a copy and a windowed count through the exactly-once sink, and
-the same copy through Spark's own sink and through transactions without the fence. Exit code 0 when
-every record of the first two came exactly once (the copy in order per key) and the others show
-that the kills would have done harm.
+Five queries share one Spark driver: a copy and a windowed count through the exactly-once sink, a
+pipeline that writes every record to a topic and to tables of Iceberg, Delta and Parquet, and the
+copy through Spark's own sink and through transactions without the fence. Exit code 0 when every
+record of the first three came exactly once (in topics in order per key) and the others show that
+the kills would have done harm.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import signal
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -26,7 +28,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from tools.apache_kafka import ApacheKafka
 from tools.penstock_broker import Penstock
-from tools.sink_kill.check import Row, copy_differences, count_differences
+from tools.sink_kill.check import Row, copy_differences, count_differences, differences
 from tools.sink_kill.fire import Fire, Plan, Toll
 from tools.sink_kill.job import (
     COPY,
@@ -38,6 +40,7 @@ from tools.sink_kill.job import (
     UNFENCED,
     WINDOW_S,
 )
+from tools.sink_kill.split import SPLIT, TABLES, rows_in
 
 KEYS = 97
 CONTROLS = (PLAIN, UNFENCED)
@@ -66,6 +69,9 @@ def run(bootstrap: str, folder: Path, plan: Plan, records: int, jobs: Sequence[s
                 else copy_differences(sent, found)
             )
             outcome.differences[job] = list(wrong)
+        for table in TABLES if SPLIT in jobs else ():
+            wrong = differences(Counter(sent), Counter(rows_in(folder, table)))
+            outcome.differences[table] = list(wrong)
         return outcome
     finally:
         reader.close()
@@ -163,7 +169,7 @@ def main() -> int:
     for job, wrong in outcome.differences.items():
         print(f"{job}: {len(wrong)} differences", *wrong[:5], sep="\n    ")
     harmless = [job for job in CONTROLS if outcome.differences.get(job) == []]
-    broken = [job for job in (COPY, COUNT) if outcome.differences.get(job)]
+    broken = [each for each, wrong in outcome.differences.items() if wrong and each not in CONTROLS]
     return 1 if broken or harmless else 0
 
 
@@ -174,7 +180,7 @@ def _parse() -> argparse.Namespace:
     parser.add_argument("--worker-kills", type=int, default=60)
     parser.add_argument("--records", type=int, default=400_000)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 30))
-    every = [COPY, COUNT, PLAIN, UNFENCED]
+    every = [COPY, COUNT, SPLIT, PLAIN, UNFENCED]
     parser.add_argument("--jobs", nargs="+", choices=every, default=every)
     return parser.parse_args()
 

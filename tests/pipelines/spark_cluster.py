@@ -18,8 +18,8 @@ import pyspark
 from tools.detector import descendants, wait_gone
 
 SPARK_HOME = Path(pyspark.__file__).parent
-START_S = 120.0
-RUN_S = 600.0
+START_S = 600.0
+RUN_S = 1800.0
 # They do little or live for a moment: they should start soon and take no core for themselves.
 LIGHT_JVM = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 BRIEF_EXECUTORS = ("--set", f"spark.executor.extraJavaOptions={LIGHT_JVM}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import signal
+import time
 from collections import Counter
 from collections.abc import Callable
 from functools import partial
@@ -13,11 +14,13 @@ from typing import Any
 import pytest
 from pyarrow import parquet
 
+from penstock.cli.saga_funnel import read_found
+from penstock.pipelines.jobs.saga.job import NOTIFIED, STEPS
 from tests.pipelines.spark_cluster import BRIEF_EXECUTORS, SparkCluster, driver
 from tests.pipelines.test_pipeline_cli import order, write_shop
 from tests.pipelines.test_pipeline_cluster import COMMITTED, all_of, keys
 
-pytestmark = [pytest.mark.java, pytest.mark.timeout(1800)]
+pytestmark = [pytest.mark.java, pytest.mark.timeout(5400)]
 # Executors come and go by themselves, and slow tasks are started a second time.
 RESTLESS = {
     "spark.dynamicAllocation.enabled": "true",
@@ -121,6 +124,26 @@ def test_a_count_for_each_key_in_a_topic_and_in_a_table(
 
     arguments = ("code/counting.py:counter", "--state", place)
     lose_parts(penstock, tmp_path, arguments, partial(produce_keys, penstock), is_done)
+
+
+def test_the_sagas_funnel(penstock: Any, tmp_path: Path) -> None:
+    for topic in STEPS:
+        penstock.create_topic(topic)
+    database = tmp_path / "penstock-pipelines" / "saga-funnel.db"
+
+    def produce(start: int, end: int) -> None:
+        now_ms = int(time.time() * 1000)
+        orders = [json.dumps({"order": f"o{n}", "placed": now_ms}) for n in range(start, end)]
+        for topic in (STEPS[0], NOTIFIED):
+            penstock.produce(topic, orders)
+
+    def is_done(written: int) -> bool:
+        found: Counter[str] = Counter()
+        for steps in read_found(database).minutes.values() if database.exists() else ():
+            found.update(steps)
+        return found == {STEPS[0]: written, NOTIFIED: written}
+
+    lose_parts(penstock, tmp_path, ("saga-funnel",), produce, is_done)
 
 
 def produce_keys(penstock: Any, start: int, end: int) -> None:

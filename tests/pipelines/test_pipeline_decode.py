@@ -11,6 +11,7 @@ import fastavro
 import pytest
 
 from penstock.pipelines import decode
+from penstock.pipelines.transforms.decoder import good
 
 RAW = (
     "key binary, value binary, headers array<struct<key:string,value:binary>>, topic string,"
@@ -46,9 +47,9 @@ def test_tombstones_go_by_the_declared_policy(
     decoder = decode.json("id string", tombstones=policy)
     values = [b'{"id":"a"}', None]
     assert outcomes(spark, decoder, values) == [{"id": "a"}, outcome]
-    good = decode.good(decoder.apply(rows(spark, values)), decoder)
-    assert good.count() == kept
-    assert good.columns == [
+    found = good(decoder.apply(rows(spark, values)), decoder)
+    assert found.count() == kept
+    assert found.columns == [
         "id", "_key", "_topic", "_partition", "_offset", "_timestamp", "_headers",
     ]  # fmt: skip
 

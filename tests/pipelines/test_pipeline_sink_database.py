@@ -193,8 +193,8 @@ def test_what_cannot_be_declared() -> None:
         database("x", key="id", url="oracle://somewhere")
     with pytest.raises(DeclarationError, match="key="):
         database("x", key=[])
-    with pytest.raises(DeclarationError, match="to_json"):
-        dialect_of("sqlite:///x").column_type("array<string>")
+    with pytest.raises(DeclarationError, match="column tags is array<string> in the rows"):
+        dialect_of("sqlite:///x").column_type("column tags", "array<string>")
 
 
 def test_a_stream_replayed_by_spark(

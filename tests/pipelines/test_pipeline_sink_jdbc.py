@@ -95,6 +95,9 @@ def test_any_other_change_is_refused_by_name(
     stream(sinks.jdbc("totals", url=url, key="id"))
     with pytest.raises(RunError, match="column amount is bigint there and string in the rows"):
         stream(sinks.jdbc("totals", url=url, key="id"), "id string, amount string, more string")
+    more = f"{SCHEMA}, note string, place struct<city: string>"
+    with pytest.raises(RunError, match="column place is struct<city:string> in the rows"):
+        stream(sinks.jdbc("totals", url=url, key="id"), more)
     with pytest.raises(RunError, match=r"told apart by \(id\), and the output's key is \(amount\)"):
         stream(sinks.jdbc("totals", url=url, key="amount"))
     database.execute("create table strict (id varchar(9) primary key, kind int not null)")

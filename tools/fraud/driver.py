@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import threading
 import time
@@ -89,6 +90,7 @@ def run(broker: Broker, scratch: Path, plan: Plan, say: Say = print) -> Result:
         _wait_for_verdicts(client, detector, result, say)
         _disturb(broker, detector, plan, result, say)
         _settle(client, detector, feeder, plan, result, say)
+        result.load = os.getloadavg()[2]
         say("reading everything back")
         result.report = Checker(client, timeout_s=60).run()
     finally:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -45,6 +46,8 @@ class Result:
     sent: int = 0
     starts: int = 0
     first_verdict_s: float = 0.0
+    load: float = 0.0
+    """Of the machine, over the last quarter of an hour."""
     disturbances: Counter[str] = field(default_factory=Counter)
     troubles: list[str] = field(default_factory=list)
     report: Report = field(default_factory=Report)
@@ -77,7 +80,10 @@ def render(result: Result) -> str:
         f"- seed {result.seed}; {result.rate:,.0f} payments/s for {result.seconds:,.0f} s",
         f"- kill -9: {result.kills} ({struck})",
         f"- starts of the detector: {result.starts}",
-        f"- start to first verdict: {result.first_verdict_s:.1f} s",
+        (
+            f"- start to first verdict: {result.first_verdict_s:.1f} s; load of the machine"
+            f" {result.load:.1f} on {os.cpu_count()} processors"
+        ),
         f"- payments sent and acknowledged: {result.sent:,}",
         (
             f"- records that are no payment: {report.undecodable:,}; dead letters:"

@@ -20,6 +20,7 @@ from penstock.pipelines.run_settings import RunSettings
 from penstock.pipelines.sinks.fence import Target
 from penstock.pipelines.sinks.task_producer import drop_producer
 from penstock.pipelines.sinks.write import BATCH_ID, write_batch
+from tools.sink_kill.split import SPLIT, outputs, split_pipeline
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -46,9 +47,11 @@ def main() -> int:
     from penstock.pipelines.session import session
 
     # A task whose worker is killed is tried again, four times in all.
-    spark = session(master="local[2,4]", options=OPTIONS)
-    settings = RunSettings(bootstrap_servers=bootstrap, directory=Path(folder))
-    queries = [_start(spark, settings, name) for name in names]
+    spark = session(master="local[2,4]", options=OPTIONS, lake=SPLIT in names)
+    settings = RunSettings(bootstrap, Path(folder), trigger={"availableNow": True})
+    queries = [_start(spark, settings, name) for name in names if name != SPLIT]
+    if SPLIT in names:
+        split_pipeline(SOURCE, outputs()).start(spark, settings).wait()
     while any(query.isActive for query in queries):
         time.sleep(0.1)
     return int(any(query.exception() is not None for query in queries))
@@ -70,7 +73,7 @@ def _start(spark: SparkSession, settings: RunSettings, name: str) -> StreamingQu
         output=name,
         checkpoint=checkpoint,
         settings=settings,
-        trigger={"availableNow": True},
+        trigger=settings.trigger,
     )
 
 

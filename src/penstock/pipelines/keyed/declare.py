@@ -16,7 +16,7 @@ from penstock.pipelines.keyed.sink_output import SinkOutput, sink_topic
 from penstock.pipelines.retry import Retry
 from penstock.pipelines.sinks.topic import TopicSink
 from penstock.pipelines.transforms.dead_letter import dead_letter_topic
-from penstock.pipelines.transforms.decode import Tombstones
+from penstock.pipelines.transforms.decoder import Tombstones
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from penstock.pipelines.transforms.decode import RECORD, Decoder, Tombstones
+from penstock.pipelines.transforms.decoder import RECORD, Decoder, Tombstones
 from penstock.pipelines.transforms.expectation import (
     Expectation,
     broken_bits,

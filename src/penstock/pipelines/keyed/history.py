@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from penstock.pipelines.folder import Document, Folder
-from penstock.pipelines.keyed.place import CHECKPOINT
 from penstock.pipelines.keyed.preparation import positions
+from penstock.pipelines.keyed.state_place import CHECKPOINT
 from penstock.pipelines.run.batch_log import BatchLog
 
 if TYPE_CHECKING:

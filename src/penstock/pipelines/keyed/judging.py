@@ -23,7 +23,7 @@ from penstock.pipelines.keyed.event import Content, Event, Headers, Output
 from penstock.pipelines.keyed.expected import ExpectationFailed, refusals
 from penstock.pipelines.keyed.failure import dead_letter_headers
 from penstock.pipelines.retry import POISON, Failure, Retry, try_again
-from penstock.pipelines.transforms.decode import Tombstones
+from penstock.pipelines.transforms.decoder import Tombstones
 from penstock.pipelines.transforms.expectation import Expectation
 
 EVENTS, SKIPPED, DEAD_LETTERS, STATES = "events", "skipped", "dead_letters", "states"

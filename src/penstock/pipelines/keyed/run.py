@@ -17,7 +17,6 @@ from penstock.pipelines.keyed import preparation
 from penstock.pipelines.keyed.claim import Claim, end_transactions
 from penstock.pipelines.keyed.figure import Figures
 from penstock.pipelines.keyed.history import KeyedHistory
-from penstock.pipelines.keyed.place import require_states_here
 from penstock.pipelines.keyed.query import (
     Scratch,
     Span,
@@ -28,6 +27,8 @@ from penstock.pipelines.keyed.query import (
 )
 from penstock.pipelines.keyed.redistribution import distributed_over, redistribute
 from penstock.pipelines.keyed.report import ReportReader, reports_of
+from penstock.pipelines.keyed.state_place import require_states_here
+from penstock.pipelines.run.batch_boundary import wait_for_boundary
 from penstock.pipelines.run.bound import Bound, settle
 from penstock.pipelines.run.failure import LACKING, backoff_s, one_line
 from penstock.pipelines.run.group_member import GroupMember
@@ -258,27 +259,13 @@ class KeyedRun(WatchedRun):
             return
         if query.isActive:
             if not is_real_time(self._settings):
-                self._to_boundary(query)
+                # Of a batch that takes too long the next run does what is not committed yet.
+                wait_for_boundary(query, _BOUNDARY_S)
             query.stop()
             end_transactions(self._pipeline, self._settings.client(), self._partitions)
         self._collect(last=True)
-
-    def _to_boundary(self, query: StreamingQuery) -> None:
-        """Let the batch under way end; of one that takes too long, what is not committed yet is
-        done again by the next run."""
-        before = _last_batch(query)
-        deadline = time.monotonic() + _BOUNDARY_S
-        while time.monotonic() < deadline and query.status["isTriggerActive"]:
-            if _last_batch(query) != before:
-                return
-            time.sleep(0.01)
 
     def _sweep(self) -> None:
         if self._scratch is not None:
             self._scratch.remove()
             self._scratch = None
-
-
-def _last_batch(query: StreamingQuery) -> int:
-    said = query.lastProgress
-    return -1 if said is None else int(said["batchId"])

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import PipelineError
-from penstock.pipelines.keyed.sink_output import writing_pipeline
+from penstock.pipelines.keyed.sink_pipeline import writing_pipeline
 from penstock.pipelines.run.watched_run import WatchedRun
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from penstock.pipelines.declare import Pipeline
 from penstock.pipelines.keyed.expected import VALUE, WithValue
 from penstock.pipelines.keyed.judging import DEAD_LETTERS, EVENTS
-from penstock.pipelines.keyed.place import CHECKPOINT, require_states_here
 from penstock.pipelines.keyed.preparation import ensure_topics, step_spec
+from penstock.pipelines.keyed.state_place import CHECKPOINT, require_states_here
 from penstock.pipelines.keyed.store_sink import PARTITIONS, StoreSink
 from penstock.pipelines.run.pipeline import PipelineRun, start_pipeline
 from penstock.pipelines.transforms.dead_letter import late_topic

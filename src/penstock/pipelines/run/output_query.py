@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from penstock.pipelines.run.batch_boundary import wait_for_boundary
 from penstock.pipelines.run.batch_log import as_positions
 from penstock.pipelines.run.plan import INPUT_METRIC, OUTPUT_METRIC
 from penstock.pipelines.run.rejected import RejectedRows, Search
@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pyspark.sql.streaming.query import StreamingQuery
 
     from penstock.pipelines.declare import Pipeline
-
-_POLL_S = 0.01
 
 
 @dataclass(slots=True)
@@ -124,18 +122,8 @@ class OutputQuery:
         query = self.query
         if query is None or not query.isActive:
             return
-        before = _last_batch(query)
-        deadline = time.monotonic() + patience_s
-        while query.isActive and query.status["isTriggerActive"]:
-            if _last_batch(query) != before or time.monotonic() > deadline:
-                break
-            time.sleep(_POLL_S)
+        wait_for_boundary(query, patience_s)
         query.stop()
-
-
-def _last_batch(query: StreamingQuery) -> int:
-    last = query.lastProgress
-    return -1 if last is None else int(last["batchId"])
 
 
 def _millis(stamp: str | None) -> int:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from penstock.pipelines.error import DeclarationError
 from penstock.pipelines.sources.topic import until
-from penstock.pipelines.transforms import decode
+from penstock.pipelines.transforms.decoder import ERROR, good
 from penstock.pipelines.transforms.each import failed_column
 from penstock.pipelines.transforms.expectation import input_metrics, judged_output
 from penstock.pipelines.transforms.late import event_time_of
@@ -93,7 +93,7 @@ def input_frame(
     if "realTime" not in settings.trigger:
         # Real-time mode takes no observed metrics; there every batch is looked through.
         rows = _observed(rows, name, source)
-    frame = decode.good(rows, source.decode, source.schema)
+    frame = good(rows, source.decode, source.schema)
     if source.event_time is not None:
         _require_time(name, source.event_time, frame)
         frame = frame.withWatermark(source.event_time, source.lateness)
@@ -104,7 +104,7 @@ def _observed(rows: DataFrame, name: str, source: TopicSource) -> DataFrame:
     """Also keeps Spark from decoding twice: it would push the filter that follows below it."""
     from pyspark.sql import functions as F
 
-    told = [F.count(F.lit(1)).alias("rows"), F.count(F.col(decode.ERROR)).alias("poison")]
+    told = [F.count(F.lit(1)).alias("rows"), F.count(F.col(ERROR)).alias("poison")]
     if source.each is not None:
         told.append(failed_column())
     if source.event_time is not None:

@@ -103,9 +103,7 @@ class DatabaseTable:
 
     def evolve(self, rows: Sequence[tuple[str, str]]) -> None:
         """Make the table, or add the columns that it lacks, before anything is written."""
-        wanted = [
-            TableColumn(name, self.dialect.column_type(_type_name(kind))) for name, kind in rows
-        ]
+        wanted = [TableColumn(name, self._type(name, kind)) for name, kind in rows]
         with self.dialect.open() as cursor:
             cursor.execute(_CREATE_PROGRESS)
             have = self.dialect.columns(cursor, self.name)
@@ -118,6 +116,9 @@ class DatabaseTable:
                     f"alter table {quoted(self.name)}"
                     f" add column {quoted(column.name)} {column.type}"
                 )
+
+    def _type(self, column: str, kind: str) -> str:
+        return self.dialect.column_type(f"table {self.name}: column {column}", _type_name(kind))
 
     def _create(self, cursor: Any, columns: Sequence[TableColumn]) -> None:
         typed = ", ".join(f"{quoted(each.name)} {each.type}" for each in columns)

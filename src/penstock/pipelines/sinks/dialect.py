@@ -55,13 +55,14 @@ class Dialect:
     """A cursor in one transaction: committed at the end, rolled back on any exception."""
     adapt: Callable[[Any], Any]
 
-    def column_type(self, spark_type: str) -> str:
+    def column_type(self, column: str, spark_type: str) -> str:
         family = "decimal" if spark_type.startswith("decimal") else spark_type
         try:
             return _SPARK_TYPES[family][self.name == "postgresql"]
         except KeyError:
             raise DeclarationError(
-                f"a database column cannot hold {spark_type}: flatten it, or use to_json"
+                f"{column} is {spark_type} in the rows, and the database has no type for that:"
+                " flatten it, or use to_json"
             ) from None
 
     def columns(self, cursor: Any, table: str) -> list[TableColumn]:

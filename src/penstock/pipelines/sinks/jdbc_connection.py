@@ -159,13 +159,23 @@ def add_column(
     spark: SparkSession, url: str, table: str, name: str, kind: str, given: str | None
 ) -> str:
     """The statement for it in this database; `kind` is Spark's type, `given` the database's own."""
+    dialect = cast(Any, spark)._jvm.org.apache.spark.sql.jdbc.JdbcDialects.get(url)
+    return str(dialect.getAddColumnQuery(table, name, given or database_type(spark, url, kind)))
+
+
+def database_type(spark: SparkSession, url: str, kind: str) -> str | None:
+    """What Spark's type is in this database; None where it has none for it."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
     jvm = cast(Any, spark)._jvm
     dialect = jvm.org.apache.spark.sql.jdbc.JdbcDialects.get(url)
-    if given is None:
-        utils = jvm.org.apache.spark.sql.execution.datasources.jdbc.JdbcUtils
-        parsed = jvm.org.apache.spark.sql.types.DataType.fromDDL(kind)
-        given = str(utils.getJdbcType(parsed, dialect).databaseTypeDefinition())
-    return str(dialect.getAddColumnQuery(table, name, given))
+    utils = jvm.org.apache.spark.sql.execution.datasources.jdbc.JdbcUtils
+    parsed = jvm.org.apache.spark.sql.types.DataType.fromDDL(kind)
+    try:
+        return str(utils.getJdbcType(parsed, dialect).databaseTypeDefinition())
+    except (Py4JJavaError, PySparkException):
+        return None
 
 
 def _column(row: Any) -> DatabaseColumn:

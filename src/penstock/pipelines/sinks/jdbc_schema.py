@@ -14,7 +14,12 @@ from penstock.pipelines.sinks.evolution import (
     spark_columns,
     spark_holds,
 )
-from penstock.pipelines.sinks.jdbc_connection import Connection, DatabaseColumn, add_column
+from penstock.pipelines.sinks.jdbc_connection import (
+    Connection,
+    DatabaseColumn,
+    add_column,
+    database_type,
+)
 from penstock.pipelines.sinks.upsert import stored
 
 if TYPE_CHECKING:
@@ -42,6 +47,7 @@ class JdbcSchema:
     def evolve(self, rows: StructType) -> tuple[dict[str, str], dict[str, str]]:
         """Rows' columns as the table spells them, and the types that a stage must give to some."""
         wanted = stored(rows)
+        self._require_types(wanted)
         if not self.connection.columns(self.table):
             self._create(wanted)
         found = self.connection.columns(self.table)
@@ -58,6 +64,17 @@ class JdbcSchema:
         sizes = {each.name: each.size for each in found}
         text = [names[each] for each in self._text_keys(wanted)]
         return names, {each: f"VARCHAR({sizes[each]})" for each in text}
+
+    def _require_types(self, rows: StructType) -> None:
+        """Before anything is changed: of several new columns one may be none for this database."""
+        for column in spark_columns(rows):
+            if column.name in self.types:
+                continue
+            if database_type(self.spark, self.options["url"], column.type) is None:
+                raise RunError(
+                    f"table {self.table}: column {column.name} is {column.type} in the rows, and"
+                    " the database has no type for that: flatten it, or use to_json"
+                )
 
     def _create(self, rows: StructType) -> None:
         from pyspark.sql.types import StructField, StructType

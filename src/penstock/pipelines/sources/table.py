@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
 
     from penstock.pipelines.run_settings import RunSettings
-    from penstock.pipelines.transforms.decode import Decoder
+    from penstock.pipelines.transforms.decoder import Decoder
 
 _log = logging.getLogger(__name__)
 

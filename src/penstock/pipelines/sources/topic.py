@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from penstock.pipelines.transforms.decode import Decoder, raw
+from penstock.pipelines.transforms.decode import raw
+from penstock.pipelines.transforms.decoder import Decoder
 from penstock.pipelines.transforms.expectation import (
     Expectation,
     judged_input,

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
-    from penstock.pipelines.transforms.decode import Framing, Tombstones
+    from penstock.pipelines.transforms.decoder import Framing, Tombstones
 
 _LENGTH_LIMIT = str(64 * 1024 * 1024)
 _LIMITS = tuple(

@@ -63,17 +63,17 @@ def dead_letters(rows: DataFrame, pipeline: str) -> DataFrame:
     """Of rows that a decoder was applied to, those that failed, as key, value and headers."""
     from pyspark.sql import functions as F
 
-    from penstock.pipelines.transforms import decode, each
+    from penstock.pipelines.transforms import decoder, each
 
-    failed = rows.where(F.col(decode.ERROR).isNotNull())
+    failed = rows.where(F.col(decoder.ERROR).isNotNull())
     kind, tries = F.lit(POISON), F.lit(1)
     if each.CLASS in rows.columns:
         kind = F.coalesce(F.col(each.CLASS), kind)
         tries = F.coalesce(F.col(each.TRIES), tries)
     said = {
         **origin_headers(),
-        ERROR: F.col(decode.ERROR),
-        MESSAGE: F.col(decode.MESSAGE),
+        ERROR: F.col(decoder.ERROR),
+        MESSAGE: F.col(decoder.MESSAGE),
         ATTEMPT: _sent_back() + tries,
         PIPELINE: F.lit(pipeline),
         CLASS: kind,

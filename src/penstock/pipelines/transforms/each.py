@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import PoisonError
 from penstock.pipelines.retry import Failure, Retry, attempt
-from penstock.pipelines.transforms.decode import ERROR, MESSAGE, RECORD, as_struct
+from penstock.pipelines.transforms.decoder import ERROR, MESSAGE, RECORD, as_struct
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 
 from penstock.pipelines.error import DeclarationError
 from penstock.pipelines.retry import POISON
-from penstock.pipelines.transforms.decode import ERROR, MESSAGE, ORIGIN, RECORD
+from penstock.pipelines.transforms.decoder import ERROR, MESSAGE, ORIGIN, RECORD
 from penstock.pipelines.transforms.each import CLASS, RULE, TRIES
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.error import DeclarationError
-from penstock.pipelines.transforms.decode import as_struct
+from penstock.pipelines.transforms.decoder import as_struct
 from penstock.pipelines.transforms.json_reader import JsonReader
 from penstock.pipelines.transforms.verdict import Fault, with_verdict
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
     from pyspark.sql.types import StructType
 
-    from penstock.pipelines.transforms.decode import Tombstones
+    from penstock.pipelines.transforms.decoder import Tombstones
 
 _CORRUPT = "_corrupt"
 _STRICT = {"allowSingleQuotes": "false", "allowNonNumericNumbers": "false"}

@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from penstock.pipelines.transforms.dead_letter import PIPELINE, origin_headers, with_headers
-from penstock.pipelines.transforms.decode import RECORD
+from penstock.pipelines.transforms.decoder import RECORD
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
-    from penstock.pipelines.transforms.decode import Tombstones
+    from penstock.pipelines.transforms.decoder import Tombstones
 
 
 @dataclass(frozen=True, slots=True)

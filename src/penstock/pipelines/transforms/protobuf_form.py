@@ -17,14 +17,14 @@ from penstock.pipelines.transforms.confluent_framing import (
     indexes_of,
     message_indexes,
 )
-from penstock.pipelines.transforms.decode import ERROR, MESSAGE, RECORD
+from penstock.pipelines.transforms.decoder import ERROR, MESSAGE, RECORD
 from penstock.pipelines.transforms.undecodable import NotProtobuf
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
     from pyspark.sql.types import StructType
 
-    from penstock.pipelines.transforms.decode import Framing, Tombstones
+    from penstock.pipelines.transforms.decoder import Framing, Tombstones
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
-from penstock.pipelines.transforms.decode import ERROR, MESSAGE, RECORD
+from penstock.pipelines.transforms.decoder import ERROR, MESSAGE, RECORD
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from penstock.pipelines.transforms.decode import Tombstones
+    from penstock.pipelines.transforms.decoder import Tombstones
 
 
 class Fault(NamedTuple):
