@@ -59,15 +59,16 @@ def _update(options: argparse.Namespace, scale: Scale, say: Say) -> int:
             if len(results.failures) > before:
                 failed += 1
                 continue
-            results.origins[name] = section.Origin(scale, machine["Penstock"])
+            results.came_from(name, broker, section.Origin(scale, machine["Penstock"]))
             _write(options, results, scale, machine)
     return 1 if failed else 0
 
 
 def _report(options: argparse.Namespace, results: section.Results, scale: Scale) -> int:
     machine = _machine()
-    for name in results.outcomes:
-        results.origins[name] = section.Origin(scale, machine["Penstock"])
+    for name, outcomes in results.outcomes.items():
+        for broker in outcomes:
+            results.came_from(name, broker, section.Origin(scale, machine["Penstock"]))
     print("\n" + section.as_section(results, scale, machine, _how(options)))
     whole = options.only == ",".join(WORKLOADS) and not options.quick
     if (whole and not options.no_write) or options.write:

@@ -16,7 +16,7 @@ from bench.pipelines.table import BROKERS, Figures, bars, table
 
 @dataclass(frozen=True)
 class Origin:
-    """How a workload was measured: of a page that is put together each may have its own."""
+    """How a workload was measured on one broker: on a page put together each may have its own."""
 
     scale: Scale
     penstock: str
@@ -28,7 +28,7 @@ class Results:
 
     outcomes: dict[str, dict[str, Outcome]] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
-    origins: dict[str, Origin] = field(default_factory=dict)
+    origins: dict[str, dict[str, Origin]] = field(default_factory=dict)
 
     def figure(self, key: str, broker: str) -> float | None:
         for outcomes in self.outcomes.values():
@@ -39,9 +39,14 @@ class Results:
 
     def scale_of(self, key: str) -> Scale | None:
         for workload, outcomes in self.outcomes.items():
-            if workload in self.origins and any(key in each.values for each in outcomes.values()):
-                return self.origins[workload].scale
+            for broker, outcome in outcomes.items():
+                origin = self.origins.get(workload, {}).get(broker)
+                if origin is not None and key in outcome.values:
+                    return origin.scale
         return None
+
+    def came_from(self, workload: str, broker: str, origin: Origin) -> None:
+        self.origins.setdefault(workload, {})[broker] = origin
 
 
 def figures(results: Results, scale: Scale) -> Iterator[Figures]:
@@ -75,7 +80,10 @@ def as_json(
             for workload, outcomes in results.outcomes.items()
         },
         "failures": results.failures,
-        "origins": {workload: asdict(each) for workload, each in results.origins.items()},
+        "origins": {
+            workload: {broker: asdict(origin) for broker, origin in by_broker.items()}
+            for workload, by_broker in results.origins.items()
+        },
     }
 
 
@@ -86,8 +94,11 @@ def from_json(document: Mapping[str, Any]) -> Results:
         for workload, by_broker in document["outcomes"].items()
     }
     origins = {
-        workload: Origin(_scale(each["scale"]), each["penstock"])
-        for workload, each in document["origins"].items()
+        workload: {
+            broker: Origin(_scale(each["scale"]), each["penstock"])
+            for broker, each in by_broker.items()
+        }
+        for workload, by_broker in document["origins"].items()
     }
     return Results(outcomes, list(document["failures"]), origins)
 
@@ -108,7 +119,8 @@ def as_section(
     lines += [f"- {name}: {value}" for name, value in machine.items()]
     lines += _earlier(results, machine, scale)
     found = list(figures(results, scale))
-    lines += ["", "### What was measured", "", *table(found), "", *bars(found)]
+    if found:
+        lines += ["", "### What was measured", "", *table(found), "", *bars(found)]
     lines += _profiles(results)
     lines += _told(results)
     if results.failures:
@@ -119,15 +131,21 @@ def as_section(
 
 def _earlier(results: Results, machine: Mapping[str, str], scale: Scale) -> list[str]:
     lines = []
-    for workload in results.outcomes:
-        origin = results.origins.get(workload)
-        if origin is None:
-            continue
-        told = [] if origin.penstock == machine["Penstock"] else [f"Penstock {origin.penstock}"]
-        if origin.scale.measured_seconds != scale.measured_seconds:
-            told.append(f"{origin.scale.measured_seconds:.0f} s measured")
-        lines += [f"- {workload} is of a run of its own: {', '.join(told)}"] if told else []
+    for workload, outcomes in results.outcomes.items():
+        for broker in outcomes:
+            origin = results.origins.get(workload, {}).get(broker)
+            told = [] if origin is None else _differences(origin, machine, scale)
+            if told:
+                where = f"{workload} on {BROKERS[broker]}"
+                lines.append(f"- {where} is of a run of its own: {', '.join(told)}")
     return lines
+
+
+def _differences(origin: Origin, machine: Mapping[str, str], scale: Scale) -> list[str]:
+    told = [] if origin.penstock == machine["Penstock"] else [f"Penstock {origin.penstock}"]
+    if origin.scale.measured_seconds != scale.measured_seconds:
+        told.append(f"{origin.scale.measured_seconds:.0f} s measured")
+    return told
 
 
 def _profiles(results: Results) -> list[str]:

@@ -24,7 +24,7 @@ from penstock.pipelines.version import KAFKA
 from tools.penstock_broker import penstock_command
 
 PAYMENTS_WAITING = 1_000
-TIMEOUT_S = 400.0
+TIMEOUT_S = 900.0
 
 
 def start(station: Station, scale: Scale, rounds: int, say: Say) -> Outcome:

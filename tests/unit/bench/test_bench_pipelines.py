@@ -301,12 +301,16 @@ def test_a_flush_is_measured_where_it_could_be_felt() -> None:
 
 def test_a_part_measured_anew_stands_beside_the_rest(results: Results) -> None:
     how = {"rounds": 1, "quick": False, "only": "stateless"}
-    results.origins["stateless"] = Origin(QUICK, "1, commit a")
+    for broker in (PENSTOCK, KAFKA):
+        results.came_from("stateless", broker, Origin(QUICK, "1, commit a"))
     kept = from_json(json.loads(json.dumps(as_json(results, QUICK, {}, how))))
     assert (kept.outcomes, kept.origins) == (results.outcomes, results.origins)
     now = replace(QUICK, stateless_rate=7, measured_seconds=9.0)
+    kept.came_from("stateless", PENSTOCK, Origin(QUICK, "1, commit b"))
     text = as_section(kept, now, {"Penstock": "1, commit b"}, how)
-    assert "- stateless is of a run of its own: Penstock 1, commit a, 6 s measured\n" in text
+    own = "is of a run of its own:"
+    assert f"- stateless on Apache Kafka {own} Penstock 1, commit a, 6 s measured\n" in text
+    assert f"- stateless on Penstock, no flush {own} 6 s measured\n" in text
     assert "| stateless verdicts, 5,000/s, p99 |" in text
 
 
