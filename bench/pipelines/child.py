@@ -14,7 +14,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,13 @@ class Child:
     """A process with a log file, a timeout on every answer, and an end that leaves nothing."""
 
     def __init__(
-        self, command: list[str], log_file: Path, name: str, *, is_command: bool = False
+        self,
+        command: list[str],
+        log_file: Path,
+        name: str,
+        *,
+        is_command: bool = False,
+        environment: Mapping[str, str] | None = None,
     ) -> None:
         self.name = name
         # A command of ours knows nothing of words on stdin, and ends by a signal.
@@ -63,7 +69,7 @@ class Child:
                 stdout=subprocess.PIPE,
                 stderr=log,
                 text=True,
-                env=os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT}/src"},
+                env=os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT}/src"} | dict(environment or {}),
                 start_new_session=True,
             )
         self._answers: queue.Queue[Spec | None] = queue.Queue()

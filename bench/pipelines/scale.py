@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 
@@ -22,6 +22,15 @@ class Scale:
     read_megabytes: int
     settle_seconds: float
 
+    @property
+    def is_climb(self) -> bool:
+        """Whether the rates are close enough to say which of them is the largest that holds."""
+        return len(self.ladder) > 2
+
+    def without_climb(self) -> Scale:
+        """The rates that have figures of their own, and none between them."""
+        return replace(self, ladder=tuple(dict.fromkeys((self.ladder[0], self.ladder[-1]))))
+
 
 FULL: Final = Scale(
     stateless_rate=50_000,
@@ -38,7 +47,7 @@ FULL: Final = Scale(
 )
 QUICK: Final = Scale(
     stateless_rate=5_000,
-    ladder=(1_000, 2_000),
+    ladder=(1_000, 1_500, 2_000),
     first_warmup_seconds=8.0,
     warmup_seconds=3.0,
     measured_seconds=6.0,

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from bench.peer import KAFKA, PENSTOCK, PENSTOCK_FSYNC
 from bench.pipelines.case.accounts import accounts, accounts_in_store
 from bench.pipelines.case.copy import copy
 from bench.pipelines.case.detector import detector, realtime, store
@@ -34,12 +35,23 @@ WORKLOADS: Final[dict[str, Workload]] = {
     "sink": copy,
     "read": read,
 }
+# Where a flush before every acknowledgement could be felt.
+_FLUSHED: Final = ("detector", "realtime", "store", "sink")
+
+
+def brokers_for(name: str, wanted: Sequence[str] | None) -> Sequence[str]:
+    """Those that were asked for; else the ones that have something to say about this workload."""
+    if wanted:
+        return wanted
+    if name.startswith("accounts"):
+        return (PENSTOCK,)
+    return (PENSTOCK, *((PENSTOCK_FSYNC,) if name in _FLUSHED else ()), KAFKA)
 
 
 @dataclass(frozen=True)
 class Schedule:
     workloads: Sequence[str]
-    brokers: Sequence[str]
+    brokers: Sequence[str] | None
     rounds: int
     scale: Scale
     scratch: Path | None
@@ -49,7 +61,7 @@ class Schedule:
         """Into results of earlier runs, where there are any: what is measured again replaces."""
         results = results or Results()
         for name in self.workloads:
-            for broker in self.brokers:
+            for broker in brokers_for(name, self.brokers):
                 self._attempt(name, broker, results)
         return results
 
@@ -61,10 +73,12 @@ class Schedule:
         os.sync()
         time.sleep(self.scale.settle_seconds)
         began = time.monotonic()
+        # The largest rate that holds is looked for once.
+        scale = self.scale if broker == PENSTOCK else self.scale.without_climb()
         say("starting the broker")
         try:
             with station(broker, self.scratch) as place:
-                outcome = WORKLOADS[name](place, self.scale, self.rounds, say)
+                outcome = WORKLOADS[name](place, scale, self.rounds, say)
         except Exception as error:
             # Whatever it is, it is shown, and says nothing about the next one.
             said = str(error).strip() or type(error).__name__

@@ -43,7 +43,8 @@ def _ladder(
             outcome.add(figures(f"{kind}.low", first))
         stretches = {scale.ladder[0]: first}
         climb.rest(stretches)
-    outcome.add({f"{kind}.held": float(largest_held(stretches, p99_ms))})
+    if scale.is_climb:
+        outcome.add({f"{kind}.held": float(largest_held(stretches, p99_ms))})
     return outcome
 
 
@@ -64,7 +65,8 @@ class _Climb:
                 self.say(f"{rate:,}/s is left out: a lower rate did not hold")
                 continue
             stretches[rate] = self.run(rate, scale.warmup_seconds)
-        self.outcome.add(figures(f"{self.kind}.high", stretches[top]))
+        if len(scale.ladder) > 1:
+            self.outcome.add(figures(f"{self.kind}.high", stretches[top]))
 
     def run(self, rate: int, warmup: float) -> Stretch:
         stretch, profile = self.running.run(rate, warmup, self.running.scale.measured_seconds)

@@ -27,7 +27,7 @@ BACKLOG_S = 60.0
 # holds that many of each partition back until another one has come.
 ROWS_AT_ONCE = {"realtime": 50}
 # Until a fresh pipeline has given its first verdict: Spark starts, plans and compiles.
-FIRST_VERDICT_S = 180.0
+FIRST_VERDICT_S = 600.0
 
 Say = Callable[[str], None]
 

@@ -105,7 +105,8 @@ def stream(spec: Spec) -> Iterator[Handler]:
 @contextmanager
 def _running(pipeline: Pipeline | KeyedPipeline, settings: RunSettings) -> Iterator[Watch]:
     """Started as `penstock pipeline run` starts it."""
-    spark = session(name="bench", options=pipeline.options)
+    light = getattr(pipeline, "light", False)
+    spark = session(name="bench", options=pipeline.options, light=light)
     session_at = time.time()
     running = pipeline.start(spark, settings)
 

@@ -6,6 +6,7 @@ import json
 import os
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,12 +15,13 @@ import pytest
 
 from bench.load.child import LoadFailedError
 from bench.page import BROKER, PIPELINES, SECURITY, with_part
-from bench.peer import KAFKA, PENSTOCK
-from bench.pipelines.case import steady
+from bench.peer import KAFKA, PENSTOCK, PENSTOCK_FSYNC
+from bench.pipelines.case import detector, steady
 from bench.pipelines.case.outcome import Outcome, Profile
 from bench.pipelines.child import Child
-from bench.pipelines.scale import QUICK
-from bench.pipelines.section import Origin, Results, as_json, as_section, from_json, rows
+from bench.pipelines.scale import QUICK, Scale
+from bench.pipelines.schedule import brokers_for
+from bench.pipelines.section import Origin, Results, as_json, as_section, figures, from_json
 from bench.pipelines.usage import DRIVER, JVM, WORKER, cores, look, spark_role, tree
 from bench.pipelines.window import (
     Stretch,
@@ -234,18 +236,81 @@ def results() -> Results:
 
 
 def test_figures_are_medians_beside_kafka(results: Results) -> None:
-    (row,) = rows(results, QUICK, PENSTOCK)
+    (found,) = figures(results, QUICK)
+    row = found.beside_kafka(PENSTOCK)
     assert (row.value, row.kafka, row.is_met) == (130.0, 150.0, True)
+
+
+def test_penstock_with_its_flush_has_a_column_and_a_verdict_of_its_own(results: Results) -> None:
+    slower = Outcome()
+    slower.add({"stateless.p99": 300.0})
+    results.outcomes["stateless"][PENSTOCK_FSYNC] = slower
+    text = as_section(results, QUICK, {}, {"rounds": 1})
+    cells = "| 150 ms | 300 ms | 2.00 | 130 ms | 0.87 | at most 150 ms | **missed** (Penstock) |"
+    assert f"| stateless verdicts, 5,000/s, p99 {cells}" in text
+    assert "Penstock: 0 of 1 bars met. Missed: stateless verdicts, 5,000/s, p99." in text
+    assert "Penstock, no flush: 1 of 1 bars met.\n" in text
+    header = next(line for line in text.splitlines() if line.startswith("| work | Apache"))
+    rule = text.splitlines()[text.splitlines().index(header) + 1]
+    assert header.count("|") == rule.count("|") == f"| x {cells}".count("|")
+
+
+class Straight:
+    """A line on which every rate has the same figures."""
+
+    def __init__(self, scale: Scale) -> None:
+        self.scale = scale
+
+    def run(self, rate: int, warmup_s: float, seconds: float) -> tuple[Stretch, Profile]:
+        return replace(STEADY, rate=rate, p99_ms=rate / 100), Profile({}, [])
+
+
+@pytest.mark.parametrize(
+    ("ladder", "keys"),
+    [
+        ((10_000,), {"low"}),
+        ((10_000, 50_000), {"low", "high"}),
+        ((10_000, 30_000, 50_000), {"low", "high", "held"}),
+    ],
+)
+def test_a_rate_has_a_row_only_where_it_was_measured(
+    ladder: tuple[int, ...], keys: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scale = replace(QUICK, ladder=ladder)
+    monkeypatch.setattr(detector, "line", lambda *_: nullcontext(Straight(scale)))
+    place: Any = None
+    outcome = detector.realtime(place, scale, 1, lambda _: None)
+    assert {key.split(".")[1] for key in outcome.values} == keys
+    assert outcome.values["realtime.low.p99"] == [100.0]
+    if "high" in keys:
+        assert outcome.values["realtime.high.p99"] == [500.0]
+
+
+def test_the_largest_rate_is_looked_for_on_one_broker_alone() -> None:
+    scale = replace(QUICK, ladder=(1, 2, 3))
+    assert scale.is_climb
+    assert scale.without_climb().ladder == (1, 3)
+    assert replace(scale, ladder=(1,)).without_climb().ladder == (1,)
+
+
+def test_a_flush_is_measured_where_it_could_be_felt() -> None:
+    assert brokers_for("detector", None) == (PENSTOCK, PENSTOCK_FSYNC, KAFKA)
+    assert brokers_for("read", None) == (PENSTOCK, KAFKA)
+    assert brokers_for("read", [KAFKA]) == [KAFKA]
 
 
 def test_a_part_measured_anew_stands_beside_the_rest(results: Results) -> None:
     how = {"rounds": 1, "quick": False, "only": "stateless"}
-    results.origins["stateless"] = Origin(QUICK, "1, commit a")
+    for broker in (PENSTOCK, KAFKA):
+        results.came_from("stateless", broker, Origin(QUICK, "1, commit a"))
     kept = from_json(json.loads(json.dumps(as_json(results, QUICK, {}, how))))
     assert (kept.outcomes, kept.origins) == (results.outcomes, results.origins)
     now = replace(QUICK, stateless_rate=7, measured_seconds=9.0)
+    kept.came_from("stateless", PENSTOCK, Origin(QUICK, "1, commit b"))
     text = as_section(kept, now, {"Penstock": "1, commit b"}, how)
-    assert "- stateless is of a run of its own: Penstock 1, commit a, 6 s measured\n" in text
+    own = "is of a run of its own:"
+    assert f"- stateless on Apache Kafka {own} Penstock 1, commit a, 6 s measured\n" in text
+    assert f"- stateless on Penstock, no flush {own} 6 s measured\n" in text
     assert "| stateless verdicts, 5,000/s, p99 |" in text
 
 
@@ -256,7 +321,7 @@ def test_the_section_shows_bars_profiles_and_failures(results: Results) -> None:
         "| stateless verdicts, 5,000/s, p99 | 150 ms | 130 ms | 0.87 | at most 150 ms | met |"
         in text
     )
-    assert "| stateless, 5,000/s | Penstock | 0.25 | 1.00 | 1.25 |" in text
+    assert "| stateless, 5,000/s | Penstock, no flush | 0.25 | 1.00 | 1.25 |" in text
     assert "4 batches of 100 rows, longest 130 ms: addBatch 80 ms, walCommit 12 ms" in text
     assert "- read, kafka: disk full\n" in text
     assert "1 of 1 bars met." in text

@@ -25,6 +25,7 @@ from penstock.pipelines.keyed.event import Content, Headers
 from penstock.pipelines.keyed.judging import DEAD_LETTERS, EVENTS, STATES, Judging, Rows, StepSpec
 from penstock.pipelines.keyed.store_bucket import Buckets, write
 from penstock.pipelines.sinks.write import QUERY_ID
+from penstock.pipelines.worker_memory import settle
 
 if TYPE_CHECKING:
     from penstock.pipelines.sources.table import Table
@@ -62,6 +63,7 @@ class BucketProcessor(StatefulProcessor):
     def handleInputRows(
         self, key: Any, rows: Iterator[pandas.DataFrame], timerValues: Any
     ) -> Iterator[pandas.DataFrame]:
+        settle()
         bucket, query = int(key[0]), _query_id()
         log = _buckets.take(query, bucket, self._entries)
         judging = Judging(self._spec, log.states.get)

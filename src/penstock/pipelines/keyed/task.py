@@ -22,6 +22,7 @@ from penstock.pipelines.keyed.event import Headers
 from penstock.pipelines.keyed.expected import BROKEN
 from penstock.pipelines.keyed.judging import Rows
 from penstock.pipelines.keyed.lane import Lane, LaneSpec
+from penstock.pipelines.worker_memory import settle
 
 if TYPE_CHECKING:
     import pyarrow
@@ -58,6 +59,7 @@ def _in_context(
 ) -> Batches:
     from pyspark import TaskContext
 
+    settle()
     context = TaskContext.get()
     said = None if context is None else context.getLocalProperty(_BATCH_ID)
     batch = None if said is None else int(said)

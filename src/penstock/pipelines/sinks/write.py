@@ -19,6 +19,7 @@ from penstock.pipelines.sinks.task_producer import (
     is_written_by_another,
     says_fenced,
 )
+from penstock.pipelines.worker_memory import settle
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -39,6 +40,7 @@ def write_task(
     """`batch`: of which checkpoint it is, and its number, where Spark does not say so."""
     from pyspark import TaskContext
 
+    settle()
     context = TaskContext.get()
     if context is None or context.partitionId() >= tasks:
         raise RuntimeError(f"a batch was split into more than the {tasks} tasks that are fenced")
