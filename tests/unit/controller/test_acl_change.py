@@ -59,15 +59,15 @@ def create(controller: Controller, *creations: AclCreation) -> list[tuple[int, s
 def test_what_no_entry_can_be(fields: dict[str, int | str], message: str) -> None:
     controller = Controller()
     good, bad = create(controller, creation(), creation(**fields))
-    assert good == (ErrorCode.NONE, None)
+    assert good == (ErrorCode.NONE, "")
     assert bad == (ErrorCode.INVALID_REQUEST, message)
     assert len(controller.image.security.acls) == 1
 
 
 def test_an_entry_is_there_once() -> None:
     controller = Controller()
-    assert create(controller, creation(), creation()) == [(0, None), (0, None)]
-    assert create(controller, creation()) == [(0, None)]
+    assert create(controller, creation(), creation()) == [(0, ""), (0, "")]
+    assert create(controller, creation()) == [(0, "")]
     assert len(controller.image.security.acls) == 1
 
 
