@@ -124,8 +124,10 @@ def test_a_partition_that_was_held_and_comes_back_is_read(target: Target, name: 
     place = TopicPartition(name, 0, 0)
     try:
         poller.seat([place])
+        wait_until(lambda: is_record(poller.consumer.poll(0.1)), "it is read at first")
         poller.consumer.pause([place])
         poller.consumer.incremental_unassign([place])
+        poller.consumer.poll(1.0)
         poller.seat([place])
         wait_until(lambda: is_record(poller.consumer.poll(0.1)), "it is read")
     finally:
