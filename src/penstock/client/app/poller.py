@@ -245,10 +245,15 @@ class Poller:
         return [each for each in assigned if (each.topic, each.partition) not in self._held]
 
     def seat(self, starts: list[TopicPartition]) -> None:
-        """Partitions that came are read, or wait for room with the others."""
+        """Partitions that came are read, or wait for room with the others.
+
+        librdkafka remembers that a partition was paused when it was taken away, and would never
+        read it again."""
         self.consumer.incremental_assign(starts)
         if self._full:
             self._tried(lambda: self.consumer.pause(starts), "pause")
+        else:
+            self._tried(lambda: self.consumer.resume(starts), "resume")
 
     def unseat(self, places: Sequence[tuple[str, int]]) -> None:
         self._held.difference_update(places)

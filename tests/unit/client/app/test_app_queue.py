@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
+from typing import Any
+from unittest.mock import Mock
 
 from confluent_kafka import ConsumerGroupTopicPartitions, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from penstock.client import App, Retry
+from penstock.client.app.poller import Poller
+from penstock.client.app.running import consumer_settings
 from tests.unit.client.app.app_kit import Target, wait_until
 
 
@@ -102,6 +106,37 @@ def test_a_group_that_is_reset_in_the_middle(target: Target, name: str) -> None:
         test.settle()
     assert seen == Counter(range(100)) + Counter(range(100))
     assert committed(admin, name) == 100
+
+
+def test_a_partition_that_was_held_and_comes_back_is_read(target: Target, name: str) -> None:
+    """Taken away while it waits for a retry: librdkafka has it paused still when it returns."""
+    app = App(name, target.bootstrap_servers)
+
+    @app.consumer(name)
+    async def handle(value: int) -> None: ...
+
+    target.create_topic(name)
+    target.produce(name, ["1"])
+    (declared,) = app.consumers
+    settings = consumer_settings(app.client_settings(), declared, None)
+    loop = asyncio.new_event_loop()
+    poller = Poller(declared, settings, loop, Mock())
+    place = TopicPartition(name, 0, 0)
+    try:
+        poller.seat([place])
+        wait_until(lambda: is_record(poller.consumer.poll(0.1)), "it is read at first")
+        poller.consumer.pause([place])
+        poller.consumer.incremental_unassign([place])
+        poller.consumer.poll(1.0)
+        poller.seat([place])
+        wait_until(lambda: is_record(poller.consumer.poll(0.1)), "it is read")
+    finally:
+        poller.consumer.close()
+        loop.close()
+
+
+def is_record(message: Any) -> bool:
+    return message is not None and message.error() is None
 
 
 def committed(admin: AdminClient, name: str) -> int:
