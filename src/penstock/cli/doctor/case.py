@@ -59,9 +59,12 @@ class Case:
         return [each for each in self.behind if each.is_stuck and each.now.owners]
 
     @property
-    def moves(self) -> bool:
-        """Some of its partitions go on: whatever holds the others up is theirs alone."""
-        return any((each.consumed_s or 0.0) > 0 for each in self.trend.partitions)
+    def keeps_up_elsewhere(self) -> bool:
+        """Some of its partitions are read and not late: what holds up the others is theirs."""
+        late = self.behind
+        return any(
+            (each.consumed_s or 0.0) > 0 for each in self.trend.partitions if each not in late
+        )
 
     @property
     def readers(self) -> int:
