@@ -37,6 +37,8 @@ class Case:
     throttled: tuple[ThrottleFigures, ...] = ()
     tail: Tail | None = None
     odd: Mapping[Place, Odd] = field(default_factory=dict)
+    leaders: int = 1
+    """Brokers that lead partitions of the topic: each holds clients to their quotas by itself."""
 
     @property
     def group(self) -> str:
