@@ -49,13 +49,21 @@ def test_consumers_that_became_slower() -> None:
 
 
 def test_a_surge_of_one_client() -> None:
-    minutes = [*calm(shop=6000), figures(2, lag=2000, shop=6000, loop=90_000)]
+    minutes = [*calm(shop=6000), figures(2, lag=2000, shop=6000, loop=9_000_000)]
     known = looked(SLOW, *minutes)
     assert surging(known) == {TOPIC: {(TOPIC, 0): 200.0, (TOPIC, 1): 200.0}}
     found = only(diagnose(known))
     assert found.cause == Cause.producer_surge
     assert "one client alone, loop" in found.why
     assert "penstock quotas set --client loop producer_byte_rate=" in found.first[0].do
+    # Each broker counts for itself: on two of them it gets half of that from each.
+    places = sorted(known.after.state.partitions)
+    parts = dict(known.after.state.partitions)
+    parts[places[0]] = replace(parts[places[0]], leader=2)
+    state = replace(known.after.state, partitions=parts)
+    spread = only(diagnose(replace(known, after=replace(known.after, state=state))))
+    whole, half = (int(each.first[0].do.rpartition("=")[2]) for each in (found, spread))
+    assert whole // 2 in (half, half + 1)
 
 
 def test_a_surge_of_all_clients() -> None:

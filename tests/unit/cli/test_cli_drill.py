@@ -1,12 +1,12 @@
-"""Every incident of the drill, with real clients on three nodes: the doctor names it, and lag falls
-again.
+"""Every incident of the drill, with real clients: the doctor names it, and lag falls again.
 
-All of them at once on one cluster, each with services of its own: looking at one after the other
-would take minutes.
+All of them at once on one broker, on three with PENSTOCK_CLUSTERS=1, each with services of its own:
+looking at one after the other would take minutes.
 """
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -76,14 +76,19 @@ def command(penstock_factory: Callable[..., Broker], command_server: CommandServ
 
 
 @pytest.fixture
-def three(penstock_cluster: Cluster, command_server: CommandServer) -> Command:
-    return Command(penstock_cluster.bootstrap_servers, command_server)
+def company(request: pytest.FixtureRequest, command_server: CommandServer) -> Command:
+    """The cluster of all rehearsals."""
+    if not os.environ.get("PENSTOCK_CLUSTERS"):
+        alone: Command = request.getfixturevalue("command")
+        return alone
+    cluster: Cluster = request.getfixturevalue("penstock_cluster")
+    return Command(cluster.bootstrap_servers, command_server)
 
 
 @pytest.fixture
-def rehearsals(three: Command) -> Iterator[dict[str, Rehearsal]]:
+def rehearsals(company: Command) -> Iterator[dict[str, Rehearsal]]:
     found = {
-        name: Rehearsal(three, incident, seed)
+        name: Rehearsal(company, incident, seed)
         for seed, (name, incident) in enumerate(INCIDENTS.items())
     }
     yield found
@@ -101,7 +106,7 @@ def wait_for(is_done: Callable[[], bool], told: Callable[[], object]) -> None:
 
 @pytest.mark.penstock(settings=SETTINGS)
 def test_every_incident_is_found_and_contained(
-    three: Command, rehearsals: dict[str, Rehearsal]
+    company: Command, rehearsals: dict[str, Rehearsal]
 ) -> None:
     everybody = list(rehearsals.values())
     for each in everybody:
@@ -117,7 +122,7 @@ def test_every_incident_is_found_and_contained(
     ]
 
     def look() -> bool:
-        answer = three.try_run("doctor", *groups, "--for", "4s", "--disk", "100", "--json")
+        answer = company.try_run("doctor", *groups, "--for", "4s", "--disk", "100", "--json")
         for each in everybody:
             each.take(answer.json["findings"])
             each.drill.look()
@@ -185,6 +190,13 @@ def test_a_drill_of_its_own_from_start_to_end(nowhere: Command) -> None:
     assert "no-members" in report["doctor"]
     assert "02:07  PAGE" in answer.err
     assert "there is no 'flood'" in nowhere.fail("drill", "lag", "--cause", "flood", code=2)
+
+
+def test_a_drill_where_nobody_answers(nowhere: Command) -> None:
+    said = nowhere.try_run("--timeout", "2", "drill", "lag", "--brokers", nowhere.servers)
+    assert said.code == 1
+    assert said.err.startswith("penstock: no broker answers at")
+    assert said.err.count("\n") == 1
 
 
 def test_what_is_typed_at_the_drill(command: Command) -> None:

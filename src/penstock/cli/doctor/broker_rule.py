@@ -228,11 +228,12 @@ def _dir(space: LogDirSpace, disk_share: float) -> list[Finding]:
             "more writes",
             (f"{human_bytes(space.usable_bytes)} are left",),
             (
-                Advice(f"penstock log-dirs --broker {space.broker}", "shows what takes the room"),
                 Advice(
-                    "penstock configs set topic NAME retention.ms=N",
-                    "for the largest topic that can spare it; segments go within minutes",
+                    "penstock log-dirs --free",
+                    "shows what could go, by topic, each with the command that lets it go; "
+                    "segments go within minutes",
                 ),
+                Advice(f"penstock log-dirs --broker {space.broker}", "shows what takes the room"),
                 Advice("penstock capacity", "says when it will be full at the present rate"),
             ),
             (

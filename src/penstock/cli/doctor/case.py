@@ -37,6 +37,8 @@ class Case:
     throttled: tuple[ThrottleFigures, ...] = ()
     tail: Tail | None = None
     odd: Mapping[Place, Odd] = field(default_factory=dict)
+    leaders: int = 1
+    """Brokers that lead partitions of the topic: each holds clients to their quotas by itself."""
 
     @property
     def group(self) -> str:
@@ -59,9 +61,12 @@ class Case:
         return [each for each in self.behind if each.is_stuck and each.now.owners]
 
     @property
-    def moves(self) -> bool:
-        """Some of its partitions go on: whatever holds the others up is theirs alone."""
-        return any((each.consumed_s or 0.0) > 0 for each in self.trend.partitions)
+    def keeps_up_elsewhere(self) -> bool:
+        """Some of its partitions are read and not late: what holds up the others is theirs."""
+        late = self.behind
+        return any(
+            (each.consumed_s or 0.0) > 0 for each in self.trend.partitions if each not in late
+        )
 
     @property
     def readers(self) -> int:

@@ -68,8 +68,10 @@ def is_wrong(findings: list[Finding]) -> bool:
 def _cases(facts: Facts) -> list[Case]:
     before = {each.group.name: each for each in facts.before.lags}
     counts: dict[str, int] = {}
-    for place in facts.after.state.partitions:
+    leaders: dict[str, set[int | None]] = {}
+    for place, partition in facts.after.state.partitions.items():
         counts[place.topic] = counts.get(place.topic, 0) + 1
+        leaders.setdefault(place.topic, set()).add(partition.leader)
     cases = []
     for row in ranked(facts.after.lags, facts.slas):
         if not is_case(row):
@@ -83,6 +85,7 @@ def _cases(facts: Facts) -> list[Case]:
             facts.glances.get(name, ()),
             facts.rebalances.get(name, 0),
             odd=facts.odd,
+            leaders=max(len(leaders.get(row.topic, ())), 1),
         )
         cases.append(case if facts.past is None else _with_past(case, facts, facts.past))
     return cases

@@ -59,7 +59,7 @@ def _since_ms(row: RankedLag) -> int | None:
 def shared_finding(stuck: Mapping[str, Case], slow: Mapping[str, Case]) -> Finding | None:
     """Several groups that stand still at once, not at the same record, or have become slower at
     once: what they call is down or slow."""
-    whole = {name: case for name, case in stuck.items() if not case.moves}
+    whole = {name: case for name, case in stuck.items() if not case.keeps_up_elsewhere}
     spots = {(each.place, each.now.committed) for case in whole.values() for each in case.stuck}
     still = whole if len(whole) >= 2 and len(spots) >= 2 else {}
     cases = {**slow, **still} if still or len(slow) >= 2 else {}

@@ -25,6 +25,8 @@ SLOW_SHARE: Final = 0.7
 ONE_CLIENT: Final = 0.8
 DAYS_MIN: Final = 2
 DAY_S: Final = 86_400
+QUOTA_MIN: Final = 256
+"""Bytes a second: less would hold back a single batch for minutes."""
 THROTTLED_MS: Final = 20.0
 _QUOTAS: Final = {"fetch": "consumer_byte_rate", "request": "request_percentage"}
 
@@ -53,7 +55,7 @@ def producer_surge(case: Case) -> Reason | None:
     what, seen = _kind(case.tail)
     first = [
         Advice(
-            f"penstock quotas set --client {client} producer_byte_rate={_allowed(case.writers[0])}",
+            f"penstock quotas set --client {client} producer_byte_rate={_allowed(case)}",
             f"slows it down to where consumers keep up, until `penstock quotas unset --client "
             f"{client}`. It waits meanwhile, {_cost(case.writers[0])}",
         )
@@ -100,9 +102,10 @@ def _writers(writers: tuple[Writer, ...]) -> tuple[str, tuple[str, ...], str]:
     return f"{plural(len(names), 'client')} ({name_some(names)})", seen, ""
 
 
-def _allowed(writer: Writer) -> int:
-    """What it wrote before; of one that is new, a tenth of what it writes."""
-    return max(int(writer.before_s), int(writer.now_s / 10), 1024)
+def _allowed(case: Case) -> int:
+    """What it wrote before; of one that is new, a tenth of what it writes. Of each broker."""
+    writer = case.writers[0]
+    return max(int(max(writer.before_s, writer.now_s / 10) / case.leaders), QUOTA_MIN)
 
 
 def _cost(writer: Writer) -> str:

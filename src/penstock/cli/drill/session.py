@@ -21,6 +21,7 @@ from penstock.cli.drill.stage import Stage
 from penstock.cli.failure import Failure
 from penstock.cli.group.words import duration
 from penstock.cli.interrupt import check_interrupt
+from penstock.cli.leader_call import read_metadata
 from penstock.cli.operator.link import Link
 from penstock.cli.output import note, print_json, print_line
 from penstock.cli.profile import Target
@@ -58,6 +59,8 @@ class Session:
                 stage.end()
 
     def _drill(self, drill: Drill, servers: str) -> int:
+        # One line where nobody answers, before clients are started that would say it in hundreds.
+        read_metadata(drill.link)
         self._say(f"seed {self._seed}; services start, and the night is quiet")
         drill.prepare()
         self._wait(lambda: False, self._calm_s)

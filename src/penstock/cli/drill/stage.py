@@ -71,7 +71,7 @@ class Stage:
             self.add_members(service, service.size)
 
     def _make_topics(self, topics: list[str]) -> None:
-        admin = AdminClient({"bootstrap.servers": self.servers})
+        admin = AdminClient({"bootstrap.servers": self.servers, "log_level": 0})
         made = admin.create_topics([NewTopic(each, PARTITIONS) for each in topics])
         for topic, future in made.items():
             try:
