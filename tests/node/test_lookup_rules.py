@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -146,12 +147,37 @@ def test_metadata_of_a_name_that_cannot_be(wire: Wire, name: str) -> None:
     assert [each.name for each in describe(wire, 9, None).topics] == ["a"]
 
 
+def made_by_use(wire: Wire, name: str) -> Any:
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        (topic,) = describe(wire, 12, [MetadataRequestTopic(name=name)]).topics
+        if is_there(topic):
+            return topic
+        time.sleep(0.01)
+    raise TimeoutError(f"{name} was not made")
+
+
+def is_there(topic: Any) -> bool:
+    return topic.error_code != ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+def test_who_looks_twice_in_a_row_is_told_the_same(penstock: Any) -> None:
+    """kafka-go does: a topic that was there the second time alone it would never read."""
+    request = MetadataRequest(topics=[MetadataRequestTopic(name="fresh")])
+    with Wire(penstock.bootstrap_servers) as wire, Wire(penstock.bootstrap_servers) as other:
+        wire.send_together([request, request], 12)
+        told = [wire.receive().topics[0].error_code for _ in range(2)]
+        assert told == [ErrorCode.UNKNOWN_TOPIC_OR_PARTITION] * 2
+        (topic,) = other.call(request, 12).topics
+        assert is_there(topic), "whoever else asks waits for it"
+        assert is_there(made_by_use(wire, "fresh"))
+
+
 def test_topics_come_into_being_when_asked_for(wire: Wire) -> None:
     asked = [MetadataRequestTopic(name="fresh")]
     (topic,) = describe(wire, 9, asked, allow_auto_topic_creation=False).topics
     assert topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    describe(wire, 12, asked)
-    (topic,) = describe(wire, 12, asked).topics
+    topic = made_by_use(wire, "fresh")
     assert (topic.error_code, len(topic.partitions)) == (0, 3)
     assert topic.topic_id != ZERO_ID
     assert {each.leader_id for each in topic.partitions} == {1}
@@ -160,9 +186,7 @@ def test_topics_come_into_being_when_asked_for(wire: Wire) -> None:
 
 def test_a_topic_that_was_told_is_there(wire: Wire) -> None:
     for number in range(20):
-        asked = [MetadataRequestTopic(name=f"fresh-{number}")]
-        describe(wire, 12, asked)
-        (topic,) = describe(wire, 12, asked).topics
+        topic = made_by_use(wire, f"fresh-{number}")
         assert len(topic.partitions) == 3
         assert found(ask(wire, LATEST, topic=topic.name)) == (-1, 0)
 

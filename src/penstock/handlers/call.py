@@ -12,6 +12,7 @@ from penstock.network.connection import Serve
 from penstock.network.later import Later
 
 if TYPE_CHECKING:
+    from penstock.handlers.told_unknown import ToldUnknown
     from penstock.security.access import Access
 
 
@@ -35,6 +36,7 @@ class ClientState:
         "security_protocol",
         "software_name",
         "software_version",
+        "told_unknown",
     )
 
     def __init__(
@@ -60,6 +62,8 @@ class ClientState:
         self.login: Serve | None = None
         """What serves it instead of the router, until its login is over."""
         self.client_id: str | None = None
+        self.told_unknown: ToldUnknown | None = None
+        """From the first topic on that is made because this client asked for it."""
         self.software_name = ""
         self.software_version = ""
         self.parked_produces = 0

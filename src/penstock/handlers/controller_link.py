@@ -172,7 +172,7 @@ class ControllerLink:
         a topic and looks whether it is gone must not be shown the one that its look has made.
         """
         request = CreateTopicsRequest(topics=[self._as_used(name) for name in dict.fromkeys(names)])
-        # Begun at once where the controller is here: who asks again finds it under way.
+        # Begun at once where the controller is here: who else asks finds it under way.
         try:
             making = self._ask_charged(request, client)
         except PenstockError as error:

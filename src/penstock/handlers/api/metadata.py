@@ -9,6 +9,7 @@ from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.pace import Pace
 from penstock.handlers.replica_state import ReplicaStates
+from penstock.handlers.told_unknown import ToldUnknown
 from penstock.handlers.topology import INTERNAL_TOPICS, endpoints
 from penstock.metadata.partition import PartitionImage
 from penstock.metadata.topic import TopicImage
@@ -31,7 +32,7 @@ AT_ONCE_PARTITIONS_MAX = 2000
 
 
 def handle(broker: Broker, request: MetadataRequest, call: Call) -> Answer:
-    if broker.controller.is_making(_names(request)):
+    if broker.controller.is_making(_names(broker, request, call)):
         return _answer_when_made(broker, request, call)
     if broker.lost_leaders and (lost := _lost_leaders(broker, request, call)):
         return _answer_when_led(broker, request, call, lost)
@@ -79,15 +80,24 @@ async def _answer_many(broker: Broker, request: MetadataRequest, call: Call) -> 
     return _respond(broker, request, topics, listener)
 
 
-def _names(request: MetadataRequest) -> Iterator[str]:
-    return (topic.name for topic in request.topics or () if topic.name)
+def _names(broker: Broker, request: MetadataRequest, call: Call) -> Iterator[str]:
+    return (
+        topic.name
+        for topic in request.topics or ()
+        if topic.name and not _is_told_unknown(broker, topic.name, call)
+    )
+
+
+def _is_told_unknown(broker: Broker, name: str | None, call: Call) -> bool:
+    told = call.client.told_unknown
+    return told is not None and told.holds(name, broker.clock.monotonic())
 
 
 async def _answer_when_made(
     broker: Broker, request: MetadataRequest, call: Call
 ) -> MetadataResponse:
-    """Who asks a second time finds what the first time has begun."""
-    await broker.controller.wait_made(_names(request))
+    """Who asks when somebody else has begun it finds it made."""
+    await broker.controller.wait_made(_names(broker, request, call))
     return _answer(broker, request, call)
 
 
@@ -98,9 +108,9 @@ def _answer(broker: Broker, request: MetadataRequest, call: Call) -> MetadataRes
         return _respond(broker, request, list(map(view.described, broker.image.topics)), listener)
     wanted = _each_once(request.topics or [])
     topics = [_find(broker, topic, call, view) for topic in wanted]
-    missing = _to_create(broker, request, topics)
+    missing = _to_create(broker, request, topics, call)
     if missing:
-        broker.controller.create_missing_topics(missing, call.client)
+        _have_made(broker, missing, call)
     return _respond(broker, request, topics, listener)
 
 
@@ -114,15 +124,24 @@ def _each_once(topics: list[MetadataRequestTopic]) -> list[MetadataRequestTopic]
     return list({(topic.topic_id, topic.name): topic for topic in topics}.values())
 
 
+def _have_made(broker: Broker, missing: list[str], call: Call) -> None:
+    client = call.client
+    client.told_unknown = client.told_unknown or ToldUnknown()
+    client.told_unknown.note(missing, broker.clock.monotonic())
+    broker.controller.create_missing_topics(missing, client)
+
+
 def _to_create(
-    broker: Broker, request: MetadataRequest, topics: Iterable[MetadataResponseTopic]
+    broker: Broker, request: MetadataRequest, topics: Iterable[MetadataResponseTopic], call: Call
 ) -> list[str]:
     if not request.allow_auto_topic_creation or not broker.config.creates_topics:
         return []
     return [
         topic.name
         for topic in topics
-        if topic.name and topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        if topic.name
+        and topic.error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        and not _is_told_unknown(broker, topic.name, call)
     ]
 
 
@@ -141,7 +160,7 @@ def _find(
     if wanted.name is None:
         return MetadataResponseTopic(error_code=ErrorCode.INVALID_REQUEST, name="")
     topic = broker.image.topics.get(wanted.name)
-    if topic is not None:
+    if topic is not None and not _is_told_unknown(broker, wanted.name, call):
         return view.described(topic)
     return MetadataResponseTopic(
         error_code=broker.controller.name_error(wanted.name)
