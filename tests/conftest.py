@@ -48,6 +48,7 @@ if not os.environ.get("PENSTOCK_CLUSTERS"):
         "pipelines/test_pipeline_cluster_faults.py",
         "pipelines/test_pipeline_object_store.py",
         "pipelines/test_pipeline_search.py",
+        "pipelines/test_pipeline_shared_kill.py",
     ]
 
 _scratch: list[str] = []
