@@ -13,8 +13,6 @@ from pyspark.sql import functions as f
 
 from penstock.pipelines.error import SessionError, SetupError
 from penstock.pipelines.jar import ensure_jars
-from penstock.pipelines.jobs.fraud.job import fraud
-from penstock.pipelines.jobs.fraud.stateless import fraud_stateless
 from penstock.pipelines.session import LAKE_SETTINGS, local_cores, session
 from penstock.pipelines.version import DELTA, KAFKA
 
@@ -105,20 +103,6 @@ def test_users_options_win_and_lists_are_joined(monkeypatch: pytest.MonkeyPatch)
     assert settings["spark.sql.session.timeZone"] == "Asia/Tokyo"
     assert LAKE_SETTINGS.items() <= settings.items()
     assert "spark.driver.extraClassPath" not in settings
-
-
-def test_java_compiles_once_where_it_only_carries_rows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(session_module, "ensure_jars", lambda jar_set: [f"/{jar_set.name}.jar"])
-    key, more = session_module.JAVA_OPTIONS, {session_module.JAVA_OPTIONS: "-Xss2m"}
-
-    def asked(master: str, light: bool) -> str | None:
-        found = session_module._settings(master, more, lake=False, light=light, quiet=False)
-        return found.get(key)
-
-    assert asked("local[2]", True) == " ".join([*session_module.LIGHT_JAVA, "-Xss2m"])
-    assert asked("local[2]", False) == asked("spark://host:7077", True) == "-Xss2m"
-    assert fraud.light
-    assert not hasattr(fraud_stateless, "light")
 
 
 @pytest.mark.timeout(600)

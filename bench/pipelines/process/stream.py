@@ -105,8 +105,7 @@ def stream(spec: Spec) -> Iterator[Handler]:
 @contextmanager
 def _running(pipeline: Pipeline | KeyedPipeline, settings: RunSettings) -> Iterator[Watch]:
     """Started as `penstock pipeline run` starts it."""
-    light = getattr(pipeline, "light", False)
-    spark = session(name="bench", options=pipeline.options, light=light)
+    spark = session(name="bench", options=pipeline.options)
     session_at = time.time()
     running = pipeline.start(spark, settings)
 

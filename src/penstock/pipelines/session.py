@@ -50,9 +50,6 @@ LAKE_SETTINGS = {
     "spark.sql.catalog.spark_catalog": "org.apache.spark.sql.delta.catalog.DeltaCatalog",
 }
 JAVA_OPTIONS = "spark.driver.extraJavaOptions"
-# Java's second compiler makes code quick that runs for long; on the way there it takes as much of
-# two cores as the queries. With the first one alone Java keeps 48 MB for code, too few for Spark.
-LIGHT_JAVA = ("-XX:TieredStopAtLevel=1", "-XX:ReservedCodeCacheSize=240m")
 WORKER_PYTHON = "spark.pyspark.python"
 CLASS_PATH = "spark.driver.extraClassPath"
 JARS = "spark.jars"
@@ -66,15 +63,12 @@ def session(
     master: str | None = None,
     options: Mapping[str, str] | None = None,
     lake: bool = False,
-    light: bool = False,
     quiet: bool = True,
 ) -> SparkSession:
     """This process's Spark session, started on the first call (`local[*]` unless told otherwise).
 
-    `lake` adds Delta Lake. `light` is for queries that compute in Python, where Java only carries
-    the rows: it compiles once and quickly (local masters only). `options` are Spark's own and win
-    over the settings made here. A later call returns the running session, or fails when that was
-    started with something else.
+    `lake` adds Delta Lake. `options` are Spark's own and win over the settings made here. A later
+    call returns the running session, or fails when that was started with something else.
     """
     SparkSession = _import_spark()
     wanted = dict(options or {})
@@ -83,7 +77,7 @@ def session(
         _require_same(running, master, wanted, lake)
         return running
     java = require_java()
-    settings = _settings(master or DEFAULT_MASTER, wanted, lake=lake, light=light, quiet=quiet)
+    settings = _settings(master or DEFAULT_MASTER, wanted, lake=lake, quiet=quiet)
     settings["spark.app.name"] = name
     return _start(SparkSession, java, settings, quiet=quiet)
 
@@ -102,7 +96,7 @@ def _import_spark() -> type[SparkSession]:
 
 
 def _settings(
-    master: str, options: Mapping[str, str], *, lake: bool, quiet: bool, light: bool = False
+    master: str, options: Mapping[str, str], *, lake: bool, quiet: bool
 ) -> dict[str, str]:
     local = master.startswith("local")
     jars = [
@@ -119,8 +113,6 @@ def _settings(
     if local:
         # On the class path of the one JVM: Spark would copy `spark.jars` for each of its tasks.
         _join(settings, CLASS_PATH, os.pathsep, jars)
-        if light:
-            _join(settings, JAVA_OPTIONS, " ", [*LIGHT_JAVA])
     else:
         _join(settings, JARS, ",", jars)
     if quiet:

@@ -102,11 +102,6 @@ class KeyedPipeline:
         """Whether the session must know Delta."""
         return any(getattr(each.sink, "lake", False) for each in self.sinks.values())
 
-    @property
-    def light(self) -> bool:
-        """Whether Java only carries rows, and the work is done in Python."""
-        return not self.sinks and not self.source.expect
-
     def start(self, spark: SparkSession, settings: RunSettings) -> Running:
         if not self.sinks:
             return self._judge(spark, settings)

@@ -178,7 +178,6 @@ def _session(pipelines: Sequence[Runnable], settings: RunSettings) -> SparkSessi
             master=settings.master,
             options=options,
             lake=any(getattr(each, "lake", False) for each in pipelines),
-            light=all(getattr(each, "light", False) for each in pipelines),
         )
         if settings.spark_log or _LOG_LEVEL not in options:
             # An error is reported in one line; Spark would print it again with its stack.
