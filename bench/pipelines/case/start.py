@@ -25,6 +25,7 @@ from tools.penstock_broker import penstock_command
 
 PAYMENTS_WAITING = 1_000
 TIMEOUT_S = 900.0
+ARCHIVE_TIMEOUT_S = 60.0
 
 
 def start(station: Station, scale: Scale, rounds: int, say: Say) -> Outcome:
@@ -53,11 +54,15 @@ def _cache(folder: Path) -> Path:
 
 
 def _archived_mb(cache: Path) -> float:
-    """As Java has written it while it ended; the next start takes it under its final name."""
-    found = [file.stat().st_size for file in (cache / "classes").glob("*.new")]
-    if not any(found):
-        raise LoadFailedError("the first start has left no archive of classes")
-    return sum(found) / 1e6
+    """Java writes it as it ends, maybe behind the command; the next start takes it under its final
+    name."""
+    deadline = time.monotonic() + ARCHIVE_TIMEOUT_S
+    while time.monotonic() < deadline:
+        whole = [file for file in (cache / "classes").glob("*.new") if any(file.read_bytes()[:4])]
+        if whole:
+            return sum(file.stat().st_size for file in whole) / 1e6
+        time.sleep(0.5)
+    raise LoadFailedError("the first start has left no archive of classes")
 
 
 def _first_verdict(station: Station, cache: Path) -> float:
