@@ -16,8 +16,16 @@ from confluent_kafka.admin import AdminClient
 
 from tests.conformance.clients.kafka_python import KafkaConsumer, KafkaProducer
 from tests.conformance.conftest import wait_until
-from tests.security.sasl_kit import ALICE, BOB, SaslBroker, sasl_broker, set_password
-from tests.target import target_name
+from tests.security.sasl_kit import (
+    ALICE,
+    BOB,
+    SaslAddress,
+    SaslBroker,
+    sasl_broker,
+    sasl_kafka,
+    set_password,
+)
+from tests.security.secured_kafka import SecuredKafka, kind_of_broker
 from tools import apache_kafka
 from tools.tool_host import shared_tool_host
 
@@ -29,10 +37,9 @@ TOPIC = "letters"
 @pytest.fixture(scope="module")
 def broker(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[SaslBroker]:
-    if target_name(request.config) != "penstock":
-        pytest.skip("a node of Penstock with a login")
-    with sasl_broker(tmp_path_factory.mktemp("sasl")) as running:
+) -> Iterator[SaslBroker | SaslAddress]:
+    make = sasl_kafka if kind_of_broker(request.config) is SecuredKafka else sasl_broker
+    with make(tmp_path_factory.mktemp("sasl")) as running:
         yield running
 
 
@@ -40,7 +47,7 @@ Settings = tuple[str, str, str]
 """Mechanism, name and password."""
 
 
-def by_confluent(broker: SaslBroker, login: Settings, value: bytes) -> list[bytes]:
+def by_confluent(broker: SaslAddress, login: Settings, value: bytes) -> list[bytes]:
     settings = broker.client(*login)
     producer = Producer(settings)
     producer.produce(TOPIC, value)
@@ -58,7 +65,7 @@ def by_confluent(broker: SaslBroker, login: Settings, value: bytes) -> list[byte
         consumer.close()
 
 
-def words(broker: SaslBroker, login: Settings) -> dict[str, Any]:
+def words(broker: SaslAddress, login: Settings) -> dict[str, Any]:
     """Of the clients in Python."""
     return {
         "bootstrap_servers": broker.secured,
@@ -69,7 +76,7 @@ def words(broker: SaslBroker, login: Settings) -> dict[str, Any]:
     }
 
 
-def by_kafka_python(broker: SaslBroker, login: Settings, value: bytes) -> list[bytes]:
+def by_kafka_python(broker: SaslAddress, login: Settings, value: bytes) -> list[bytes]:
     producer = KafkaProducer(**words(broker, login))
     try:
         producer.send(TOPIC, value).get(PATIENCE_S)
@@ -92,7 +99,7 @@ def by_kafka_python(broker: SaslBroker, login: Settings, value: bytes) -> list[b
         consumer.close()
 
 
-def by_aiokafka(broker: SaslBroker, login: Settings, value: bytes) -> list[bytes]:
+def by_aiokafka(broker: SaslAddress, login: Settings, value: bytes) -> list[bytes]:
     async def run() -> list[bytes]:
         producer = AIOKafkaProducer(**words(broker, login))
         try:
@@ -114,7 +121,7 @@ def by_aiokafka(broker: SaslBroker, login: Settings, value: bytes) -> list[bytes
     return asyncio.run(run())
 
 
-CLIENTS: dict[str, Callable[[SaslBroker, Settings, bytes], list[bytes]]] = {
+CLIENTS: dict[str, Callable[[SaslAddress, Settings, bytes], list[bytes]]] = {
     "confluent-kafka": by_confluent,
     "kafka-python": by_kafka_python,
     "aiokafka": by_aiokafka,
@@ -123,13 +130,13 @@ CLIENTS: dict[str, Callable[[SaslBroker, Settings, bytes], list[bytes]]] = {
 
 @pytest.mark.parametrize("mechanism", LOGINS)
 @pytest.mark.parametrize("name", CLIENTS)
-def test_a_client_logs_in(broker: SaslBroker, name: str, mechanism: str) -> None:
+def test_a_client_logs_in(broker: SaslAddress, name: str, mechanism: str) -> None:
     value = f"{name} by {mechanism}".encode()
     assert value in CLIENTS[name](broker, (mechanism, *LOGINS[mechanism]), value)
 
 
 @pytest.mark.parametrize("mechanism", LOGINS)
-def test_a_wrong_password_is_told(broker: SaslBroker, mechanism: str) -> None:
+def test_a_wrong_password_is_told(broker: SaslAddress, mechanism: str) -> None:
     login = (mechanism, LOGINS[mechanism][0], "wrong")
     told: list[KafkaError] = []
     admin = AdminClient(broker.client(*login) | {"error_cb": told.append})
@@ -147,7 +154,7 @@ def test_a_wrong_password_is_told(broker: SaslBroker, mechanism: str) -> None:
         asyncio.run(run())
 
 
-def test_a_password_changes_while_producers_run(broker: SaslBroker) -> None:
+def test_a_password_changes_while_producers_run(broker: SaslAddress) -> None:
     """Nobody who is logged in is dropped; new logins take the new password."""
     set_password(broker.open, "carol", "before")
     before = ("SCRAM-SHA-256", "carol", "before")
@@ -186,7 +193,7 @@ def test_a_password_changes_while_producers_run(broker: SaslBroker) -> None:
 
 
 @pytest.mark.java
-def test_tools_of_java_log_in_and_make_users(broker: SaslBroker, tmp_path: Path) -> None:
+def test_tools_of_java_log_in_and_make_users(broker: SaslAddress, tmp_path: Path) -> None:
     if (reason := apache_kafka.missing_prerequisite()) is not None:
         pytest.skip(reason)
     module = "org.apache.kafka.common.security.scram.ScramLoginModule"

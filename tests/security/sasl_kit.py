@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from confluent_kafka.admin import (
     AdminClient,
@@ -41,6 +41,13 @@ SETTINGS: Mapping[str, object] = {
         f'{PLAIN_MODULE} required user_{BOB[0]}="{BOB[1]}" user_eve="other";'
     ),
 }
+SCRAM_MODULES: Mapping[str, object] = {
+    f"listener.name.sasl_plaintext.{mechanism.lower()}.sasl.jaas.config": (
+        "org.apache.kafka.common.security.scram.ScramLoginModule required;"
+    )
+    for mechanism in KINDS
+}
+"""Apache Kafka wants to be told."""
 
 
 class SaslBroker(Broker):
@@ -61,6 +68,16 @@ class SaslBroker(Broker):
         )
 
     def client(self, mechanism: str, name: str, password: str) -> dict[str, Any]:
+        return SaslAddress(self.open, self.secured).client(mechanism, name, password)
+
+
+class SaslAddress(NamedTuple):
+    """Where a broker listens in plain text, and where with a login."""
+
+    open: str
+    secured: str
+
+    def client(self, mechanism: str, name: str, password: str) -> dict[str, Any]:
         """Settings of librdkafka."""
         return {
             "bootstrap.servers": self.secured,
@@ -70,6 +87,18 @@ class SaslBroker(Broker):
             "sasl.password": password,
             "log_level": 0,
         }
+
+
+@contextmanager
+def sasl_kafka(folder: Path) -> Iterator[SaslAddress]:
+    """Apache Kafka, with the same users."""
+    from tests.security.secured_kafka import SecuredKafka
+
+    secured = f"{HOST}:{free_port()}"
+    settings = {"listeners": f"SASL_PLAINTEXT://{secured}"} | SETTINGS | SCRAM_MODULES
+    with SecuredKafka(folder / "data", settings) as kafka:
+        set_password(kafka.bootstrap_servers, *ALICE)
+        yield SaslAddress(kafka.bootstrap_servers, secured)
 
 
 @contextmanager

@@ -68,7 +68,9 @@ class Keys:
         return context
 
 
-def tls_broker(folder: Path, keys: Keys, settings: dict[str, object]) -> Broker:
+def tls_broker(
+    folder: Path, keys: Keys, settings: dict[str, object], kind: type[Broker] = Broker
+) -> Broker:
     """`SSL` asks for no certificate, `MUTUAL` for one, and `LOGIN` for a password instead."""
     names = ("SSL", "MUTUAL", "LOGIN")
     own: dict[str, object] = {
@@ -78,7 +80,7 @@ def tls_broker(folder: Path, keys: Keys, settings: dict[str, object]) -> Broker:
         "listener.name.login.sasl.enabled.mechanisms": "PLAIN",
         "listener.name.login.plain.sasl.jaas.config": LOGINS,
     }
-    return Broker(folder / "data", {**own, **keys.node_settings, **settings})
+    return kind(folder / "data", {**own, **keys.node_settings, **settings})
 
 
 def address_of(broker: Broker, listener: str) -> tuple[str, int]:

@@ -10,6 +10,7 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from penstock.testing.broker import Broker
+from tests.security.secured_kafka import kind_of_broker
 from tests.security.tls_kit import Keys, servers_of, tls_broker, wait_for
 
 LARGE = bytes(range(256)) * 3000
@@ -22,8 +23,12 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Keys:
 
 
 @pytest.fixture(scope="module")
-def broker(tmp_path_factory: pytest.TempPathFactory, keys: Keys) -> Iterator[Broker]:
-    with tls_broker(tmp_path_factory.mktemp("broker"), keys, {"num.partitions": 1}) as running:
+def broker(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, keys: Keys
+) -> Iterator[Broker]:
+    kind = kind_of_broker(request.config)
+    folder = tmp_path_factory.mktemp("broker")
+    with tls_broker(folder, keys, {"num.partitions": 1}, kind) as running:
         yield running
 
 
