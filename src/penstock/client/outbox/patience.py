@@ -10,14 +10,23 @@ from typing import TypeVar
 from confluent_kafka import KafkaError, KafkaException
 
 _STEP_S = 0.5
+_PAUSE_S = 0.05
+"""Behind an answer that came at once: the broker is there, and not ready."""
 _TIMEOUT_S = 30.0
 _ENDING_S = 5.0
 """A batch that is under way has so long to be finished."""
+_PASSING = (
+    KafkaError._TIMED_OUT,
+    # Of the group, whose coordinator moves or is read anew.
+    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+    KafkaError.COORDINATOR_NOT_AVAILABLE,
+    KafkaError.NOT_COORDINATOR,
+)
 T = TypeVar("T")
 
 
 class Patience:
-    """Calls of librdkafka that may be made again when they time out, in short steps."""
+    """Calls of librdkafka that are made again while the broker is away or not ready."""
 
     def __init__(self, ending: threading.Event | None = None) -> None:
         self._ending = ending or threading.Event()
@@ -33,6 +42,7 @@ class Patience:
             except KafkaException as error:
                 if not _passing(error) or self._is_over(deadline, finishing=finishing):
                     raise
+                time.sleep(_PAUSE_S)
 
     def wait_flushed(self, flush: Callable[[float], int]) -> int:
         """How many are left."""
@@ -54,4 +64,4 @@ class Patience:
 
 def _passing(error: KafkaException) -> bool:
     cause = error.args[0]
-    return bool(cause.retriable() or cause.code() == KafkaError._TIMED_OUT)
+    return bool(cause.retriable() or cause.code() in _PASSING)

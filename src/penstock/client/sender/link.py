@@ -112,7 +112,7 @@ class Link:
         self._producer.close(timeout_s)
 
     def _on_statistics(self, text: str) -> None:
-        self._counts.statistics = json.loads(text)
+        self._counts.heard(json.loads(text))
 
 
 def cause_of(error: KafkaException | BufferError) -> Any:

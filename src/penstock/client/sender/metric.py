@@ -28,14 +28,24 @@ class Counts:
         self.set_aside = self.refusals = 0
         self.seconds = 0.0
         self.buckets = [0] * (len(BOUNDS_S) + 1)
-        self.statistics: Mapping[str, Any] = {}
-        """librdkafka's, as last heard."""
+        self.batches: dict[str, Mapping[str, Any]] = {}
+        """By topic, and `brokers` below: of librdkafka's last interval in which it sent any."""
+        self.brokers: dict[int, Mapping[str, Any]] = {}
 
     def took(self, seconds: float) -> None:
         """From `send` to acknowledged."""
         self.acknowledged += 1
         self.seconds += seconds
         self.buckets[bisect_left(BOUNDS_S, seconds)] += 1
+
+    def heard(self, statistics: Mapping[str, Any]) -> None:
+        """librdkafka's: its windows begin anew with each of them, and are then empty."""
+        for topic, figures in statistics.get("topics", {}).items():
+            if figures["batchcnt"]["cnt"]:
+                self.batches[topic] = figures
+        for figures in statistics.get("brokers", {}).values():
+            if figures["nodeid"] >= 0 and figures["rtt"]["cnt"]:
+                self.brokers[figures["nodeid"]] = figures
 
 
 class SenderMetrics:
@@ -76,7 +86,7 @@ class SenderMetrics:
             ("batch_bytes", "batchsize", "Bytes of a batch, on average of late"),
         ):
             found = GaugeMetricFamily(f"penstock_sender_{name}", text, labels=["topic"])
-            for topic, figures in self._counts.statistics.get("topics", {}).items():
+            for topic, figures in self._counts.batches.items():
                 found.add_metric([topic], figures[key]["avg"])
             yield found
 
@@ -88,9 +98,7 @@ class SenderMetrics:
             "Answer of a broker to a request, of late",
             labels=["node", "quantile"],
         )
-        for each in self._counts.statistics.get("brokers", {}).values():
-            if each["nodeid"] >= 0 and each["rtt"]["cnt"]:
-                for name, key in (("0.5", "p50"), ("0.99", "p99")):
-                    seconds = each["rtt"][key] / _MICROSECONDS
-                    found.add_metric([str(each["nodeid"]), name], seconds)
+        for node, figures in self._counts.brokers.items():
+            for name, key in (("0.5", "p50"), ("0.99", "p99")):
+                found.add_metric([str(node), name], figures["rtt"][key] / _MICROSECONDS)
         return found

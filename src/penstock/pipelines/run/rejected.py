@@ -13,15 +13,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from confluent_kafka import (
-    Consumer,
-    Producer,
-    TopicPartition,
-)
+from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from penstock.pipelines.folder import Folder
-from penstock.pipelines.patience import SILENT
+from penstock.pipelines.patience import NO_COORDINATOR_YET, SILENT, patiently
 from penstock.pipelines.run.batch_log import Batch, BatchLog, Positions
 from penstock.pipelines.run.group_member import known_topics
 from penstock.pipelines.run_settings import RunSettings
@@ -167,7 +163,12 @@ class RejectedRows:
     def _fence(self) -> int:
         """The batch after the last one written; 0 for one of another query."""
         asked = [TopicPartition(self.pipeline.dead_letters, 0)]
-        (place,) = self._fence_reader().committed(asked, timeout=_TIMEOUT_S)
+        reader = self._fence_reader()
+        (place,) = patiently(
+            lambda: reader.committed(asked, timeout=_TIMEOUT_S), NO_COORDINATOR_YET, _TIMEOUT_S
+        )
+        if place.error is not None:
+            raise KafkaException(place.error)
         return int(place.offset) if place.offset > 0 and place.metadata == self.query_id else 0
 
     def _fence_reader(self) -> Any:

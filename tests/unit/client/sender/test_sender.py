@@ -298,7 +298,8 @@ def test_metrics(broker: Broker) -> None:
             sender.send("t", f"k{number}", number)
         assert sender.flush()
         collector = sender.metrics()
-        wait_until(lambda: 'request_seconds{node="1"' in text_of(collector), "figures of a broker")
+        for figure in ('request_seconds{node="1"', 'batch_records{topic="t"'):
+            wait_until(lambda figure=figure: figure in text_of(collector), figure)
         text = text_of(collector)
     assert "penstock_sender_acknowledged_total 200.0" in text
     assert 'penstock_sender_seconds_bucket{le="+Inf"} 200.0' in text

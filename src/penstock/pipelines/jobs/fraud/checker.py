@@ -29,6 +29,7 @@ from penstock.pipelines.jobs.fraud.model import (
     PaymentError,
     decode_payment,
 )
+from penstock.pipelines.patience import NO_COORDINATOR_YET, patiently
 from penstock.pipelines.scan import Scan, UnreadableError
 from penstock.pipelines.transforms import dead_letter as name
 
@@ -294,5 +295,7 @@ def wait_until_judged(
 
 def _behind(consumer: Any, topic: str, ends: Mapping[int, int], timeout_s: float) -> int:
     places = [TopicPartition(topic, each) for each in ends]
-    committed = consumer.committed(places, timeout=timeout_s)
+    committed = patiently(
+        lambda: consumer.committed(places, timeout=timeout_s), NO_COORDINATOR_YET, timeout_s
+    )
     return sum(max(0, ends[each.partition] - max(each.offset, 0)) for each in committed)
