@@ -21,7 +21,7 @@ from penstock.handlers.pieces import (
     element_count,
     pieces,
 )
-from penstock.handlers.table import CHANGES_METADATA, HOT, Handler, Modules, load
+from penstock.handlers.table import CHANGES, CHANGES_METADATA, HOT, Handler, Modules, load
 from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
 from penstock.network.later import Later, future_of
 from penstock.network.part import Exclusive, Part, Reply, Served
@@ -104,6 +104,7 @@ class Router:
         self._throttle = broker.throttle
         self._monotonic = broker.clock.monotonic
         self._routes: dict[tuple[int, int], Route] = {}
+        self._changes: set[asyncio.Task[Any]] = set()
 
     def warm_up(self) -> None:
         """Loads what every client asks for first, so that the first one does not wait for it."""
@@ -141,9 +142,19 @@ class Router:
                 lambda settled: self._respond(settled, correlation_id, route, started)
             )
         if type(answer) is CoroutineType:
+            if key in CHANGES:
+                answer = self._done_unheard(answer)
             finish = self._finish(answer, request, correlation_id, route, started)
             return Exclusive(finish) if key in CHANGES_METADATA else finish
         return self._respond(answer, correlation_id, route, started)
+
+    def _done_unheard(self, change: Coroutine[Any, Any, Any]) -> Coroutine[Any, Any, Any]:
+        """The same, for a connection that may end before it: as in Kafka, what was asked for is
+        done all the same."""
+        task = asyncio.get_running_loop().create_task(change)
+        self._changes.add(task)
+        task.add_done_callback(self._changes.discard)
+        return _shielded(task)
 
     def _respond(self, answer: Any, correlation_id: int, route: Route, started: float) -> Reply:
         route.latency_s.observe(self._monotonic() - started)
@@ -308,3 +319,7 @@ async def _settled(answer: Any) -> Any:
     if type(answer) is CoroutineType:
         return await answer
     return answer
+
+
+async def _shielded(task: asyncio.Task[Any]) -> Any:
+    return await asyncio.shield(task)

@@ -112,6 +112,9 @@ CONTROLLER_MODULES: Modules = {
 CHANGES_METADATA = frozenset((19, 20, 30, 31, 33, 37, 38, 39, 40, 43, 44, 45, 49, 51, 57, 64))
 """Whatever comes behind one of these on its connection shows its effect: it is not begun before."""
 
+CHANGES = CHANGES_METADATA | {8, 13, 21, 22, 24, 25, 26, 27, 28, 34, 42, 46, 47, 79, 91, 92}
+"""Done to their end once they are read, also when the client does not wait for the answer."""
+
 HOT = (0, 1, 2, 3, 18, 22)
 """Loaded at start, after the listener is open: what every client asks for first."""
 

@@ -149,8 +149,11 @@ class Connection:
         if self._writing:
             self._loop.remove_writer(self.fd)
         for slot in self._slots:
-            if slot.waiting is not None:
+            if isinstance(slot.waiting, Later):
                 slot.waiting.cancel()
+            elif slot.waiting is not None:
+                # Not before it has begun: what it is to wait for would never be ended.
+                self._loop.call_soon(slot.waiting.cancel)
             release(slot.parts)
         self._slots.clear()
         self._tally.memory_bytes -= self._slots_bytes

@@ -42,12 +42,20 @@ class Connection:
             self._others[address] = Connection(address, self._client_id)
         return self._others[address]
 
-    def _ask(self, request: Entity, version: int) -> Any:
+    def _send(self, request: Entity, version: int) -> None:
         self._socket.sendall(encode_request(next(self._numbers), version, request, self._client_id))
+
+    def _ask(self, request: Entity, version: int) -> Any:
+        self._send(request, version)
         size = struct.unpack(">i", self._read(4))[0]
         key = type(request).API_KEY
         assert key is not None
         return decode_response(key, version, self._read(size))[1]
+
+    def send(self, request: Entity, version: int) -> None:
+        """To where it belongs, and wait for nothing."""
+        address = None if self._is_alone else find_address(request, self._ask)
+        (self if address is None else self._at(address))._send(request, version)
 
     def start(self, request: Entity, version: int) -> Future[Any]:
         """Send, and let a thread wait for the answer: joins wait for each other."""
