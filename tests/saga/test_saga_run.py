@@ -30,6 +30,7 @@ def test_what_was_down_catches_up(penstock: Broker, tmp_path: Path) -> None:
         stage.start("orders")
         shown = Path(f"/proc/{stage.pid('orders')}/cmdline").read_text()
         assert penstock.bootstrap_servers not in shown, "settings may be secrets"
+        assert stage.urls["orders"] not in shown, "it may hold a password"
         with closing(open_database(stage.urls["orders"])) as orders:
             customers.act(orders, 60)
             stage.start("inventory", "payment", "fulfilment", "notification")

@@ -128,7 +128,14 @@ def service_command(
     name: Annotated[str, typer.Argument(metavar="SERVICE", help="Such as inventory.")],
     database: Annotated[
         str,
-        typer.Option("--database", "-d", metavar="URL", show_default=False, help="Its database."),
+        typer.Option(
+            "--database",
+            "-d",
+            metavar="URL",
+            envvar="PENSTOCK_SAGA_DATABASE",
+            show_default=False,
+            help="Its database.",
+        ),
     ],
     faults: Annotated[
         list[str] | None,

@@ -63,10 +63,11 @@ class Stage:
             given = {f"PENSTOCK_SAGA_{number}": key for number, key in enumerate(self.kafka)}
             settings = [f"-X{key}=${{env:{variable}}}" for variable, key in given.items()]
             secrets = {variable: str(self.kafka[key]) for variable, key in given.items()}
+            secrets["PENSTOCK_SAGA_DATABASE"] = self.urls[name]
             faults = [f"--fault={each}" for each in self.faults]
             with open(self.directory / f"{name}.log", "ab") as log:
                 self._running[name] = subprocess.Popen(
-                    [*command, *settings, "-d", self.urls[name], *faults],
+                    [*command, *settings, *faults],
                     stdout=log,
                     stderr=log,
                     env=os.environ | secrets,
