@@ -81,17 +81,19 @@ class BrokerLifecycle:
         """The epoch of this life. LifecycleError if it cannot be had."""
         loop = asyncio.get_running_loop()
         until = loop.time() + patience_s
-        told = "no controller answers"
+        last = "no controller answers"
+        told = {last}
         while loop.time() < until:
             reason = await self._try_to_register()
             if reason is None:
                 log.info("registered", epoch=self.broker_epoch)
                 return self.broker_epoch
-            if reason != told:
+            if reason not in told:
                 log.warning("not registered yet", reason=reason)
-                told = reason
+            last = reason
+            told.add(reason)
             await asyncio.sleep(RETRY_S)
-        raise LifecycleError(f"not registered within {patience_s:.0f} s: {told}")
+        raise LifecycleError(f"not registered within {patience_s:.0f} s: {last}")
 
     async def _try_to_register(self) -> str | None:
         """Why it was not to be had this time."""

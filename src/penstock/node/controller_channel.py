@@ -23,7 +23,7 @@ class NoController(PenstockError):
 
 
 class ControllerChannel:
-    """`find` tells id, host and port of who leads, as far as is known, `why_none` what is in the
+    """`find` tells id, host and port of who leads, as far as is known, `trouble` what is in the
     way where nobody is; `ask_here` answers where this node leads."""
 
     def __init__(
@@ -33,12 +33,12 @@ class ControllerChannel:
         random: Callable[[], float],
         find: Callable[[], tuple[int, str, int] | None],
         ask_here: Callable[[Entity], Awaitable[Any]],
-        why_none: Callable[[], str | None],
+        trouble: Callable[[], str | None],
     ) -> None:
         self._node_id = node_id
         self._find = find
         self._ask_here = ask_here
-        self._why_none = why_none
+        self.trouble = trouble
         self._peers = Peers(dialer, client_id=str(node_id), random=random)
 
     async def call(self, request: Entity, timeout_s: float) -> Any:
@@ -57,7 +57,7 @@ class ControllerChannel:
                 except PenstockError as error:
                     reason = str(error)
             else:
-                reason = self._why_none() or reason
+                reason = self.trouble() or reason
             await asyncio.sleep(min(retry_s, max(left_s, 0.0)))
             retry_s = min(2 * retry_s, RETRY_S_MAX)
         raise NoController(reason)

@@ -129,13 +129,23 @@ class ControllerRegistration:
 
     async def run(self) -> None:
         """Until the metadata log has it."""
+        told: set[str | None] = {None}
         while not self._is_known():
-            if self._metadata.image.features:
-                try:
-                    await self._channel.call(self._request, HEARTBEAT_TIMEOUT_S)
-                except PenstockError as error:
-                    log.info("controller not registered yet", reason=str(error))
+            reason = await self._try_to_register()
+            if reason not in told:
+                log.warning("controller not registered yet", reason=reason)
+            told.add(reason)
             await asyncio.sleep(REGISTRATION_RETRY_S)
+
+    async def _try_to_register(self) -> str | None:
+        """Why it was not to be had this time, as far as that is known."""
+        if not self._metadata.image.features:
+            return self._channel.trouble()
+        try:
+            await self._channel.call(self._request, HEARTBEAT_TIMEOUT_S)
+        except PenstockError as error:
+            return str(error)
+        return None
 
     def _is_known(self) -> bool:
         known = self._metadata.image.controllers.get(self._request.controller_id)

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from types import SimpleNamespace
+from typing import Any
+
 import pytest
 
 from penstock.model.error import ErrorCode
 from penstock.node.controller_channel import ControllerChannel, NoController
+from penstock.node.identity import Identity
+from penstock.node.membership import ControllerRegistration
 from penstock.node.raft_channel import PeerChannel
 from penstock.peer.dialer import SocketDialer
 from penstock.protocol.entity import Entity
@@ -63,3 +69,33 @@ def test_one_that_is_not_there_is_named_with_its_address() -> None:
         assert said.endswith(": see controller.quorum.* in the settings")
 
     run(work())
+
+
+def test_a_controller_says_each_reason_once(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Voters that are away take turns in being asked."""
+    reasons = iter([None, "nobody at 1", "nobody at 2"] * 3)
+    registered = asyncio.Event()
+    images: Any = SimpleNamespace(image=SimpleNamespace(features={}, controllers={}))
+
+    def trouble() -> str | None:
+        reason = next(reasons, "over")
+        if reason == "over":
+            registered.set()
+        return reason
+
+    async def work() -> None:
+        channel = ControllerChannel(
+            1, SocketDialer(), lambda: 0.5, lambda: None, no_answer, trouble
+        )
+        identity = Identity("cluster", 1, bytes(16))
+        registration = ControllerRegistration(identity, [], bytes(16), images, channel)
+        running = asyncio.create_task(registration.run())
+        await registered.wait()
+        running.cancel()
+
+    monkeypatch.setattr("penstock.node.membership.REGISTRATION_RETRY_S", 0)
+    run(work())
+    told = [vars(each)["fields"]["reason"] for each in caplog.records]
+    assert told[:2] == ["nobody at 1", "nobody at 2"] and len(set(told)) == len(told)
