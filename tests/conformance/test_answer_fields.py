@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from penstock.model.error import ErrorCode
 from penstock.protocol.entity import Entity
+from penstock.protocol.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsRequest,
+    ReassignablePartition,
+    ReassignableTopic,
+)
+from penstock.protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsRequest
 from penstock.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from penstock.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
 from penstock.protocol.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
+from penstock.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from penstock.protocol.messages.delete_share_group_offsets import DeleteShareGroupOffsetsRequest
+from penstock.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from penstock.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -25,13 +35,15 @@ from penstock.protocol.messages.describe_quorum import (
     RequestPartitionData,
     RequestTopicData,
 )
+from penstock.protocol.messages.describe_share_group_offsets import (
+    DescribeShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsRequestGroup,
+    DescribeShareGroupOffsetsRequestTopic,
+)
+from penstock.protocol.messages.elect_leaders import ElectLeadersRequest, TopicPartitions
 from penstock.protocol.messages.fetch import FetchPartition, FetchRequest, FetchTopic
 from penstock.protocol.messages.find_coordinator import FindCoordinatorRequest
-from penstock.protocol.messages.list_offsets import (
-    ListOffsetsPartition,
-    ListOffsetsRequest,
-    ListOffsetsTopic,
-)
+from penstock.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from penstock.protocol.messages.share_acknowledge import ShareAcknowledgeRequest
 from penstock.protocol.messages.share_fetch import ShareFetchRequest
 from penstock.protocol.messages.share_group_describe import ShareGroupDescribeRequest
@@ -44,6 +56,7 @@ from penstock.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestTopic,
 )
 from tests.conformance.clients.raw import Connection
+from tests.conformance.conftest import wait_until
 
 pytestmark = pytest.mark.client("raw requests")
 
@@ -51,10 +64,12 @@ TOPIC = 2
 NOT_HOSTED = "This server does not host this topic-partition."
 NOT_ALLOWED = "Topic name is invalid: the empty string is not allowed"
 SHARE = 2
+OTHER_ID = bytes(15) + b"\x09"
+NOT_ASKED_FOR = -(2**31)
 
 
 def told(one: Any) -> tuple[int, str | None]:
-    return one.error_code, one.error_message
+    return one.error_code, getattr(one, "error_message", None)
 
 
 @pytest.mark.feature("A coordinator that is found has Kafka's message")
@@ -83,13 +98,120 @@ def test_failed_fetch(connection: Connection, topic_name: str) -> None:
     assert partition.aborted_transactions == []
 
 
-@pytest.mark.feature("Offsets of a partition that is named twice (INVALID_REQUEST)")
-def test_offsets_asked_twice(connection: Connection, topic: str) -> None:
-    asked = [ListOffsetsPartition(partition_index=0, timestamp=-1) for _ in range(2)]
-    request = ListOffsetsRequest(topics=[ListOffsetsTopic(name=topic, partitions=asked)])
-    answer = connection.call(request, 7)
-    found = {(one.error_code, one.offset) for one in answer.topics[0].partitions}
-    assert found == {(ErrorCode.INVALID_REQUEST, -1)}
+def fetch_error(connection: Connection, topic: str, **asked: int) -> Any:
+    wanted = FetchTopic(topic=topic, partitions=[FetchPartition(partition=0, **asked)])
+    answer = connection.call(FetchRequest(max_wait_ms=0, topics=[wanted]), 12)
+    return answer.responses[0].partitions[0]
+
+
+@pytest.mark.feature("A fetch that fails in the log has null for aborted transactions")
+def test_fetch_failed_in_the_log(connection: Connection, topic: str) -> None:
+    failed = fetch_error(connection, topic, fetch_offset=99)
+    assert failed.error_code == ErrorCode.OFFSET_OUT_OF_RANGE
+    assert failed.aborted_transactions is None
+
+
+@pytest.mark.feature("A fetch with any leader epoch below zero names none")
+def test_fetch_without_epoch(connection: Connection, topic: str) -> None:
+    assert fetch_error(connection, topic, current_leader_epoch=-9).error_code == ErrorCode.NONE
+
+
+@pytest.mark.feature("A fetch from a topic without a name (UNKNOWN_TOPIC_OR_PARTITION)")
+def test_fetch_from_nowhere(connection: Connection) -> None:
+    assert fetch_error(connection, "").error_code == ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+
+
+@pytest.mark.feature("Metadata by id, before there was such a thing (INVALID_REQUEST)")
+def test_metadata_by_id_too_early(connection: Connection, topic: str) -> None:
+    wanted = [MetadataRequestTopic(name=topic), MetadataRequestTopic(name=None, topic_id=OTHER_ID)]
+    answer = connection.call(MetadataRequest(topics=wanted), 11)
+    assert {one.error_code for one in answer.topics} == {ErrorCode.INVALID_REQUEST}
+    assert answer.brokers == []
+
+
+@pytest.mark.feature("Metadata by name and by id in one request: by id alone")
+def test_metadata_by_both(connection: Connection, topic: str) -> None:
+    wanted = [MetadataRequestTopic(name=topic), MetadataRequestTopic(name=None, topic_id=OTHER_ID)]
+    request = MetadataRequest(topics=wanted, include_topic_authorized_operations=True)
+    (one,) = connection.call(request, 12).topics
+    assert (one.error_code, one.topic_id) == (ErrorCode.UNKNOWN_TOPIC_ID, OTHER_ID)
+    assert one.topic_authorized_operations == NOT_ASKED_FOR
+
+
+TIMED_OUT: dict[str, tuple[Callable[[str], Entity], int]] = {
+    "create": (lambda name: CreateTopicsRequest(topics=[CreatableTopic(name=name)]), 7),
+    "delete": (lambda name: DeleteTopicsRequest(topics=[DeleteTopicState(name=name)]), 6),
+    "partitions": (
+        lambda name: CreatePartitionsRequest(topics=[CreatePartitionsTopic(name=name, count=2)]),
+        3,
+    ),
+    "elect": (lambda name: ElectLeadersRequest(topic_partitions=[_first_of(name)]), 2),
+    "elect-first-version": (
+        lambda name: ElectLeadersRequest(topic_partitions=[_first_of(name)]),
+        0,
+    ),
+    "reassign": (
+        lambda name: AlterPartitionReassignmentsRequest(
+            topics=[ReassignableTopic(name=name, partitions=[ReassignablePartition()])]
+        ),
+        0,
+    ),
+}
+
+
+def _first_of(topic: str) -> TopicPartitions:
+    return TopicPartitions(topic=topic, partitions=[0])
+
+
+@pytest.mark.feature("A change of metadata that has no time (REQUEST_TIMED_OUT)")
+@pytest.mark.parametrize("name", TIMED_OUT)
+def test_no_time(connection: Connection, topic: str, name: str) -> None:
+    build, version = TIMED_OUT[name]
+    request: Any = build(topic)
+    request.timeout_ms = 0
+    answer = connection.call(request, version)
+    assert leaves(answer) == {(ErrorCode.REQUEST_TIMED_OUT, None)}
+
+
+def leaves(answer: Entity) -> set[tuple[int, str | None]]:
+    """What is told of single topics or partitions."""
+    lists = [value for _, value in answer._values() if isinstance(value, list) and value]
+    inner = [one for each in lists for one in each if isinstance(one, Entity)]
+    return {told(answer)} if not inner else set().union(*map(leaves, inner))
+
+
+@pytest.mark.feature("An election of a kind that there is not: told of each partition")
+def test_unknown_election(connection: Connection, topic: str) -> None:
+    request = ElectLeadersRequest(election_type=9, topic_partitions=[_first_of(topic)])
+    answer = connection.call(request, 2)
+    (one,) = answer.replica_election_results[0].partition_result
+    assert answer.error_code == one.error_code == ErrorCode.INVALID_REQUEST
+    assert one.error_message
+
+
+@pytest.mark.feature("A share group that is not there has no offsets, which is no error")
+@pytest.mark.usefixtures("coordinator")
+def test_offsets_of_no_share_group(connection: Connection, topic: str) -> None:
+    asked = DescribeShareGroupOffsetsRequestTopic(topic_name=topic, partitions=[0])
+    group = DescribeShareGroupOffsetsRequestGroup(group_id=topic, topics=[asked])
+    request = DescribeShareGroupOffsetsRequest(groups=[group])
+
+    def told_now() -> Any:
+        return connection.call(request, 0).groups[0]
+
+    wait_until(
+        lambda: bool(told_now().topics and not told_now().topics[0].partitions[0].error_code)
+    )
+    (one,) = told_now().topics[0].partitions
+    assert (told(told_now()), one.start_offset) == ((0, None), -1)
+
+
+@pytest.mark.feature("Offsets of a share group without a name (INVALID_GROUP_ID)")
+@pytest.mark.parametrize(
+    "request_class", [AlterShareGroupOffsetsRequest, DeleteShareGroupOffsetsRequest]
+)
+def test_nameless_share_group(connection: Connection, request_class: Any) -> None:
+    assert connection.call(request_class(), 0).error_code == ErrorCode.INVALID_GROUP_ID
 
 
 @pytest.mark.feature("Settings have an empty message; a name that no topic can have says why")

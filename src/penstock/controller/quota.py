@@ -45,31 +45,45 @@ _HOST_NAME = re.compile(r"(?=.*[A-Za-z])[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,253})")
 def decide_alter_quotas(
     context: ControllerContext, request: AlterClientQuotasRequest
 ) -> Outcome[AlterClientQuotasResponse]:
-    """An entity that is refused keeps what it had; the others change."""
+    """An entity that is refused keeps what it had; the others change. Of one that is named again
+    only the first entry counts, and its one answer says that there were more."""
     records: list[MetadataRecord] = []
-    results: list[ResponseEntryData] = []
+    results: dict[QuotaEntity, ResponseEntryData] = {}
     for entry in request.entries:
-        result = ResponseEntryData(
-            error_message=None,
-            entity=[
-                ResponseEntityData(entity_type=part.entity_type, entity_name=part.entity_name)
-                for part in entry.entity
-            ],
-        )
+        entry.entity = list({part.entity_type: part for part in entry.entity}.values())
+        entity = _entity(entry)
+        is_again = entity in results
+        result = results.setdefault(entity, _result(entry))
         try:
+            if is_again:
+                raise _invalid("The request names this entity more than once: the first one counts")
             _check(entry)
-            records += _records(context, entry)
+            records += _records(context, entity, entry)
         except ApiError as error:
             result.error_code, result.error_message = error.code, error.message
-        results.append(result)
-    response = AlterClientQuotasResponse(entries=results)
+    response = AlterClientQuotasResponse(entries=list(results.values()))
     return conclude(context.config, [] if request.validate_only else records, response)
 
 
-def _records(context: ControllerContext, entry: RequestEntryData) -> Iterator[MetadataRecord]:
+def _entity(entry: RequestEntryData) -> QuotaEntity:
+    return frozenset((part.entity_type, part.entity_name) for part in entry.entity)
+
+
+def _result(entry: RequestEntryData) -> ResponseEntryData:
+    return ResponseEntryData(
+        error_message=None,
+        entity=[
+            ResponseEntityData(entity_type=part.entity_type, entity_name=part.entity_name)
+            for part in entry.entity
+        ],
+    )
+
+
+def _records(
+    context: ControllerContext, entity: QuotaEntity, entry: RequestEntryData
+) -> Iterator[MetadataRecord]:
     """Only of what is another than before."""
     quotas = context.image.security.quotas
-    entity: QuotaEntity = frozenset((part.entity_type, part.entity_name) for part in entry.entity)
     for op in entry.ops:
         current = quotas.get((entity, op.key))
         if op.remove if current is None else (not op.remove and current.value == op.value):
@@ -105,8 +119,6 @@ def _keys_of(entry: RequestEntryData) -> _Keys:
         kind, name = part.entity_type, part.entity_name
         if kind not in ENTITY_TYPES:
             raise _invalid(f"Unhandled client quota entity type: {kind}")
-        if kinds.count(kind) > 1:
-            raise _invalid(f"Invalid client quota entity, duplicate entity entry {kind}")
         if name == "":
             raise _invalid(f"Empty {kind} not supported")
     if "ip" not in kinds:

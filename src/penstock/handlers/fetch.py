@@ -43,6 +43,15 @@ OPENED_MAX = 64
 thousands, and nobody else is served meanwhile."""
 RACK_AWARE = "org.apache.kafka.common.replica.RackAwareReplicaSelector"
 
+_NOT_LOOKED_AT = frozenset(
+    (
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
+        ErrorCode.UNKNOWN_TOPIC_ID,
+        ErrorCode.TOPIC_AUTHORIZATION_FAILED,
+    )
+)
+"""Kafka has no aborted transactions for these, and null for a partition that it failed to read."""
+
 Outcome = tuple[FetchTarget, PartitionData]
 
 
@@ -131,7 +140,8 @@ class Fetch:
                 return None
             target.partition = partition
             self._check_readable(partition)
-            partition.check_epoch(target.current_leader_epoch)
+            if target.current_leader_epoch >= 0:
+                partition.check_epoch(target.current_leader_epoch)
             if target.last_fetched_epoch >= 0:
                 diverging = self._diverging(partition, target)
                 if diverging is not None:
@@ -191,7 +201,7 @@ class Fetch:
             partition = partitions.get_by_id(target.topic_id, target.index)
         if partition is not None and (partition.is_led or self._version >= FOLLOWERS_SERVE_FROM):
             return partition
-        if target.topic:
+        if not self._session.uses_topic_ids:
             raise partitions.refusal_by_name(target.topic, target.index)
         raise partitions.refusal_by_id(target.topic_id, target.index)
 
@@ -401,7 +411,7 @@ def _failed(target: FetchTarget, code: ErrorCode) -> PartitionData:
         high_watermark=-1,
         last_stable_offset=-1,
         log_start_offset=-1,
-        aborted_transactions=[],
+        aborted_transactions=[] if code in _NOT_LOOKED_AT else None,
         records=b"",
     )
 

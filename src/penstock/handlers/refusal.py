@@ -21,13 +21,22 @@ from penstock.protocol.messages.alter_configs import (
     AlterConfigsResourceResponse,
     AlterConfigsResponse,
 )
+from penstock.protocol.messages.alter_partition_reassignments import (
+    AlterPartitionReassignmentsResponse,
+    ReassignablePartitionResponse,
+    ReassignableTopicResponse,
+)
 from penstock.protocol.messages.create_partitions import (
     CreatePartitionsResponse,
     CreatePartitionsTopicResult,
 )
 from penstock.protocol.messages.create_topics import CreatableTopicResult, CreateTopicsResponse
 from penstock.protocol.messages.delete_topics import DeletableTopicResult, DeleteTopicsResponse
-from penstock.protocol.messages.elect_leaders import ElectLeadersResponse
+from penstock.protocol.messages.elect_leaders import (
+    ElectLeadersResponse,
+    PartitionResult,
+    ReplicaElectionResult,
+)
 from penstock.protocol.messages.incremental_alter_configs import (
     AlterConfigsResourceResponse as IncrementalResourceResponse,
 )
@@ -36,11 +45,23 @@ from penstock.protocol.messages.init_producer_id import InitProducerIdResponse
 from penstock.protocol.messages.unregister_broker import UnregisterBrokerResponse
 from penstock.protocol.messages.update_features import UpdateFeaturesResponse
 
+_ELECTION_CODE_SINCE = 1
+"""The first version says what went wrong of each partition alone."""
+
 Refusal = Callable[[Any, ErrorCode, str | None], Entity]
 
 
-def refuse(api_key: int, request: Entity, error: ApiError | StorageError) -> Entity | None:
+def refuse(
+    api_key: int, version: int, request: Entity, error: ApiError | StorageError
+) -> Entity | None:
     """The answer to a request that failed; None where this API has none."""
+    answer = _refusal(api_key, request, error)
+    if isinstance(answer, ElectLeadersResponse) and version < _ELECTION_CODE_SINCE:
+        answer.error_code = ErrorCode.NONE
+    return answer
+
+
+def _refusal(api_key: int, request: Entity, error: ApiError | StorageError) -> Entity | None:
     refusal = _REFUSALS.get(api_key)
     if refusal is None and api_key in _AS_A_WHOLE:
         code = error.code if isinstance(error, ApiError) else ErrorCode.KAFKA_STORAGE_ERROR
@@ -61,7 +82,6 @@ def _create_topics(request: Any, code: ErrorCode, message: str | None) -> Entity
                 error_message=message,
                 num_partitions=-1,
                 replication_factor=-1,
-                configs=None,
             )
             for topic in request.topics
         ]
@@ -122,7 +142,38 @@ def _incremental_alter_configs(request: Any, code: ErrorCode, message: str | Non
 
 
 def _elect_leaders(request: Any, code: ErrorCode, message: str | None) -> Entity:
-    return ElectLeadersResponse(error_code=code)
+    return ElectLeadersResponse(
+        error_code=code,
+        replica_election_results=[
+            ReplicaElectionResult(
+                topic=topic.topic,
+                partition_result=[
+                    PartitionResult(partition_id=one, error_code=code, error_message=message)
+                    for one in topic.partitions
+                ],
+            )
+            for topic in request.topic_partitions or ()
+        ],
+    )
+
+
+def _alter_reassignments(request: Any, code: ErrorCode, message: str | None) -> Entity:
+    return AlterPartitionReassignmentsResponse(
+        error_code=code,
+        error_message=message,
+        responses=[
+            ReassignableTopicResponse(
+                name=topic.name,
+                partitions=[
+                    ReassignablePartitionResponse(
+                        partition_index=one.partition_index, error_code=code, error_message=message
+                    )
+                    for one in topic.partitions
+                ],
+            )
+            for topic in request.topics
+        ],
+    )
 
 
 def _init_producer_id(request: Any, code: ErrorCode, message: str | None) -> Entity:
@@ -156,7 +207,7 @@ def _alter_client_quotas(request: Any, code: ErrorCode, message: str | None) -> 
     )
 
 
-_AS_A_WHOLE = frozenset({38, 39, 40, 45, 46, 55, 56, 62, 63, 67, 70, 73, 80, 81})
+_AS_A_WHOLE = frozenset({38, 39, 40, 46, 55, 56, 62, 63, 67, 70, 73, 80, 81})
 """One error code stands for the request: reassignments, the quorum, and what brokers ask."""
 
 _REFUSALS: dict[int, Refusal] = {
@@ -167,6 +218,7 @@ _REFUSALS: dict[int, Refusal] = {
     37: _create_partitions,
     43: _elect_leaders,
     44: _incremental_alter_configs,
+    45: _alter_reassignments,
     49: _alter_client_quotas,
     57: _update_features,
     64: _unregister_broker,

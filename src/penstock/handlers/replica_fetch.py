@@ -115,14 +115,23 @@ class ReplicaFetch(Fetch):
 
     def _replica_of(self, target: FetchTarget) -> Partition:
         partitions = self._broker.partitions
-        if target.topic:
+        if not self._session.uses_topic_ids:
             return partitions.by_name(target.topic, target.index)
         return partitions.by_id(target.topic_id, target.index)
 
     def _bound(self, partition: Partition, target: FetchTarget) -> int:
         if not self._is_noted:
-            broker_id, broker_epoch = self._replica
+            self._note(partition, target)
+        return partition.log.end_offset
+
+    def _note(self, partition: Partition, target: FetchTarget) -> None:
+        broker_id, broker_epoch = self._replica
+        try:
             partition.on_replica_fetch(
                 broker_id, broker_epoch, target.offset, target.log_start_offset
             )
-        return partition.log.end_offset
+        except ApiError as error:
+            if error.code is ErrorCode.UNKNOWN_LEADER_EPOCH and target.current_leader_epoch < 0:
+                # It named no epoch that could be unknown.
+                raise ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER, error.message) from error
+            raise

@@ -69,6 +69,7 @@ class Route:
         "latency_s",
         "pieces_encoder",
         "respond",
+        "version",
     )
 
     def __init__(
@@ -80,6 +81,7 @@ class Route:
         elements_limit: int,
     ) -> None:
         self.api_key = spec.key
+        self.version = version
         self.flexible = spec.request_header_version(version) == 2
         limit = elements_max(spec.key, elements_limit)
         self.decode: Decode = request_decoder(spec.request_class(), version, limit)
@@ -134,7 +136,7 @@ class Router:
         try:
             answer = route.handle(self._broker, request, call)
         except (ApiError, StorageError) as error:
-            answer = self._refuse(key, request, error)
+            answer = self._refuse(route, request, error)
         if self._throttle.is_on:
             answer = self._throttle.apply(key, request, call, answer, len(frame), started)
         if type(answer) is Later:
@@ -171,7 +173,7 @@ class Router:
         except (ApiError, StorageError) as error:
             if isinstance(error, ApiError) and error.code == ErrorCode.NOT_CONTROLLER:
                 raise
-            answer = self._refuse(key, request, error)
+            answer = self._refuse(route, request, error)
         return b"".join(cast(list[bytes], route.respond(correlation_id, answer)))
 
     # A request over many elements
@@ -247,7 +249,7 @@ class Router:
         try:
             answer = await waiting
         except (ApiError, StorageError) as error:
-            answer = self._refuse(route.api_key, request, error)
+            answer = self._refuse(route, request, error)
         if route.pieces_encoder is None:
             return self._respond(answer, correlation_id, route, started)
         route.latency_s.observe(self._monotonic() - started)
@@ -261,15 +263,16 @@ class Router:
             await pace.keep()
         return cast(Reply, response.finish(answer))
 
-    def _refuse(self, api_key: int, request: Entity, error: ApiError | StorageError) -> Entity:
+    def _refuse(self, route: Route, request: Entity, error: ApiError | StorageError) -> Entity:
         from penstock.handlers.refusal import refuse
 
-        answer = refuse(api_key, request, error)
+        name = API_BY_KEY[route.api_key].name
+        answer = refuse(route.api_key, route.version, request, error)
         if answer is None:
             raise error
         code = error.code if isinstance(error, ApiError) else ErrorCode.KAFKA_STORAGE_ERROR
-        self._broker.metrics.count_error(API_BY_KEY[api_key].name, code.name)
-        log.warning("request refused", api=API_BY_KEY[api_key].name, reason=str(error))
+        self._broker.metrics.count_error(name, code.name)
+        log.warning("request refused", api=name, reason=str(error))
         return answer
 
     def _route_of(self, frame: memoryview) -> Route:

@@ -8,6 +8,7 @@ goes out as records, and what shall be done elsewhere as `MarkerTask`s.
 from penstock.transaction.addition import Addition, AdditionResult
 from penstock.transaction.addition_form import (
     additions,
+    additions_echo,
     additions_request,
     additions_response,
     additions_results,
@@ -31,6 +32,7 @@ __all__ = [
     "TransactionRecord",
     "TransactionShard",
     "additions",
+    "additions_echo",
     "additions_request",
     "additions_response",
     "additions_results",

@@ -103,6 +103,21 @@ def additions_response(
     )
 
 
+def additions_echo(
+    request: AddPartitionsToTxnRequest, code: ErrorCode, version: int
+) -> AddPartitionsToTxnResponse:
+    """To a client: the same for everything, in the order and as often as it was named."""
+    return AddPartitionsToTxnResponse(
+        results_by_topic_v3_and_below=[
+            AddPartitionsToTxnTopicResult(
+                name=topic.name,
+                results_by_partition=[_partition(one, code, version) for one in topic.partitions],
+            )
+            for topic in request.v3_and_below_topics
+        ]
+    )
+
+
 def _partitions(topics: Sequence[AddPartitionsToTxnTopic]) -> tuple[TopicPartition, ...]:
     return tuple(
         TopicPartition(topic.name, partition) for topic in topics for partition in topic.partitions

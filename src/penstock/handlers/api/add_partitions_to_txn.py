@@ -14,7 +14,13 @@ from penstock.protocol.messages.add_partitions_to_txn import (
     AddPartitionsToTxnRequest,
     AddPartitionsToTxnResponse,
 )
-from penstock.transaction import Addition, AdditionResult, additions, additions_response
+from penstock.transaction import (
+    Addition,
+    AdditionResult,
+    additions,
+    additions_echo,
+    additions_response,
+)
 
 FROM_BROKERS = 4
 
@@ -29,6 +35,9 @@ async def _add_all(
     asked = additions(request, version)
     from_broker = version >= FROM_BROKERS
     results = await asyncio.gather(*(_add(broker, one, from_broker) for one in asked))
+    codes = set(results[0].values()) if results else set()
+    if not from_broker and len(codes) <= 1:
+        return additions_echo(request, codes.pop() if codes else ErrorCode.NONE, version)
     return additions_response(
         [(one.transactional_id, result) for one, result in zip(asked, results, strict=True)],
         version,

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
+from penstock.handlers.named_once import named_once
 from penstock.handlers.topology import INTERNAL_TOPICS
 from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.messages.delete_records import (
@@ -36,7 +37,7 @@ def handle(broker: Broker, request: DeleteRecordsRequest, call: Call) -> Answer:
                     _delete(broker, topic.name, asked, deletions) for asked in topic.partitions
                 ],
             )
-            for topic in request.topics
+            for topic in named_once(request.topics, "partitions")
         ]
     )
     broker.log_dirs.checkpoint_log_starts()

@@ -7,6 +7,7 @@ from collections import Counter
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
+from penstock.handlers.named_once import named_once
 from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.messages.list_offsets import (
     ListOffsetsPartition,
@@ -72,7 +73,7 @@ def handle(broker: Broker, request: ListOffsetsRequest, call: Call) -> Answer:
                     for asked in topic.partitions
                 ],
             )
-            for topic in request.topics
+            for topic in named_once(request.topics, "partitions")
         ]
     )
     return _read_slow(broker, response, slow, isolation, call) if slow else response

@@ -32,6 +32,8 @@ AT_ONCE_PARTITIONS_MAX = 2000
 
 
 def handle(broker: Broker, request: MetadataRequest, call: Call) -> Answer:
+    if call.version < TOPIC_ID_ALONE_FROM and any(map(_is_by_id, request.topics or ())):
+        return _refuse(request)
     if broker.controller.is_making(_names(broker, request, call)):
         return _answer_when_made(broker, request, call)
     if broker.lost_leaders and (lost := _lost_leaders(broker, request, call)):
@@ -39,6 +41,24 @@ def handle(broker: Broker, request: MetadataRequest, call: Call) -> Answer:
     if _wants_all(request, call.version) and _are_many(broker):
         return _answer_many(broker, request, call)
     return _answer(broker, request, call)
+
+
+def _is_by_id(topic: MetadataRequestTopic) -> bool:
+    return topic.name is None or topic.topic_id != ZERO_ID
+
+
+def _refuse(request: MetadataRequest) -> MetadataResponse:
+    """Ids were in requests before there was an answer to them."""
+    return MetadataResponse(
+        topics=[
+            MetadataResponseTopic(
+                error_code=ErrorCode.INVALID_REQUEST,
+                name=topic.name or "",
+                topic_id=topic.topic_id,
+            )
+            for topic in request.topics or ()
+        ]
+    )
 
 
 def _lost_leaders(broker: Broker, request: MetadataRequest, call: Call) -> set[int]:
@@ -119,9 +139,11 @@ def _wants_all(request: MetadataRequest, version: int) -> bool:
 
 
 def _each_once(topics: list[MetadataRequestTopic]) -> list[MetadataRequestTopic]:
+    """Where some are asked for by id, those alone, as Kafka has it."""
     if len(topics) < 2:
         return topics
-    return list({(topic.topic_id, topic.name): topic for topic in topics}.values())
+    by_id = [topic for topic in topics if topic.topic_id != ZERO_ID]
+    return list({(topic.topic_id, topic.name): topic for topic in by_id or topics}.values())
 
 
 def _have_made(broker: Broker, missing: list[str], call: Call) -> None:
@@ -154,7 +176,7 @@ def _find(
             return MetadataResponseTopic(
                 error_code=ErrorCode.UNKNOWN_TOPIC_ID,
                 topic_id=wanted.topic_id,
-                name=None if call.version >= TOPIC_ID_ALONE_FROM else "",
+                name=None,
             )
         return view.described(topic)
     if wanted.name is None:
@@ -242,7 +264,8 @@ def _respond(
     )
     if request.include_topic_authorized_operations:
         for topic in response.topics:
-            topic.topic_authorized_operations = authorized.TOPIC
+            if topic.error_code != ErrorCode.UNKNOWN_TOPIC_ID:
+                topic.topic_authorized_operations = authorized.TOPIC
     if request.include_cluster_authorized_operations:
         response.cluster_authorized_operations = authorized.CLUSTER
     return response

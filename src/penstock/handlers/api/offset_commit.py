@@ -7,6 +7,7 @@ from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.coordinator_call import mapped
 from penstock.handlers.group_call import answer, caller_of
+from penstock.handlers.named_once import answered_once
 from penstock.model.error import ErrorCode
 from penstock.protocol.messages.offset_commit import (
     OffsetCommitRequest,
@@ -26,13 +27,16 @@ def handle(broker: Broker, request: OffsetCommitRequest, call: Call) -> Answer:
         lambda shard, now_ms: shard.offsets.decide_commit(request, caller_of(call), now_ms),
         lambda code: commit_refused(request.topics, code),
     )
-    return mapped(committed, lambda response: _with(response, unknown)) if unknown else committed
+    if not unknown:
+        return committed
+    key = "topic_id" if call.version >= TOPIC_IDS_FROM else "name"
+    return mapped(committed, lambda response: _with(response, unknown, key))
 
 
 def _with(
-    response: OffsetCommitResponse, unknown: list[OffsetCommitResponseTopic]
+    response: OffsetCommitResponse, unknown: list[OffsetCommitResponseTopic], key: str
 ) -> OffsetCommitResponse:
-    response.topics += unknown
+    response.topics = answered_once(unknown + response.topics, key)
     return response
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.group_call import ask
+from penstock.handlers.named_once import answered_once
 from penstock.model.error import ErrorCode
 from penstock.protocol.messages.offset_delete import OffsetDeleteRequest, OffsetDeleteResponse
 
@@ -25,4 +26,6 @@ async def _delete(broker: Broker, request: OffsetDeleteRequest) -> OffsetDeleteR
         for partition in topic.partitions:
             if known is None or partition.partition_index not in known.partitions:
                 partition.error_code = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+    if len(response.topics) > 1:
+        response.topics = answered_once(response.topics)
     return response

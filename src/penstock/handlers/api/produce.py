@@ -11,6 +11,7 @@ from penstock.handlers import transactional_produce as transactional
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call, ClientState
 from penstock.handlers.current_leader import tell_leaders
+from penstock.handlers.named_once import named_once
 from penstock.handlers.produce_answer import SafeAnswer, Waiting, turn_into_failure
 from penstock.handlers.topology import check_writable
 from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
@@ -67,8 +68,10 @@ class Appends(NamedTuple):
 
 
 def handle(broker: Broker, request: ProduceRequest, call: Call) -> Answer:
+    key = "topic_id" if call.version >= TOPIC_IDS_FROM else "name"
+    request.topic_data = named_once(request.topic_data, "partition_data", "index", key)
     if request.acks not in (-1, 0, 1):
-        return _reject(request, ErrorCode.INVALID_REQUIRED_ACKS)
+        return _reject_acks(broker, request, call.version)
     if transactional.lacks_id(request):
         return _refuse(request, ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED)
     if call.client.parked_produces or transactional.must_ask(broker, request, call):
@@ -364,6 +367,19 @@ def _refuse(request: ProduceRequest, code: ErrorCode) -> ProduceResponse:
     if request.acks == 0:
         _hang_up_on_error(refusal)
     return refusal
+
+
+def _reject_acks(broker: Broker, request: ProduceRequest, version: int) -> ProduceResponse:
+    """A partition that there is not is refused as such."""
+    response = _reject(request, ErrorCode.INVALID_REQUIRED_ACKS)
+    for topic, answer in zip(request.topic_data, response.responses, strict=True):
+        for data, told in zip(topic.partition_data, answer.partition_responses, strict=True):
+            try:
+                _find(broker, topic, data, version)
+            except ApiError as error:
+                if error.code is not ErrorCode.NOT_LEADER_OR_FOLLOWER:
+                    told.error_code = error.code
+    return response
 
 
 def _reject(request: ProduceRequest, code: ErrorCode) -> ProduceResponse:

@@ -18,8 +18,8 @@ from penstock.protocol.messages import delete_share_group_offsets as deleting
 from penstock.protocol.messages import describe_share_group_offsets as describing
 from penstock.share.shard import Result
 
-_OFF = ErrorCode.UNSUPPORTED_VERSION
-_OFF_MESSAGE = "The version of API is not supported."
+_OFF = (ErrorCode.UNSUPPORTED_VERSION, "The version of API is not supported.")
+_NAMELESS = (ErrorCode.INVALID_GROUP_ID, "The group id is invalid.")
 _UNKNOWN = Result(
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "This server does not host this topic-partition."
 )
@@ -31,15 +31,13 @@ def handle(broker: Broker, request: Any, call: Call) -> Answer:
     is_on = bool(broker.image.features.get(SHARE_VERSION))
     if isinstance(request, describing.DescribeShareGroupOffsetsRequest):
         return _describe(broker, request, is_on)
-    if isinstance(request, altering.AlterShareGroupOffsetsRequest):
-        if not is_on:
-            return altering.AlterShareGroupOffsetsResponse(
-                error_code=_OFF, error_message=_OFF_MESSAGE
-            )
-        return _alter(broker, request)
-    if not is_on:
-        return deleting.DeleteShareGroupOffsetsResponse(error_code=_OFF, error_message=_OFF_MESSAGE)
-    return _delete(broker, request)
+    is_altering = isinstance(request, altering.AlterShareGroupOffsetsRequest)
+    if is_on and request.group_id:
+        return _alter(broker, request) if is_altering else _delete(broker, request)
+    error, message = _NAMELESS if is_on else _OFF
+    if is_altering:
+        return altering.AlterShareGroupOffsetsResponse(error_code=error, error_message=message)
+    return deleting.DeleteShareGroupOffsetsResponse(error_code=error, error_message=message)
 
 
 # --- describing ---
@@ -55,7 +53,7 @@ async def _describe(
         else:
             response.groups.append(
                 describing.DescribeShareGroupOffsetsResponseGroup(
-                    group_id=group.group_id, error_code=_OFF
+                    group_id=group.group_id, error_code=_OFF[0]
                 )
             )
     return response
@@ -67,10 +65,11 @@ async def _describe_group(
     group_id = asked.group_id
     answer = describing.DescribeShareGroupOffsetsResponseGroup(group_id=group_id)
     known = await state_of(broker, group_id)
-    if asked.topics is None and known.error is ErrorCode.GROUP_ID_NOT_FOUND:
-        # Kafka: a group that is not there has no offsets, which is no error.
+    # Kafka: a group that is not there has no offsets, which is no error.
+    is_there = known.error is not ErrorCode.GROUP_ID_NOT_FOUND
+    if asked.topics is None and not is_there:
         return answer
-    if known.error is not ErrorCode.NONE:
+    if is_there and known.error is not ErrorCode.NONE:
         answer.error_code, answer.error_message = known.error, known.message
         return answer
     if asked.topics is None:

@@ -6,6 +6,7 @@ from penstock.group import txn_commit_refused
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.group_call import ask
+from penstock.handlers.named_once import answered_once
 from penstock.handlers.transaction_call import join_transaction
 from penstock.handlers.transactional_produce import guard_of, lapsed
 from penstock.model.error import ApiError, ErrorCode
@@ -43,7 +44,8 @@ async def _commit(
             lambda shard, now_ms: shard.offsets.decide_txn_commit(request, now_ms),
             lambda code: txn_commit_refused(request.topics, code),
         )
-    response.topics += unknown
+    if unknown:
+        response.topics = answered_once(unknown + response.topics)
     return response
 
 

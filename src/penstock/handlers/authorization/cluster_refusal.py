@@ -6,15 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from penstock.handlers import refusal
-from penstock.model.error import ApiError, ErrorCode
+from penstock.model.error import ApiError
 from penstock.protocol.entity import Entity
 from penstock.protocol.frame import API_BY_KEY
-from penstock.protocol.messages.alter_partition_reassignments import (
-    AlterPartitionReassignmentsRequest,
-    AlterPartitionReassignmentsResponse,
-    ReassignablePartitionResponse,
-    ReassignableTopicResponse,
-)
 from penstock.protocol.messages.alter_replica_log_dirs import (
     AlterReplicaLogDirPartitionResult,
     AlterReplicaLogDirsRequest,
@@ -42,12 +36,6 @@ from penstock.protocol.messages.describe_user_scram_credentials import (
     DescribeUserScramCredentialsResponse,
     DescribeUserScramCredentialsResult,
 )
-from penstock.protocol.messages.elect_leaders import (
-    ElectLeadersRequest,
-    ElectLeadersResponse,
-    PartitionResult,
-    ReplicaElectionResult,
-)
 from penstock.protocol.messages.write_txn_markers import (
     WritableTxnMarkerPartitionResult,
     WritableTxnMarkerResult,
@@ -59,12 +47,10 @@ from penstock.protocol.messages.write_txn_markers import (
 
 def refuse(request: Entity, error: ApiError, version: int) -> Entity:
     assert request.API_KEY is not None
-    if isinstance(request, ElectLeadersRequest):
-        return _elect_leaders(request, error, version)
     form = _FORMS.get(request.API_KEY)
     if form is not None:
         return form(request, error)
-    answer = refusal.refuse(request.API_KEY, request, error)
+    answer = refusal.refuse(request.API_KEY, version, request, error)
     if answer is not None:
         return answer
     whole: Any = API_BY_KEY[request.API_KEY].response_class()()
@@ -123,46 +109,6 @@ def _alter_replica_log_dirs(request: AlterReplicaLogDirsRequest, error: ApiError
     )
 
 
-def _elect_leaders(request: ElectLeadersRequest, error: ApiError, version: int) -> Entity:
-    """The first version has no place for an error of the whole."""
-    return ElectLeadersResponse(
-        error_code=error.code if version else ErrorCode.NONE,
-        replica_election_results=[
-            ReplicaElectionResult(
-                topic=topic.topic,
-                partition_result=[
-                    PartitionResult(
-                        partition_id=index, error_code=error.code, error_message=error.message
-                    )
-                    for index in topic.partitions
-                ],
-            )
-            for topic in request.topic_partitions or ()
-        ],
-    )
-
-
-def _alter_reassignments(request: AlterPartitionReassignmentsRequest, error: ApiError) -> Entity:
-    return AlterPartitionReassignmentsResponse(
-        error_code=error.code,
-        error_message=error.message,
-        responses=[
-            ReassignableTopicResponse(
-                name=topic.name,
-                partitions=[
-                    ReassignablePartitionResponse(
-                        partition_index=one.partition_index,
-                        error_code=error.code,
-                        error_message=error.message,
-                    )
-                    for one in topic.partitions
-                ],
-            )
-            for topic in request.topics
-        ],
-    )
-
-
 def _describe_quotas(request: Entity, error: ApiError) -> Entity:
     return DescribeClientQuotasResponse(
         error_code=error.code, error_message=error.message, entries=None
@@ -198,7 +144,6 @@ _FORMS: dict[int, Callable[[Any, ApiError], Entity]] = {
     30: _create_acls,
     31: _delete_acls,
     34: _alter_replica_log_dirs,
-    45: _alter_reassignments,
     48: _describe_quotas,
     50: _describe_scram,
     51: _alter_scram,
