@@ -110,7 +110,8 @@ class GroupMember:
 
     @property
     def _unsettled(self) -> bool:
-        return bool(self._pending) or not self._assigned.is_set()
+        """Of topics that do not exist nobody becomes a member, however long it is waited for."""
+        return bool(self._pending) or bool(self._consumer.memberid() and not self._assigned.is_set())
 
     def _turn(self, wait_s: float) -> None:
         try:
