@@ -11,8 +11,8 @@ from pathlib import Path
 from penstock.testing.broker import Broker, BrokerError
 from tools.brief_kafka import brief_kafka
 
-# One coordinator's log instead of fifty, which Kafka takes seconds to create; a killed broker is let
-# in again when its session is over.
+# One coordinator's log instead of fifty, which Kafka takes seconds to create; a killed broker is
+# let in again when its session is over.
 SETTINGS = {
     "offsets.topic.num.partitions": "1",
     "transaction.state.log.num.partitions": "1",

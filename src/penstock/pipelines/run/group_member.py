@@ -111,7 +111,8 @@ class GroupMember:
     @property
     def _unsettled(self) -> bool:
         """Of topics that do not exist nobody becomes a member, however long it is waited for."""
-        return bool(self._pending) or bool(self._consumer.memberid() and not self._assigned.is_set())
+        joining = self._consumer.memberid() and not self._assigned.is_set()
+        return bool(self._pending or joining)
 
     def _turn(self, wait_s: float) -> None:
         try:
