@@ -89,7 +89,7 @@ bench-sql: $(READY) ## measure `penstock sql` over 10 GB beside kafka-console-co
 	@$(BIN)/python -m bench.sql --write $(BENCH_ARGS)
 
 clusters: $(READY) ## long tests of clusters: chaos by dice, planted faults, Apache Kafka's nodes among ours, a Spark cluster that loses its parts (a quarter of an hour)
-	@PENSTOCK_CLUSTERS=1 $(BIN)/python -m pytest -n 2 tests/cluster tests/chaos tests/mixed tests/pipelines/test_pipeline_cluster_faults.py tests/pipelines/test_pipeline_object_store.py tests/pipelines/test_pipeline_search.py tests/pipelines/test_pipeline_shared_kill.py tests/unit/cli/test_cli_drill.py $(PYTEST_ARGS)
+	@PENSTOCK_CLUSTERS=1 $(BIN)/python -m pytest -n 2 tests/cluster tests/chaos tests/mixed tests/pipelines/test_pipeline_cluster_faults.py tests/pipelines/test_pipeline_object_store.py tests/pipelines/test_pipeline_search.py tests/pipelines/test_pipeline_shared_kill.py tests/pipelines/test_pipeline_store_start.py tests/unit/cli/test_cli_drill.py $(PYTEST_ARGS)
 	@PENSTOCK_CLUSTERS=1 $(BIN)/python -m pytest -n 1 --target kafka tests/pipelines/test_pipeline_cluster_faults.py $(PYTEST_ARGS)
 
 simulate: $(READY) ## whole nodes in virtual time, with crashes and cuts from seeds; SEEDS=1-1000, or one to see it again

@@ -49,6 +49,7 @@ if not os.environ.get("PENSTOCK_CLUSTERS"):
         "pipelines/test_pipeline_object_store.py",
         "pipelines/test_pipeline_search.py",
         "pipelines/test_pipeline_shared_kill.py",
+        "pipelines/test_pipeline_store_start.py",
     ]
 
 _scratch: list[str] = []

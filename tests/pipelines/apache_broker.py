@@ -11,12 +11,11 @@ from pathlib import Path
 from penstock.testing.broker import Broker, BrokerError
 from tools.brief_kafka import brief_kafka
 
-# One coordinator's log instead of fifty, which Kafka takes seconds to create; the first members of
-# a group need not wait for more; a killed broker is let in again when its session is over.
+# One coordinator's log instead of fifty, which Kafka takes seconds to create; a killed broker is
+# let in again when its session is over.
 SETTINGS = {
     "offsets.topic.num.partitions": "1",
     "transaction.state.log.num.partitions": "1",
-    "group.initial.rebalance.delay.ms": "0",
     "broker.session.timeout.ms": "3000",
     "broker.heartbeat.interval.ms": "300",
 }

@@ -14,6 +14,8 @@ from tests.target import target_name
 from tools.apache_kafka import missing_prerequisite
 
 SECTION = "Pipelines"
+# A run is the only member of its group: it need not wait three seconds for others.
+SETTINGS = {"group.initial.rebalance.delay.ms": "0"}
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
@@ -49,13 +51,16 @@ def penstock_factory(
 ) -> Iterator[Callable[..., Broker]]:
     target = target_name(request.config)
     if target == "penstock":
-        yield penstock_factory
+        yield lambda settings=None, *others, **more: penstock_factory(
+            SETTINGS | (settings or {}), *others, **more
+        )
         return
     kind = _kafka_class() if target == "kafka" else NodesBroker
     brokers: list[Broker] = []
 
     def make(settings: dict[str, Any] | None = None) -> Broker:
-        broker = kind(tmp_path / f"{target}-data-{len(brokers)}", settings)
+        home = tmp_path / f"{target}-data-{len(brokers)}"
+        broker = kind(home, SETTINGS | (settings or {}))
         brokers.append(broker)
         broker.start()
         return broker

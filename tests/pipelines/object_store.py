@@ -94,7 +94,8 @@ class ObjectStore:
             "secret.key": "any",
         }
         options = {f"spark.hadoop.fs.s3a.{key}": value for key, value in settings.items()}
-        options["spark.driver.extraClassPath"] = f"{_hadoop()}/*:{_amazon()}/*"
+        for process in ("driver", "executor"):
+            options[f"spark.{process}.extraClassPath"] = f"{_hadoop()}/*:{_amazon()}/*"
         return [part for key, value in options.items() for part in ("--set", f"{key}={value}")]
 
     def stop(self) -> None:

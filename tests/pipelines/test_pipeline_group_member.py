@@ -14,6 +14,9 @@ from confluent_kafka.admin import AdminClient
 
 from penstock.pipelines import decode, pipeline, sinks, sources
 from penstock.pipelines.error import AlreadyRunningError
+from penstock.pipelines.run import group_member
+from penstock.pipelines.run.group_member import GroupMember
+from penstock.pipelines.run_settings import RunSettings
 
 GROUP = "copy"
 
@@ -129,3 +132,14 @@ def test_offsets_are_json_of_spark(spark: Any) -> None:
 
     found = json.loads(positions_json({("a", 0): 1, ("a", 1): -2, ("b", 0): 3}))
     assert found == {"a": {"0": 1, "1": -2}, "b": {"0": 3}}
+
+
+def test_a_member_of_topics_that_do_not_exist_leaves_at_once(
+    penstock: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(group_member, "_TIMEOUT_S", 3600.0)  # so long it would be waited for
+    settings = RunSettings(bootstrap_servers=penstock.bootstrap_servers)
+    member = GroupMember("nobody", ["gone"], settings)
+    member.join()
+    assert not member.wait_joined(1.0)
+    member.leave()

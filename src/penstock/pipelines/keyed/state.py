@@ -14,7 +14,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import orjson
-from confluent_kafka import OFFSET_BEGINNING, Consumer, KafkaError, KafkaException, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from penstock.pipelines.kafka import CALL_TIMEOUT_S, consumer_settings
 from penstock.pipelines.patience import NO_LEADER_YET, patiently
@@ -24,6 +24,11 @@ _OWN = b"\xff\xff"
 POSITION_KEY = _OWN + b"position"
 _SET_APART = _OWN + b"key:"
 _RESTORE_SILENCE_S = 30.0
+# A client waits for a whole batch or for so long: the end of a partition is no whole batch.
+_BATCH = 10_000
+_BATCH_S = 0.02
+# So long a broker holds the fetch that finds the end.
+_END_WAIT = {"fetch.wait.max.ms": 10}
 
 
 class Position(NamedTuple):
@@ -44,13 +49,17 @@ class PartitionState:
         self.states: dict[bytes, bytes] = {}
         """Committed ones, encoded."""
         self.position: Position | None = None
-        self._next_offset = OFFSET_BEGINNING
+        self._next_offset = 0
 
     def restore(self, client: Mapping[str, Any], group: str) -> int:
         """Read what was committed since the last call (everything, at first); records read."""
-        consumer = Consumer(consumer_settings(client, group))
+        consumer = Consumer({**consumer_settings(client, group), **_END_WAIT})
         try:
-            consumer.assign([TopicPartition(self.topic, self.partition, self._next_offset)])
+            low, high = _ends(consumer, self.topic, self.partition)
+            start = max(low, self._next_offset)
+            if start >= high:
+                return 0
+            consumer.assign([TopicPartition(self.topic, self.partition, start)])
             return self._read_to_end(consumer)
         finally:
             consumer.close()
@@ -65,7 +74,7 @@ class PartitionState:
         count = 0
         deadline = time.monotonic() + _RESTORE_SILENCE_S
         while time.monotonic() < deadline:
-            for message in consumer.consume(10_000, 0.2):
+            for message in consumer.consume(_BATCH, _BATCH_S):
                 error = message.error()
                 if error is None:
                     self._read(message.key() or b"", message.value())
@@ -133,10 +142,7 @@ def read_position(
 
     Every transaction ends with one, so it is near the end unless aborted records follow it.
     """
-    place = TopicPartition(topic, partition)
-    low, high = patiently(
-        lambda: consumer.get_watermark_offsets(place, CALL_TIMEOUT_S), NO_LEADER_YET, CALL_TIMEOUT_S
-    )
+    low, high = _ends(consumer, topic, partition)
     start = high
     while start > low:
         start = max(low, start - chunk)
@@ -147,12 +153,22 @@ def read_position(
     return None
 
 
+def _ends(consumer: Consumer, topic: str, partition: int) -> tuple[int, int]:
+    """Asked for before the partition is assigned: a client that is given a partition whose leader
+    it does not know yet looks for it again only half a second later."""
+    place = TopicPartition(topic, partition)
+    low, high = patiently(
+        lambda: consumer.get_watermark_offsets(place, CALL_TIMEOUT_S), NO_LEADER_YET, CALL_TIMEOUT_S
+    )
+    return low, high
+
+
 def _last_position(consumer: Consumer, topic: str, partition: int, start: int) -> Position | None:
     found: Position | None = None
     consumer.assign([TopicPartition(topic, partition, start)])
     deadline = time.monotonic() + _RESTORE_SILENCE_S
     while time.monotonic() < deadline:
-        for message in consumer.consume(10_000, 0.2):
+        for message in consumer.consume(_BATCH, _BATCH_S):
             error = message.error()
             if error is None:
                 if message.key() == POSITION_KEY:

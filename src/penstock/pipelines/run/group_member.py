@@ -110,7 +110,9 @@ class GroupMember:
 
     @property
     def _unsettled(self) -> bool:
-        return bool(self._pending) or not self._assigned.is_set()
+        """Of topics that do not exist nobody becomes a member, however long it is waited for."""
+        joining = self._consumer.memberid() and not self._assigned.is_set()
+        return bool(self._pending or joining)
 
     def _turn(self, wait_s: float) -> None:
         try:
