@@ -119,6 +119,22 @@ GROUP_MEMBER: Final = CatalogTable(
     ),
     key=("group_id", "consumer_id"),
 )
+SHARE_GROUP: Final = CatalogTable(
+    "ShareGroup",
+    (_text("group_id"), _text("state"), Column("member_count", "integer")),
+    key=("group_id",),
+)
+SHARE_PARTITION: Final = CatalogTable(
+    "SharePartition",
+    (
+        _text("group_id"),
+        _text("topic"),
+        Column("partition", "integer"),
+        _number("start_offset"),
+        _number("done_count"),
+    ),
+    key=("group_id", "topic", "partition"),
+)
 PARTITION_LAG: Final = CatalogTable(
     "PartitionLag",
     (
@@ -147,10 +163,19 @@ TABLES: Final = (
     TOPIC_SETTING,
     TOPIC_OWNER,
     GROUP_MEMBER,
+    SHARE_GROUP,
+    SHARE_PARTITION,
     PARTITION_LAG,
     SLA,
 )
-OF_GROUPS: Final = (CONSUMER_GROUP, PARTITION_ASSIGNMENT, GROUP_MEMBER, PARTITION_LAG)
+OF_GROUPS: Final = (
+    CONSUMER_GROUP,
+    PARTITION_ASSIGNMENT,
+    GROUP_MEMBER,
+    SHARE_GROUP,
+    SHARE_PARTITION,
+    PARTITION_LAG,
+)
 """What the log of groups tells; the rest is metadata."""
 
 POSITION: Final = CatalogTable(

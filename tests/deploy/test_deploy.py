@@ -1,0 +1,133 @@
+"""The files in deploy/, carried out: the container file's steps one after the other, and the unit's
+command as its user, under its restrictions. `make deploy` runs it, as root.
+
+Neither a container's base image nor systemd itself is here: the one is this machine, the other is
+what its directives say, done by hand.
+"""
+
+from __future__ import annotations
+
+import configparser
+import json
+import os
+import shlex
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.conformance.conftest import wait_until
+from tests.deploy.containerfile import Image
+from tests.deploy.sandbox import Sandbox, is_possible
+
+ROOT = Path(__file__).parents[2]
+UNIT = ROOT / "deploy" / "penstock.service"
+pytestmark = [
+    pytest.mark.skipif(os.environ.get("DEPLOY") != "long", reason="make deploy runs it"),
+    pytest.mark.timeout(900),
+]
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
+    assert is_possible(), "it takes Linux, and the rights of root"
+    file = ROOT / "deploy" / "Containerfile"
+    made = Image(ROOT, file, tmp_path_factory.mktemp("image"))
+    yield made
+    made.close()
+
+
+def stop(process: subprocess.Popen[str], how: int) -> tuple[str, str]:
+    process.send_signal(how)
+    out, err = process.communicate(timeout=120)
+    assert process.returncode == 0, err
+    return out, err
+
+
+def test_the_container_serves_as_its_user_and_stops_when_told(image: Image) -> None:
+    container = image.start("--advertise", "127.0.0.1:9092")
+    try:
+        wait_until(image.is_healthy)
+        image.ask("penstock topics create orders -p 1")
+        image.ask("penstock produce orders -k a -v one")
+        assert image.ask("penstock consume orders --from beginning -n 1").split() == ["one"]
+        metrics = image.ask(
+            "python -c 'import urllib.request as u; "
+            'print(u.urlopen("http://127.0.0.1:9644/metrics").read().decode())\''
+        )
+        assert "penstock_active_controller 1" in metrics
+        (owner,) = set(image.ask("find /var/lib/penstock -name '*.log' -printf '%u\\n'").split())
+        assert owner == "penstock"
+        assert not image.ask("find /opt/penstock -user penstock")
+    except BaseException:
+        container.kill()
+        raise
+    out, err = stop(container, signal.Signals[image.stop_signal])
+    said = [json.loads(line) for line in (out + err).splitlines()]
+    assert {"ready", "stopped"} <= {each["event"] for each in said}
+
+
+def unit() -> configparser.SectionProxy:
+    parsed = configparser.ConfigParser(interpolation=None, strict=False)
+    parsed.optionxform = str  # type: ignore[assignment,method-assign]
+    parsed.read_string(UNIT.read_text().replace("\\\n", " "))
+    return parsed["Service"]
+
+
+def confined(service: configparser.SectionProxy, command: str) -> str:
+    """What systemd does between its fork and the command."""
+    state = f"/var/lib/{service['StateDirectory']}"
+    assert service["ProtectSystem"] == "strict" and service["ProtectHome"] == "true"
+    assert service["PrivateTmp"] == "true" and service["NoNewPrivileges"] == "true"
+    user = f"--reuid={service['User']} --regid={service['Group']} --init-groups"
+    return f"""
+mount --make-rprivate /
+install -d -o {service["User"]} -g {service["Group"]} {state}
+mount --bind {state} {state}
+mount -t tmpfs tmpfs /tmp
+mount -t tmpfs -o mode=000 tmpfs /home
+mount -t tmpfs -o mode=000 tmpfs /root
+mount -o remount,bind,ro /
+ulimit -n {service["LimitNOFILE"]}
+exec setpriv {user} --no-new-privs env -i PATH=/usr/bin:/bin {command}
+"""
+
+
+def test_the_unit_starts_stops_and_writes_nowhere_else(image: Image) -> None:
+    box: Sandbox = image.sandbox
+    service = unit()
+    box.run("rm -rf /var/lib/penstock; install -d /etc/penstock /etc/systemd/system")
+    box.copy(UNIT.parent, "/etc/systemd/system")
+    box.run(
+        "printf 'node.id=1\\nprocess.roles=broker,controller\\nlisteners=PLAINTEXT://127.0.0.1:9092,"
+        "CONTROLLER://127.0.0.1:9093\\ncontroller.listener.names=CONTROLLER\\n"
+        "controller.quorum.voters=1@127.0.0.1:9093\\n' > /etc/penstock/server.properties"
+    )
+    assert box.run("systemd-analyze verify /etc/systemd/system/penstock.service 2>&1") == ""
+    script = confined(service, " ".join(shlex.split(service["ExecStart"])))
+    started = subprocess.Popen(
+        box.words(["unshare", "--mount", "sh", "-ec", script], apart=True),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        box.run(shlex.join(shlex.split(service["ExecStartPost"])), service["User"], apart=True)
+        (pid,) = box.run("pgrep -u penstock -f 'penstock start'").split()
+        status = dict(
+            line.split(":", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines()
+        )
+        assert status["NoNewPrivs"].strip() == "1"
+        assert status["CapEff"].strip() == "0" * 16
+        limits = Path(f"/proc/{pid}/limits").read_text()
+        assert f"Max open files            {service['LimitNOFILE']}" in limits
+        box.run("/opt/penstock/bin/penstock topics create orders -p 1", "penstock", apart=True)
+    except BaseException:
+        started.kill()
+        raise
+    out, err = stop(started, signal.Signals[service["KillSignal"]])
+    said = [json.loads(line) for line in (out + err).splitlines()]
+    assert {"ready", "stopped"} <= {each["event"] for each in said}
+    assert box.run("ls /var/lib/penstock")
