@@ -23,6 +23,7 @@ from tests.deploy.containerfile import Image
 from tests.deploy.sandbox import Sandbox, is_possible
 
 ROOT = Path(__file__).parents[2]
+PATIENCE_S = 300.0
 UNIT = ROOT / "deploy" / "penstock.service"
 pytestmark = [
     pytest.mark.skipif(os.environ.get("DEPLOY") != "long", reason="make deploy runs it"),
@@ -39,6 +40,12 @@ def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
     made.close()
 
 
+def end(process: subprocess.Popen[str]) -> None:
+    """And say what it said, for whoever looks for the fault."""
+    process.kill()
+    print(*process.communicate())
+
+
 def stop(process: subprocess.Popen[str], how: int) -> tuple[str, str]:
     process.send_signal(how)
     out, err = process.communicate(timeout=120)
@@ -49,7 +56,7 @@ def stop(process: subprocess.Popen[str], how: int) -> tuple[str, str]:
 def test_the_container_serves_as_its_user_and_stops_when_told(image: Image) -> None:
     container = image.start("--advertise", "127.0.0.1:9092")
     try:
-        wait_until(image.is_healthy)
+        wait_until(image.is_healthy, PATIENCE_S)
         image.ask("penstock topics create orders -p 1")
         image.ask("penstock produce orders -k a -v one")
         assert image.ask("penstock consume orders --from beginning -n 1").split() == ["one"]
@@ -62,7 +69,7 @@ def test_the_container_serves_as_its_user_and_stops_when_told(image: Image) -> N
         assert owner == "penstock"
         assert not image.ask("find /opt/penstock -user penstock")
     except BaseException:
-        container.kill()
+        end(container)
         raise
     out, err = stop(container, signal.Signals[image.stop_signal])
     said = [json.loads(line) for line in (out + err).splitlines()]
@@ -123,7 +130,7 @@ def test_the_unit_starts_stops_and_writes_nowhere_else(image: Image) -> None:
         assert f"Max open files            {service['LimitNOFILE']}" in limits
         box.run("/opt/penstock/bin/penstock topics create orders -p 1", "penstock", apart=True)
     except BaseException:
-        started.kill()
+        end(started)
         raise
     out, err = stop(started, signal.Signals[service["KillSignal"]])
     said = [json.loads(line) for line in (out + err).splitlines()]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import suppress
 from difflib import get_close_matches
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import duckdb
 
@@ -21,7 +21,9 @@ from penstock.cli.interrupt import check_interrupt
 from penstock.cli.leader_call import read_metadata
 from penstock.cli.operator.link import Link
 from penstock.cli.query.statement import TOPICS, Parsed, parse, renamed, table_names
-from penstock.cli.query.topic import TopicTable
+
+if TYPE_CHECKING:
+    from penstock.cli.query.topic import TopicTable
 
 _ROWS: Final = 1000
 _SETTINGS: Final = (
@@ -108,9 +110,15 @@ class SqlEngine:
             self._check(plain, parsed.topics)
         names_here = table_names(topics, CATALOG)
         for topic, name in names_here.items():
-            self.topics[topic] = TopicTable(self._link, topic, self._late_ms)
-            self._connection.register(name, self.topics[topic])
+            self._open(topic, name)
         return names_here
+
+    def _open(self, topic: str, name: str) -> None:
+        # Arrow's datasets take longer to import than most questions to answer.
+        from penstock.cli.query.topic import TopicTable
+
+        self.topics[topic] = TopicTable(self._link, topic, self._late_ms)
+        self._connection.register(name, self.topics[topic])
 
     def _shadowed(self, names: list[str]) -> str:
         """What to write for topics that are called like the tables of a statement."""
