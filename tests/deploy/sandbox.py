@@ -24,6 +24,8 @@ mount --rbind /dev {at}/root/dev
 mount -t proc proc {at}/root/proc
 mkdir -p {at}/root/usr/local/own-python
 mount --bind {python} {at}/root/usr/local/own-python
+echo /usr/local/own-python/lib > {at}/root/etc/ld.so.conf.d/000-own-python.conf
+chroot {at}/root /sbin/ldconfig
 ip link set lo up
 echo ready
 exec sleep infinity
