@@ -8,6 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+CLASSIC: Final = "classic"
+CONSUMER: Final = "consumer"
+SHARE: Final = "share"
+DEFAULT_PROTOCOL: Final = "range"
+"""Of a group that never told its assignor."""
+
 Value = str | int | float | bool | None
 Row = tuple[Value, ...]
 """In the order of the table's columns, without those that the database fills in."""

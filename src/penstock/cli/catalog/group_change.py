@@ -10,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, MutableMapping
 
 from penstock.cli.catalog.declaration import (
+    CLASSIC,
+    CONSUMER,
     CONSUMER_GROUP,
+    DEFAULT_PROTOCOL,
     GROUP_MEMBER,
     PARTITION_ASSIGNMENT,
     PARTITION_LAG,
@@ -34,9 +37,6 @@ from penstock.protocol.messages.records.consumer_group_metadata import ConsumerG
 from penstock.protocol.messages.records.group_metadata import GroupMetadataKey, GroupMetadataValue
 from penstock.protocol.messages.records.offset_commit import OffsetCommitKey, OffsetCommitValue
 
-DEFAULT_PROTOCOL = "range"
-CONSUMER = "consumer"
-CLASSIC = "classic"
 Place = tuple[str, int]
 """Topic and partition."""
 

@@ -11,6 +11,7 @@ from typing import Final
 from penstock.cli.catalog.declaration import (
     GROUP_MEMBER,
     PARTITION_LAG,
+    SHARE,
     SHARE_GROUP,
     SHARE_PARTITION,
     CatalogTable,
@@ -26,7 +27,6 @@ from penstock.protocol.messages.records.share_group_state_partition_metadata imp
     ShareGroupStatePartitionMetadataKey,
 )
 
-SHARE: Final = "share"
 EMPTY: Final = "Empty"
 STABLE: Final = "Stable"
 

@@ -7,6 +7,7 @@ table is meant where it is named with the schema of topics.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import suppress
 from difflib import get_close_matches
@@ -154,15 +155,15 @@ class SqlEngine:
             for index, row in enumerate(sorted(rows.values(), key=str), 1)
         ]
         if values:
-            import pyarrow as pa
-
-            parts = zip(*values, strict=True)
-            arrow = pa.table(
-                [pa.array(list(each)) for each in parts], names=[c[0] for c in columns]
+            # As JSON, which DuckDB takes in one go: Arrow alone would take longer to import.
+            names = [name for name, _ in columns]
+            said = json.dumps([dict(zip(names, row, strict=True)) for row in values])
+            shape = json.dumps([dict(columns)])
+            self._connection.execute(
+                f'INSERT INTO "{table.name}" SELECT each.* FROM '
+                f"(SELECT unnest(from_json(?, '{shape}')) AS each)",
+                [said],
             )
-            self._connection.register("rows_of_catalog", arrow)
-            self._connection.execute(f'INSERT INTO "{table.name}" SELECT * FROM rows_of_catalog')
-            self._connection.unregister("rows_of_catalog")
 
     def _failure(self, error: duckdb.Error, hint: str = "") -> Failure:
         """What went wrong while a topic was read is said as it was."""

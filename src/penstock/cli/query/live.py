@@ -9,19 +9,21 @@ from collections.abc import Collection
 from typing import Final
 
 from penstock.cli.catalog.declaration import (
+    CLASSIC,
+    CONSUMER,
     CONSUMER_GROUP,
+    DEFAULT_PROTOCOL,
     GROUP_MEMBER,
     OF_GROUPS,
     PARTITION_ASSIGNMENT,
     PARTITION_LAG,
+    SHARE,
     SHARE_GROUP,
     SHARE_PARTITION,
     CatalogTable,
     Rows,
 )
-from penstock.cli.catalog.group_change import CLASSIC, CONSUMER, DEFAULT_PROTOCOL
 from penstock.cli.catalog.metadata import MetadataReader
-from penstock.cli.catalog.share_change import SHARE
 from penstock.cli.catalog.share_progress import share_rows
 from penstock.cli.group.reader import ClusterReader
 from penstock.cli.group.state import Group, GroupLag
