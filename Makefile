@@ -92,6 +92,9 @@ clusters: $(READY) ## long tests of clusters: chaos by dice, planted faults, Apa
 	@PENSTOCK_CLUSTERS=1 $(BIN)/python -m pytest -n 2 tests/cluster tests/chaos tests/mixed tests/pipelines/test_pipeline_cluster_faults.py tests/pipelines/test_pipeline_object_store.py tests/pipelines/test_pipeline_search.py tests/pipelines/test_pipeline_shared_kill.py tests/pipelines/test_pipeline_store_start.py tests/unit/cli/test_cli_drill.py $(PYTEST_ARGS)
 	@PENSTOCK_CLUSTERS=1 $(BIN)/python -m pytest -n 1 --target kafka tests/pipelines/test_pipeline_cluster_faults.py $(PYTEST_ARGS)
 
+deploy: $(READY) ## carry out the container file and the systemd unit in a root of their own; as root (five minutes)
+	@DEPLOY=long $(BIN)/python -m pytest -n 0 tests/deploy $(PYTEST_ARGS)
+
 simulate: $(READY) ## whole nodes in virtual time, with crashes and cuts from seeds; SEEDS=1-1000, or one to see it again
 	@SEEDS=$(SEEDS) $(BIN)/python -m pytest -n $(WORKERS) tests/simulation/test_node.py tests/simulation/test_cluster.py $(PYTEST_ARGS)
 

@@ -33,7 +33,9 @@ class Filling(NamedTuple):
 def fill(servers: str, size: int) -> Filling:
     """A record a millisecond; the time is in the value as well, for readers that see only that."""
     admin = AdminClient({"bootstrap.servers": servers})
-    admin.create_topics([NewTopic(TOPIC, PARTITIONS, 1)])[TOPIC].result(30)
+    # Its records are years old: they would be deleted in the middle of the measurement.
+    topic = NewTopic(TOPIC, PARTITIONS, 1, config={"retention.ms": "-1"})
+    admin.create_topics([topic])[TOPIC].result(30)
     producer: Any = Producer(
         {
             "bootstrap.servers": servers,

@@ -16,6 +16,7 @@ from penstock.testing.cluster import Cluster
 from tests.conformance.conftest import wait_until
 
 RECORD = b"x" * 10_000
+LONG = pytest.mark.skipif(not os.environ.get("PENSTOCK_CLUSTERS"), reason="`make clusters` runs it")
 
 
 @pytest.fixture(scope="module")
@@ -93,6 +94,44 @@ def test_a_balance_is_planned_resumed_and_undone(nodes: Cluster) -> None:
     nothing = begin(nodes, "balance", "undo")
     _, said = nothing.communicate(timeout=60)
     assert "nothing to undo" in said
+
+
+@LONG
+def test_replicas_change_places_where_no_single_one_can_go(nodes: Cluster) -> None:
+    """Each is larger than what its broker has too much."""
+    run(nodes, "topics", "delete", "orders", "--if-exists")
+    nodes.create_topic("swapped", partitions=6, replication_factor=1)
+    before = places(nodes, "swapped")
+    assert sorted(brokers[0] for brokers in before.values()) == [1, 1, 2, 2, 3, 3]
+    records = {1: 60, 2: 40, 3: 50}
+    for partition, (broker,) in before.items():
+        nodes.produce("swapped", [RECORD] * records[broker], partition=partition)
+
+    def held() -> dict[int, int]:
+        """Records that can be read, by partition."""
+        counted = "SELECT partition, count(*) AS n FROM swapped GROUP BY 1"
+        started = begin(nodes, "sql", "--json", counted)
+        out, err = started.communicate(timeout=120)
+        assert started.returncode == 0, err
+        rows = [json.loads(line) for line in out.splitlines()]
+        return {row["partition"]: row["n"] for row in rows}
+
+    whole = {partition: records[broker] for partition, (broker,) in before.items()}
+    assert held() == whole
+    moves = run(nodes, "balance", "plan")["moves"]
+    assert sorted((each["from"], each["to"]) for each in moves) == [([1], [2]), ([2], [1])]
+    assert run(nodes, "balance", "run", "--throttle", "500M", "--yes")["outcome"] == "done"
+    after = places(nodes, "swapped")
+    changed = {each for each in before if before[each] != after[each]}
+    assert sorted(before[each][0] for each in changed) == [1, 2]
+    assert sorted(brokers[0] for brokers in after.values()) == [1, 1, 2, 2, 3, 3]
+    then = run(nodes, "balance", "plan")
+    assert then["moves"] == []
+    assert len({each["bytes"] // 100_000 for each in then["before"]}) == 1
+    assert held() == whole
+    assert run(nodes, "balance", "undo", "--throttle", "none", "--yes")["outcome"] == "done"
+    assert places(nodes, "swapped") == before
+    assert held() == whole
 
 
 def test_a_hot_broker_and_what_to_do_about_it(nodes: Cluster) -> None:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import closing
 from urllib.request import urlopen
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import AcknowledgeType, Consumer, Message, Producer, TopicPartition
 from prometheus_client.parser import text_string_to_metric_families
 
 from penstock.testing.cluster import Cluster
+from tests.conformance.clients.raw import Connection
+from tests.conformance.clients.share import set_group, share_member
 
 WAIT_S = 60.0
 
@@ -93,7 +96,7 @@ def test_too_few_replicas(penstock_cluster: Cluster) -> None:
         assert 0 <= scrape(cluster, node)["penstock_loop_idle_ratio"] <= 1
 
 
-def group_rows(cluster: Cluster, name: str) -> dict[int, list[float]]:
+def group_rows(cluster: Cluster, name: str, group: str = "g") -> dict[int, list[float]]:
     """By partition of the topic: what the nodes tell, all of them together."""
     found: dict[int, list[float]] = {}
     for node in cluster.running:
@@ -101,7 +104,7 @@ def group_rows(cluster: Cluster, name: str) -> dict[int, list[float]]:
             text = answer.read().decode()
         for family in text_string_to_metric_families(text):
             for sample in family.samples:
-                if sample.name == f"penstock_group_{name}":
+                if (sample.name, sample.labels.get("group")) == (f"penstock_group_{name}", group):
                     found.setdefault(int(sample.labels["partition"]), []).append(sample.value)
     return found
 
@@ -128,3 +131,16 @@ def test_lag_of_partitions_that_the_coordinator_has_no_replica_of(
     ages = group_rows(cluster, "lag_seconds")
     assert 7200 <= ages[0][0] < 9000 and 3600 <= ages[1][0] < 5400
     assert ages[2] == [0]
+    # How far a share group is in each partition, any broker may have to tell.
+    with closing(Connection(cluster.bootstrap_servers)) as connection:
+        set_group(connection, "s", auto_offset_reset="earliest")
+
+    def judge(message: Message) -> AcknowledgeType:
+        is_done = (message.offset() or 0) < (message.partition() or 0)
+        return AcknowledgeType.ACCEPT if is_done else AcknowledgeType.RELEASE
+
+    with share_member(cluster.bootstrap_servers, "s", "apart") as member:
+        told = {0: [3.0], 1: [2.0], 2: [1.0]}
+        wait_until(lambda: member.poll(judge) >= 0 and group_rows(cluster, "lag", "s") == told)
+    ages = group_rows(cluster, "lag_seconds", "s")
+    assert 10800 <= ages[0][0] < 12600 and 7200 <= ages[1][0] < 9000 and 3600 <= ages[2][0] < 5400

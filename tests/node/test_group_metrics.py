@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import AcknowledgeType, Consumer, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from penstock.model.sla import SLA_TOPIC, SlaKey, encode_limit
 from penstock.node.address import Address
+from tests.conformance.clients.raw import Connection
+from tests.conformance.clients.share import set_group, share_member
+from tests.conformance.conftest import wait_until
 from tests.node.node_kit import RunningNode, running
 from tests.node.test_node_metrics import Samples, scrape, value
 
@@ -163,3 +167,43 @@ def test_groups_and_offsets_that_are_gone_are_told_no_longer(node: RunningNode) 
     admin.delete_consumer_groups(['odd "name"\\'])['odd "name"\\'].result(30)
     names = {dict(labels).get("group") for _, labels in scrape(node)}
     assert "billing" in names and 'odd "name"\\' not in names
+
+
+def test_a_share_group_from_its_first_record_that_is_not_done_with(node: RunningNode) -> None:
+    servers = str(node.address)
+    with closing(Connection(servers)) as connection:
+        set_group(connection, "billing", auto_offset_reset="earliest")
+    write(node, 0, [30 * MINUTE_MS, 20 * MINUTE_MS, 10 * MINUTE_MS])
+
+    def judge(message: Message) -> AcknowledgeType:
+        """All but the second: it stays the first that is not done with."""
+        return AcknowledgeType.RELEASE if message.offset() == 1 else AcknowledgeType.ACCEPT
+
+    with share_member(servers, "billing", "orders") as member:
+        wait_until(
+            lambda: (
+                member.poll(judge) >= 0
+                and of_partition(scrape(node), "committed_offset", 0) == 1
+                and of_partition(scrape(node), "lag", 0) == 1
+            )
+        )
+        samples = scrape(node)
+        assert 1200 <= of_partition(samples, "lag_seconds", 0) < 1500
+        assert of_group(samples, "members") == 1
+        assert of_group(samples, "info", state="Stable", protocol="share") == 1
+        assert of_group(samples, "rebalances_total") >= 1
+        assert of_group(samples, "lag_seconds_max") == of_partition(samples, "lag_seconds", 0)
+        assert not [name for name, _ in samples if "commit_timestamp" in name]
+    write(node, 0, [0, 0])
+    samples = scrape(node)
+    assert of_group(samples, "members") == 0
+    assert of_group(samples, "info", state="Empty", protocol="share") == 1
+    # Nobody is asked any more, and what is written counts all the same.
+    assert of_partition(samples, "lag", 0) == 3 == of_group(samples, "lag_sum")
+    with share_member(servers, "billing", "orders") as member:
+        wait_until(lambda: member.poll() >= 0 and of_group(scrape(node), "lag_sum") == 0)
+        assert of_group(scrape(node), "lag_seconds_max") == 0
+        assert of_partition(scrape(node), "committed_offset", 0) == 5
+    admin = AdminClient({"bootstrap.servers": servers})
+    admin.delete_consumer_groups(["billing"])["billing"].result(30)
+    assert "billing" not in {dict(labels).get("group") for _, labels in scrape(node)}

@@ -5,16 +5,19 @@ from __future__ import annotations
 import subprocess
 import time
 from collections.abc import Callable
+from contextlib import closing
 from itertools import pairwise
 from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
-from penstock.model.figures import HOURS, MINUTES, Figures, decode_figures
+from penstock.model.figures import HOURS, MINUTES, Figures, GroupFigures, decode_figures
 from penstock.model.internal_topic import METRICS_TOPIC
 from penstock.testing.broker import Broker
 from penstock.testing.cluster import Cluster
+from tests.conformance.clients.raw import Connection
+from tests.conformance.clients.share import set_group, share_member
 from tests.unit.cli.conftest import PENSTOCK
 
 SETTINGS = {
@@ -73,20 +76,30 @@ def test_what_a_node_did_is_on_record(penstock_factory: Callable[..., Broker]) -
     broker.create_topic("orders")
     write(servers, "orders", 50, "shop")
     commit(servers, "billing", "orders", 10)
-    wait_for(lambda: [g for f in figures(servers) for g in f.groups if g.group == "billing"])
-    commit(servers, "billing", "orders", 30)
+
+    def rows(group: str) -> list[GroupFigures]:
+        return [g for f in figures(servers) for g in f.groups if g.group == group]
 
     def read() -> int:
-        rows = [g for f in figures(servers) for g in f.groups if g.group == "billing"]
-        return sum(each.consumed or 0 for each in rows)
+        return sum(each.consumed or 0 for each in rows("billing"))
 
+    wait_for(lambda: rows("billing"))
+    commit(servers, "billing", "orders", 30)
     wait_for(lambda: read() == 20)
+    with closing(Connection(servers)) as connection:
+        set_group(connection, "sharing", auto_offset_reset="earliest")
+    with share_member(servers, "sharing", "orders") as member:
+        wait_for(lambda: member.poll() >= 0 and len(member.seen) == 50)
+        write(servers, "orders", 7, "shop")
+        wait_for(lambda: (7, 1) in [(row.lag, row.members) for row in rows("sharing")])
+        wait_for(lambda: member.poll() >= 0 and len(member.seen) == 57)
+        wait_for(lambda: [row.consumed for row in rows("sharing")][-1:] == [7])
     kept = figures(servers)
-    assert sum(t.records_in for f in kept for t in f.topics if t.topic == "orders") == 50
+    assert sum(t.records_in for f in kept for t in f.topics if t.topic == "orders") == 57
     sent = sum(c.bytes_in for f in kept for c in f.clients if c.client_id == "shop")
     assert sent == sum(t.bytes_in for f in kept for t in f.topics if t.topic == "orders") > 5000
     (*_, last) = [g for f in kept for g in f.groups if g.group == "billing"]
-    assert (last.lag, last.members) == (20, 0)
+    assert (last.lag, last.members) == (27, 0)
     assert sum(f.requests for f in kept) > 0
     assert sum(f.flushes for f in kept) > 0
     assert all(f.disks[0].total_bytes > f.disks[0].used_bytes > 0 for f in kept)

@@ -37,7 +37,7 @@ def sql(
 
     A topic is a table with the columns partition, offset, timestamp, key, value, headers,
     key_bytes and value_bytes. Bounds on partition, offset and timestamp are used to read less; a
-    LIMIT stops the reading.
+    LIMIT stops the reading. topics."Name" is a topic even if a table of the catalog has its name.
 
     \b
     penstock sql 'SELECT * FROM PartitionLag ORDER BY lag_seconds DESC LIMIT 10'

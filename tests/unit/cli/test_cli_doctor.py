@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import signal
+import subprocess
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -12,7 +15,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from tests.unit.cli.conftest import Command
+from tests.unit.cli.conftest import PENSTOCK, Command
 from tests.unit.cli.test_cli_groups import MINUTE_MS, commit, member, read, write
 
 on_penstock = pytest.mark.parametrize("command", ["penstock"], indirect=True)
@@ -83,6 +86,22 @@ def test_group_without_members(command: Command, old: str) -> None:
     assert page.code == 1
     assert page.lines[0] == "1 finding, the most urgent first"
     assert re.search(rf"1\. BEHIND  {old} is 1\dm", page.lines[4])
+
+
+@on_penstock
+def test_a_watch_sees_what_changes_until_it_is_ended(command: Command, old: str) -> None:
+    words = [PENSTOCK, "doctor", old, "--watch", "--for", "0.5s", "--disk", "100", "--json"]
+    watching = subprocess.Popen(words, stdout=subprocess.PIPE, env=command.environment())
+    assert watching.stdout is not None
+    try:
+        assert json.loads(watching.stdout.readline())["wrong"]
+        commit(command, old, old, 400, 1)
+        while json.loads(watching.stdout.readline())["wrong"]:
+            pass
+    finally:
+        watching.send_signal(signal.SIGINT)
+        watching.communicate(timeout=60)
+    assert watching.returncode == 130
 
 
 @on_penstock

@@ -226,6 +226,33 @@ def test_topics_that_differ_in_case_alone(command: Command, topic: str) -> None:
 
 
 @PENSTOCK_ALONE
+def test_topics_that_are_called_like_a_table(command: Command) -> None:
+    for name in ("Topic", "broker", "topics.dotted"):
+        command.run("topics", "create", name, "-p", "1")
+        command.run("produce", name, "-k", "Topic", "-v", f"of {name}")
+
+    def ask(select: str) -> list[dict[str, object]]:
+        return [json.loads(line) for line in command.run("sql", "--json", select).lines]
+
+    assert ask('SELECT value FROM topics."Topic"') == [{"value": "of Topic"}]
+    assert ask("SELECT topics.broker.value FROM Topics.broker") == [{"value": "of broker"}]
+    assert ask('SELECT value FROM "topics.dotted"') == [{"value": "of topics.dotted"}]
+    both = 'SELECT r.value, t.name FROM Topic t JOIN topics."Topic" r ON r.key = t.name'
+    assert ask(both) == [{"value": "of Topic", "name": "Topic"}]
+    assert ask("SELECT count(*) > 0 AS some FROM Broker") == [{"some": True}]
+    mixed = 'SELECT a.value FROM "topics.dotted" a JOIN topics."topics.dotted" b USING (key)'
+    assert ask(mixed) == [{"value": "of topics.dotted"}]
+    shown = command.run("sql", "SHOW TABLES").lines
+    assert {'topics."Topic"', 'topics."broker"', "topics.dotted", "Topic"} <= set(shown)
+    said = command.fail("sql", "SELECT value FROM Topic", code=2)
+    assert said.strip().endswith('to read the topic of that name write topics."Topic"')
+    said = command.fail("sql", "SELECT 1 FROM topics.dotted", code=2)
+    assert said.strip() == 'SQL: there is no topic dotted; did you mean "topics.dotted"?'
+    for name in ("Topic", "broker", "topics.dotted"):
+        command.run("topics", "delete", name)
+
+
+@PENSTOCK_ALONE
 def test_forms_of_rows(command: Command, topic: str) -> None:
     command.run("topics", "create", topic, "-p", "1")
     assert topic in command.run("sql", "SHOW TABLES").lines

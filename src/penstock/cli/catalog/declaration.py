@@ -8,6 +8,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+CLASSIC: Final = "classic"
+CONSUMER: Final = "consumer"
+SHARE: Final = "share"
+DEFAULT_PROTOCOL: Final = "range"
+"""Of a group that never told its assignor."""
+
 Value = str | int | float | bool | None
 Row = tuple[Value, ...]
 """In the order of the table's columns, without those that the database fills in."""
@@ -119,6 +125,22 @@ GROUP_MEMBER: Final = CatalogTable(
     ),
     key=("group_id", "consumer_id"),
 )
+SHARE_GROUP: Final = CatalogTable(
+    "ShareGroup",
+    (_text("group_id"), _text("state"), Column("member_count", "integer")),
+    key=("group_id",),
+)
+SHARE_PARTITION: Final = CatalogTable(
+    "SharePartition",
+    (
+        _text("group_id"),
+        _text("topic"),
+        Column("partition", "integer"),
+        _number("start_offset"),
+        _number("done_count"),
+    ),
+    key=("group_id", "topic", "partition"),
+)
 PARTITION_LAG: Final = CatalogTable(
     "PartitionLag",
     (
@@ -147,10 +169,19 @@ TABLES: Final = (
     TOPIC_SETTING,
     TOPIC_OWNER,
     GROUP_MEMBER,
+    SHARE_GROUP,
+    SHARE_PARTITION,
     PARTITION_LAG,
     SLA,
 )
-OF_GROUPS: Final = (CONSUMER_GROUP, PARTITION_ASSIGNMENT, GROUP_MEMBER, PARTITION_LAG)
+OF_GROUPS: Final = (
+    CONSUMER_GROUP,
+    PARTITION_ASSIGNMENT,
+    GROUP_MEMBER,
+    SHARE_GROUP,
+    SHARE_PARTITION,
+    PARTITION_LAG,
+)
 """What the log of groups tells; the rest is metadata."""
 
 POSITION: Final = CatalogTable(

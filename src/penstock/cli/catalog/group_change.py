@@ -2,6 +2,7 @@
 
 A classic group's record has all of its members; of a KIP-848 group each member has records of its
 own. Offsets stand for themselves. A group is there as long as it has members' records or offsets.
+Share groups are others' (`share_change`).
 """
 
 from __future__ import annotations
@@ -9,7 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, MutableMapping
 
 from penstock.cli.catalog.declaration import (
+    CLASSIC,
+    CONSUMER,
     CONSUMER_GROUP,
+    DEFAULT_PROTOCOL,
     GROUP_MEMBER,
     PARTITION_ASSIGNMENT,
     PARTITION_LAG,
@@ -17,6 +21,7 @@ from penstock.cli.catalog.declaration import (
     Row,
     Rows,
 )
+from penstock.cli.catalog.share_change import ShareRows
 from penstock.group import decode_record
 from penstock.group.consumer.embedded import decode_assignment
 from penstock.model.error import ProtocolError
@@ -32,9 +37,6 @@ from penstock.protocol.messages.records.consumer_group_metadata import ConsumerG
 from penstock.protocol.messages.records.group_metadata import GroupMetadataKey, GroupMetadataValue
 from penstock.protocol.messages.records.offset_commit import OffsetCommitKey, OffsetCommitValue
 
-DEFAULT_PROTOCOL = "range"
-CONSUMER = "consumer"
-CLASSIC = "classic"
 Place = tuple[str, int]
 """Topic and partition."""
 
@@ -55,6 +57,7 @@ class GroupRows:
         self._places = tables.setdefault(PARTITION_ASSIGNMENT, {})
         self._members = tables.setdefault(GROUP_MEMBER, {})
         self._lags = tables.setdefault(PARTITION_LAG, {})
+        self.shared = ShareRows(tables)
         self._topic_name = topic_name
         self._unresolved: dict[bytes, bytes] = {}
         self._of_group: dict[str, set[Place]] = {}
@@ -115,8 +118,11 @@ class GroupRows:
                 ConsumerGroupCurrentMemberAssignmentValue(),
             ):
                 self._assign(key.group_id, key.member_id, self._assigned(value))
+            case _:
+                self.shared.apply(key, value)
 
     def drop_topic(self, topic: str) -> None:
+        self.shared.drop_topic(topic)
         for group, places in list(self._of_group.items()):
             for place in [each for each in places if each[0] == topic]:
                 self._lags.pop((group, *place), None)

@@ -1,13 +1,22 @@
 """How far groups are behind: in records, and in seconds by the time stamps of the log.
 
 The age of the oldest record that a group has not read is that of the record at its committed
-offset. Its time is read from the log once, and remembered until the group commits again: a group
-that stands still costs nothing but the arithmetic.
+offset; of a share group, at the first that is not done with. Its time is read once, and
+remembered until the group moves on: a group that stands still costs nothing but the arithmetic.
 """
 
 from __future__ import annotations
 
-from penstock.cli.catalog.declaration import Row, Rows
+from collections.abc import Mapping
+
+from penstock.cli.catalog.declaration import (
+    PARTITION_ASSIGNMENT,
+    PARTITION_LAG,
+    SHARE_PARTITION,
+    CatalogTable,
+    Row,
+    Rows,
+)
 from penstock.cli.group.record_time import read_times
 from penstock.cli.leader_call import LATEST, Leaders, list_offsets
 from penstock.cli.operator.link import Link
@@ -22,11 +31,12 @@ class LagReader:
         self._times: dict[Spot, int | None] = {}
         """None where only markers of transactions are left, which is asked for each time."""
 
-    def renew(self, lags: Rows, places: Rows, leaders: Leaders, now_ms: int) -> None:
-        """Change rows of PartitionLag in place, by offsets of PartitionAssignment."""
+    def renew(self, tables: Mapping[CatalogTable, Rows], leaders: Leaders, now_ms: int) -> None:
+        """Change rows of PartitionLag in place, by the offsets of the others."""
+        lags, shared = tables[PARTITION_LAG], tables[SHARE_PARTITION]
         wanted = {(str(key[1]), int(key[2] or 0)) for key in lags}
         ends = list_offsets(self._link, leaders, wanted, LATEST)
-        spots = {key: _spot(key, places) for key in lags}
+        spots = {key: _spot(key, tables) for key in lags}
         behind = {
             spot for spot in spots.values() if spot is not None and spot[2] < ends.get(spot[:2], 0)
         }
@@ -40,18 +50,23 @@ class LagReader:
         self._times |= {(*place, offset): time for (place, offset), time in read.items()}
         for key, spot in spots.items():
             if spot is not None and spot[:2] in ends:
-                lags[key] = self._lag_row(lags[key], spot, ends[spot[:2]], now_ms)
+                done = int(shared[key][4] or 0) if key in shared else 0
+                lags[key] = self._lag_row(lags[key], spot, ends[spot[:2]], done, now_ms)
 
-    def _lag_row(self, row: Row, spot: Spot, end: int, now_ms: int) -> Row:
+    def _lag_row(self, row: Row, spot: Spot, end: int, done: int, now_ms: int) -> Row:
         time_ms = self._times.get(spot)
+        lag = max(end - spot[2] - done, 0)
         seconds: float | None = None
-        if spot[2] >= end or (spot in self._times and time_ms is None):
+        if not lag or (spot in self._times and time_ms is None):
             seconds = 0.0
         elif time_ms is not None:
             seconds = max(now_ms - time_ms, 0) / 1000
-        return (*row[:4], end, max(end - spot[2], 0), seconds)
+        return (*row[:4], end, lag, seconds)
 
 
-def _spot(key: Row, places: Rows) -> Spot | None:
-    row = places.get(key)
-    return None if row is None else (str(key[1]), int(key[2] or 0), int(row[4] or 0))
+def _spot(key: Row, tables: Mapping[CatalogTable, Rows]) -> Spot | None:
+    shared, assigned = tables[SHARE_PARTITION].get(key), tables[PARTITION_ASSIGNMENT].get(key)
+    if shared is None and assigned is None:
+        return None
+    offset = shared[3] if shared is not None else assigned[4] if assigned is not None else 0
+    return str(key[1]), int(key[2] or 0), int(offset or 0)

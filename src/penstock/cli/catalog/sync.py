@@ -16,8 +16,8 @@ from penstock.cli.catalog.declaration import (
     KEPT,
     OF_GROUPS,
     PARTITION_ASSIGNMENT,
-    PARTITION_LAG,
     POSITION,
+    SHARE_GROUP,
     STATE,
     TOPIC,
     CatalogTable,
@@ -28,6 +28,7 @@ from penstock.cli.catalog.group_change import GroupRows
 from penstock.cli.catalog.group_log import GroupLog, LogChanged
 from penstock.cli.catalog.lag import LagReader
 from penstock.cli.catalog.metadata import MetadataLook, MetadataReader
+from penstock.cli.catalog.share_progress import ShareProgress
 from penstock.cli.catalog.store import CatalogStore, DatabaseProblem
 from penstock.cli.cluster import Cluster
 from penstock.cli.failure import Failure
@@ -41,6 +42,9 @@ _READ_S: Final = 0.2
 _RETRY_S: Final = (0.5, 1.0, 2.0, 5.0)
 _CLUSTER: Final = "cluster_id"
 _SYNCED: Final = "synced_ms"
+_FORM: Final = "form"
+_FORM_NOW: Final = "2"
+"""What is made of the log of groups: since 2 share groups too."""
 
 Tell = Callable[[str], None]
 
@@ -56,6 +60,7 @@ class CatalogSync:
         self._link = Link(cluster)
         self._reader = MetadataReader(self._link)
         self._lags = LagReader(self._link)
+        self._shared = ShareProgress(self._link)
         self._known: dict[CatalogTable, Rows] = {}
         self.rows: dict[CatalogTable, Rows] = {}
         self._look: MetadataLook
@@ -87,7 +92,8 @@ class CatalogSync:
             )
         self.rows = {table: dict(self._known.get(table, {})) for table in KEPT}
         synced = self._state(_SYNCED)
-        if synced is None or _now_ms() - int(synced) > _RESUME_MS:
+        is_old = synced is None or _now_ms() - int(synced) > _RESUME_MS
+        if is_old or self._state(_FORM) != _FORM_NOW:
             self._forget_groups()
         self._look = look
         self._open_log()
@@ -173,17 +179,14 @@ class CatalogSync:
         self._answers = True
 
     def _measure(self) -> None:
-        self._lags.renew(
-            self.rows[PARTITION_LAG],
-            self.rows[PARTITION_ASSIGNMENT],
-            self._look.leaders,
-            _now_ms(),
-        )
+        changed = self._groups.shared.take_changed()
+        self._shared.renew(self.rows, changed, time.monotonic())
+        self._lags.renew(self.rows, self._look.leaders, _now_ms())
 
     def _write(self) -> None:
         """Tried until it is done, where the reason may pass."""
         self.rows[POSITION] = {(each,): (each, at) for each, at in self._log.positions.items()}
-        state = {_CLUSTER: self._look.cluster_id, _SYNCED: str(_now_ms())}
+        state = {_CLUSTER: self._look.cluster_id, _SYNCED: str(_now_ms()), _FORM: _FORM_NOW}
         self.rows[STATE] = {(name,): (name, value) for name, value in state.items()}
         tries = 0
         while True:
@@ -210,6 +213,7 @@ class CatalogSync:
         counts = {
             "topics": TOPIC,
             "groups": CONSUMER_GROUP,
+            "share groups": SHARE_GROUP,
             "assignments": PARTITION_ASSIGNMENT,
         }
         said = ", ".join(f"{len(self.rows[table])} {name}" for name, table in counts.items())

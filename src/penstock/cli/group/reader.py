@@ -109,13 +109,14 @@ class ClusterReader:
 
     # Groups
 
-    def listed(self) -> list[Group]:
-        """All of them, by name, without their members. A broker that does not answer is left
-        out: its groups have another coordinator soon."""
+    def listed(self, *types: str) -> list[Group]:
+        """All of them, or those of these types, by name, without their members. A broker that does
+        not answer is left out: its groups have another coordinator soon."""
+        request = ListGroupsRequest(types_filter=list(types))
         found: dict[str, Group] = {}
         for broker in self._addresses:
             try:
-                answer = self.connection(broker).call(ListGroupsRequest(), ListGroupsResponse)
+                answer = self.connection(broker).call(request, ListGroupsResponse)
             except Unreachable:
                 self._connections.pop(broker, None)
                 continue

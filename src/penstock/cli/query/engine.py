@@ -1,15 +1,17 @@
 """A question in SQL to the live cluster: DuckDB, its tables, and its errors in one line.
 
 Tables are made for the names that a statement has: those of the catalog from what the cluster says
-now, others as topics that are read while DuckDB asks for their rows.
+now, others as topics that are read while DuckDB asks for their rows. A topic that is called like a
+table is meant where it is named with the schema of topics.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from contextlib import suppress
 from difflib import get_close_matches
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import duckdb
 
@@ -19,8 +21,10 @@ from penstock.cli.failure import Failure, UsageFailure
 from penstock.cli.interrupt import check_interrupt
 from penstock.cli.leader_call import read_metadata
 from penstock.cli.operator.link import Link
-from penstock.cli.query.statement import parse, renamed, table_names
-from penstock.cli.query.topic import TopicTable
+from penstock.cli.query.statement import TOPICS, Parsed, parse, renamed, table_names
+
+if TYPE_CHECKING:
+    from penstock.cli.query.topic import TopicTable
 
 _ROWS: Final = 1000
 _SETTINGS: Final = (
@@ -66,13 +70,16 @@ class SqlEngine:
     def ask(self, statement: str) -> Answer:
         parsed = parse(self._connection, statement)
         if parsed.lists_tables:
-            names = [*(each.name for each in TABLES), *sorted(self._there())]
+            topics = (_unambiguous(each) for each in sorted(self._there()))
+            names = [*(each.name for each in TABLES), *topics]
             return Answer(["name"], iter([[(name,) for name in names]]))
-        others = self._make(parsed.names)
-        if others:
-            statement = renamed(self._connection, parsed, others)
+        topics_here = self._make(parsed)
+        if parsed.topics or any(topic != name for topic, name in topics_here.items()):
+            statement = renamed(self._connection, parsed, topics_here, CATALOG)
         try:
             result = self._connection.execute(statement)
+        except duckdb.BinderException as error:
+            raise self._failure(error, self._shadowed(parsed.names)) from error
         except duckdb.Error as error:
             raise self._failure(error) from error
         columns = [each[0] for each in result.description or ()]
@@ -89,26 +96,46 @@ class SqlEngine:
                 return
             yield part
 
-    def _make(self, names: list[str]) -> dict[str, str]:
-        """What tables are called that cannot have their topic's name."""
+    def _make(self, parsed: Parsed) -> dict[str, str]:
+        """What the table of each topic is called."""
+        names = parsed.names
         catalog = [CATALOG[name.lower()] for name in names if name.lower() in CATALOG]
         if catalog:
             from penstock.cli.query.live import read_live
 
             for table, rows in read_live(self._link, catalog).items():
                 self._load(table, rows)
-        topics = [name for name in names if name.lower() not in CATALOG]
+        plain = [name for name in names if name.lower() not in CATALOG]
+        topics = dict.fromkeys([*plain, *parsed.topics])
         if topics:
-            self._check(topics)
-        names_here = table_names(topics)
+            self._check(plain, parsed.topics)
+        names_here = table_names(topics, CATALOG)
         for topic, name in names_here.items():
-            self.topics[topic] = TopicTable(self._link, topic, self._late_ms)
-            self._connection.register(name, self.topics[topic])
-        return {topic: name for topic, name in names_here.items() if topic != name}
+            self._open(topic, name)
+        return names_here
 
-    def _check(self, topics: list[str]) -> None:
+    def _open(self, topic: str, name: str) -> None:
+        # Arrow's datasets take longer to import than most questions to answer.
+        from penstock.cli.query.topic import TopicTable
+
+        self.topics[topic] = TopicTable(self._link, topic, self._late_ms)
+        self._connection.register(name, self.topics[topic])
+
+    def _shadowed(self, names: list[str]) -> str:
+        """What to write for topics that are called like the tables of a statement."""
+        there = set(self._there()).intersection(names)
+        said = [_unambiguous(name) for name in names if name in there and name.lower() in CATALOG]
+        return f"; to read the topic of that name write {said[0]}" if said else ""
+
+    def _check(self, names: list[str], topics: list[str]) -> None:
         there = self._there()
         for name in topics:
+            if name not in there:
+                dotted = f"{TOPICS}.{name}"
+                near = [f'"{dotted}"'] if dotted in there else get_close_matches(name, there, n=1)
+                hint = f"did you mean {near[0]}?" if near else "see `penstock topics list`"
+                raise UsageFailure(f"SQL: there is no topic {name}; {hint}")
+        for name in names:
             if name not in there:
                 near = get_close_matches(name, [*there, *(each.name for each in TABLES)], n=1)
                 hint = f"did you mean {near[0]}?" if near else "see `penstock topics list`"
@@ -128,17 +155,17 @@ class SqlEngine:
             for index, row in enumerate(sorted(rows.values(), key=str), 1)
         ]
         if values:
-            import pyarrow as pa
-
-            parts = zip(*values, strict=True)
-            arrow = pa.table(
-                [pa.array(list(each)) for each in parts], names=[c[0] for c in columns]
+            # As JSON, which DuckDB takes in one go: Arrow alone would take longer to import.
+            names = [name for name, _ in columns]
+            said = json.dumps([dict(zip(names, row, strict=True)) for row in values])
+            shape = json.dumps([dict(columns)])
+            self._connection.execute(
+                f'INSERT INTO "{table.name}" SELECT each.* FROM '
+                f"(SELECT unnest(from_json(?, '{shape}')) AS each)",
+                [said],
             )
-            self._connection.register("rows_of_catalog", arrow)
-            self._connection.execute(f'INSERT INTO "{table.name}" SELECT * FROM rows_of_catalog')
-            self._connection.unregister("rows_of_catalog")
 
-    def _failure(self, error: duckdb.Error) -> Failure:
+    def _failure(self, error: duckdb.Error, hint: str = "") -> Failure:
         """What went wrong while a topic was read is said as it was."""
         for topic in self.topics.values():
             if isinstance(topic.error, Failure):
@@ -151,4 +178,8 @@ class SqlEngine:
         if _NO_JSON in said:
             said += "; add WHERE json_valid(value), or write try(value->>'$.field')"
         kind = UsageFailure if isinstance(error, duckdb.ProgrammingError) else Failure
-        return kind(f"SQL: {said}")
+        return kind(f"SQL: {said}{hint}")
+
+
+def _unambiguous(topic: str) -> str:
+    return f'{TOPICS}."{topic}"' if topic.lower() in CATALOG else topic

@@ -6,21 +6,30 @@ Prints nothing, keeps nothing. When a group last committed is not told by broker
 from __future__ import annotations
 
 from collections.abc import Collection
+from typing import Final
 
 from penstock.cli.catalog.declaration import (
+    CLASSIC,
+    CONSUMER,
     CONSUMER_GROUP,
+    DEFAULT_PROTOCOL,
     GROUP_MEMBER,
     OF_GROUPS,
     PARTITION_ASSIGNMENT,
     PARTITION_LAG,
+    SHARE,
+    SHARE_GROUP,
+    SHARE_PARTITION,
     CatalogTable,
     Rows,
 )
-from penstock.cli.catalog.group_change import CLASSIC, CONSUMER, DEFAULT_PROTOCOL
 from penstock.cli.catalog.metadata import MetadataReader
+from penstock.cli.catalog.share_progress import share_rows
 from penstock.cli.group.reader import ClusterReader
 from penstock.cli.group.state import Group, GroupLag
 from penstock.cli.operator.link import Link
+
+_OF_PARTITIONS: Final = (PARTITION_ASSIGNMENT, SHARE_PARTITION, PARTITION_LAG)
 
 
 def read_live(link: Link, wanted: Collection[CatalogTable]) -> dict[CatalogTable, Rows]:
@@ -29,11 +38,9 @@ def read_live(link: Link, wanted: Collection[CatalogTable]) -> dict[CatalogTable
         tables |= MetadataReader(link).look().tables
     if not set(wanted).isdisjoint(OF_GROUPS):
         with ClusterReader(link) as reader:
-            # Members of share groups take records, not partitions: there is nothing to assign.
-            listed = [each for each in reader.listed() if not each.is_share]
-            groups = reader.described(listed)
+            groups = reader.described(reader.listed())
             tables |= _group_rows(groups)
-            if PARTITION_ASSIGNMENT in wanted or PARTITION_LAG in wanted:
+            if not set(wanted).isdisjoint(_OF_PARTITIONS):
                 tables |= _partition_rows(reader.lags(groups, times=PARTITION_LAG in wanted))
     return {each: tables[each] for each in wanted}
 
@@ -41,7 +48,14 @@ def read_live(link: Link, wanted: Collection[CatalogTable]) -> dict[CatalogTable
 def _group_rows(groups: Collection[Group]) -> dict[CatalogTable, Rows]:
     return {
         CONSUMER_GROUP: {
-            (each.name,): (each.name, each.assignor or DEFAULT_PROTOCOL) for each in groups
+            (each.name,): (each.name, each.assignor or DEFAULT_PROTOCOL)
+            for each in groups
+            if not each.is_share
+        },
+        SHARE_GROUP: {
+            (each.name,): (each.name, each.state, len(each.members))
+            for each in groups
+            if each.is_share
         },
         GROUP_MEMBER: {
             (each.name, member.member_id): (
@@ -49,7 +63,7 @@ def _group_rows(groups: Collection[Group]) -> dict[CatalogTable, Rows]:
                 member.member_id,
                 member.client_id,
                 member.host,
-                CLASSIC if each.protocol == CLASSIC else CONSUMER,
+                each.protocol if each.protocol in (CLASSIC, SHARE) else CONSUMER,
             )
             for each in groups
             for member in each.members
@@ -59,13 +73,18 @@ def _group_rows(groups: Collection[Group]) -> dict[CatalogTable, Rows]:
 
 def _partition_rows(lags: Collection[GroupLag]) -> dict[CatalogTable, Rows]:
     places: Rows = {}
+    shared: Rows = {}
     behind: Rows = {}
     for group in lags:
+        if group.group.is_share:
+            shared |= share_rows(group)
         for each in group.partitions:
             key = (group.group.name, *each.place)
-            owner = each.owners[0].member_id if each.owners else None
-            places[key] = (*key, owner, each.committed or 0)
+            # Members of share groups take records, not partitions: there is nothing to assign.
+            if not group.group.is_share:
+                owner = each.owners[0].member_id if each.owners else None
+                places[key] = (*key, owner, each.committed or 0)
             if each.committed is not None:
                 lag = None if each.lag is None else max(each.lag, 0)
                 behind[key] = (*key, None, each.end, lag, each.lag_s(group.now_ms))
-    return {PARTITION_ASSIGNMENT: places, PARTITION_LAG: behind}
+    return {PARTITION_ASSIGNMENT: places, SHARE_PARTITION: shared, PARTITION_LAG: behind}

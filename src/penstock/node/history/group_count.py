@@ -13,7 +13,7 @@ class _Place(NamedTuple):
     """Of one topic of one group: where it stood."""
 
     partitions: int
-    committed: int
+    consumed: int
     end: int
     rebalances: int
 
@@ -29,7 +29,7 @@ class GroupCount:
             for topic, rows in _by_topic(group).items():
                 place = self._places[group.group_id, topic] = _Place(
                     len(rows),
-                    sum(row.committed for row in rows),
+                    sum(row.consumed for row in rows),
                     sum(row.end or 0 for row in rows),
                     group.view.rebalances,
                 )
@@ -61,7 +61,7 @@ def _figures(
         topic,
         sum(row.lag for row in rows),
         round(max(row.lag_s(now_ms) for row in rows), 1),
-        _grown(was.committed, place.committed) if was is not None and is_same else None,
+        _grown(was.consumed, place.consumed) if was is not None and is_same else None,
         _grown(was.end, place.end) if was is not None and is_same else None,
         group.view.members,
         max(place.rebalances - was.rebalances, 0) if was is not None else 0,

@@ -11,9 +11,11 @@ from __future__ import annotations
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import cached_property
 from typing import Final
 
 from penstock.coordinator.group_host import GroupRuntime
+from penstock.coordinator.share_summary import ShareSummaries
 from penstock.coordinator.topic import CONSUMER_OFFSETS
 from penstock.group.offset.tally import CommitTally
 from penstock.group.view import view_of
@@ -24,6 +26,7 @@ from penstock.model.sla import limit_of
 from penstock.node.lag.ends import LocalEnds
 from penstock.node.lag.remote import Brokers, RemoteEnds
 from penstock.node.lag.row import GroupRow, PartitionRow
+from penstock.node.lag.share_row import ShareRow, renew
 from penstock.node.lag.sla_reader import SlaReader
 from penstock.node.lag.text import GroupText
 
@@ -40,8 +43,9 @@ class ShardRows:
         self._tally = CommitTally()
         runtime.machine.store.tally = self._tally
 
-    def refresh(self) -> Iterator[None]:
-        """In steps; afterwards `groups` are those there are, with their offsets."""
+    def refresh(self, now_ms: int) -> Iterator[None]:
+        """In steps; afterwards `groups` are those there are, with their offsets. Those of share
+        groups are kept elsewhere."""
         shard = self.runtime.machine
         ids, changed = shard.groups.ids(), self._tally.take_changed()
         kept: dict[str, GroupRow] = {}
@@ -63,9 +67,19 @@ class ShardRows:
                 row.take_offsets(shard.store.of_group(group_id).items())
             if count % STEP == 0:
                 yield
+        kept |= self._share_rows(now_ms)
+        yield
         for gone in self.groups.keys() - kept.keys():
             self._tally.forget(gone)
         self.groups = kept
+
+    def _share_rows(self, now_ms: int) -> dict[str, ShareRow]:
+        found: dict[str, ShareRow] = {}
+        for group in self.runtime.machine.groups.share:
+            row = self.groups.get(group.group_id)
+            found[group.group_id] = row if isinstance(row, ShareRow) else ShareRow(group.group_id)
+            found[group.group_id].observe(group, now_ms)
+        return found
 
 
 class GroupLook:
@@ -93,8 +107,18 @@ class GroupLook:
 
     async def _look(self, pace: Pace) -> list[GroupRow]:
         groups = await self._groups(pace)
-        await self._look_at_logs(groups, pace)
+        broker = self._broker
+        local = LocalEnds(broker.node_id, broker.image, broker.partitions)
+        shared = [each for each in groups if isinstance(each, ShareRow)]
+        if shared:
+            await renew(shared, self._summaries, local, broker.clock.now_ms())
+        await self._look_at_logs(groups, local, pace)
         return groups
+
+    @cached_property
+    def _summaries(self) -> ShareSummaries:
+        share = self._broker.share
+        return ShareSummaries(self._broker.node_id, share.host, share.brokers)
 
     async def _groups(self, pace: Pace) -> list[GroupRow]:
         host = self._broker.groups
@@ -107,14 +131,12 @@ class GroupLook:
             known = self._shards.get(index)
             is_same = known is not None and known.runtime is runtime
             shards[index] = known if known is not None and is_same else ShardRows(runtime)
-            for _ in shards[index].refresh():
+            for _ in shards[index].refresh(self._broker.clock.now_ms()):
                 await pace.keep()
         self._shards = shards
         return [row for shard in shards.values() for row in shard.groups.values()]
 
-    async def _look_at_logs(self, groups: Iterable[GroupRow], pace: Pace) -> None:
-        broker = self._broker
-        local = LocalEnds(broker.node_id, broker.image, broker.partitions)
+    async def _look_at_logs(self, groups: Iterable[GroupRow], local: LocalEnds, pace: Pace) -> None:
         new_limits = await self._slas.refresh(local)
         elsewhere: list[PartitionRow] = []
         for count, group in enumerate(groups):

@@ -23,6 +23,7 @@ class PartitionRow:
     """Of one group and one partition."""
 
     __slots__ = (
+        "ahead",
         "commit_ms",
         "committed",
         "end",
@@ -39,6 +40,9 @@ class PartitionRow:
             f'{{group="{group_label}",topic="{label(place.topic)}",partition="{place.partition}"}}'
         )
         self.committed = self.commit_ms = -1
+        self.ahead = 0
+        """Records behind the committed offset that are done with: of share groups, whose members
+        finish them out of order."""
         self.end: int | None = None
         """The high watermark, None while nobody could be asked."""
         self.unread_ms: int | None = None
@@ -51,10 +55,21 @@ class PartitionRow:
     def commit(self, one: CommittedOffset) -> None:
         self.committed, self.commit_ms = one.offset, one.commit_timestamp_ms
 
+    def start_at(self, offset: int, ahead: int) -> bool:
+        """Of a share group: the first record that is not done with. Whether that is news."""
+        before = self.committed, self.ahead
+        self.committed, self.ahead = offset, ahead
+        return before != (offset, ahead)
+
+    @property
+    def consumed(self) -> int:
+        """Grows by one with each record that is done with."""
+        return self.committed + self.ahead
+
     @property
     def lag(self) -> int:
         """As Kafka's tools count it, but never negative: a topic may have been made anew."""
-        return 0 if self.end is None else max(self.end - self.committed, 0)
+        return 0 if self.end is None else max(self.end - self.consumed, 0)
 
     @property
     def wants_time(self) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final, NamedTuple
 
+from penstock.group.share.view import SHARE_TYPE
 from penstock.node.lag.row import GroupRow, PartitionRow, label
 
 ROWS_MAX: Final = 100_000
@@ -27,7 +28,7 @@ FAMILIES: Final = (
     Family(
         "penstock_group_rebalances_total",
         "counter",
-        "Generations of a classic group, epochs of a consumer group",
+        "Generations of a classic group, epochs of another",
     ),
     Family("penstock_group_commits_total", "counter", "Offsets committed since metrics are read"),
     Family(
@@ -35,7 +36,11 @@ FAMILIES: Final = (
         "gauge",
         "When the group last committed anything",
     ),
-    Family("penstock_group_committed_offset", "gauge", "Next offset that the group will consume"),
+    Family(
+        "penstock_group_committed_offset",
+        "gauge",
+        "Next offset that the group will consume; of a share group, the first not done with",
+    ),
     Family(
         "penstock_group_commit_timestamp_seconds",
         "gauge",
@@ -136,7 +141,9 @@ def _still(group: GroupRow) -> Iterator[list[str]]:
     yield [f'penstock_group_info{{group="{group.name}",{stands}}} 1\n']
     yield [f"penstock_group_members{labels} {view.members}\n"]
     yield [f"penstock_group_rebalances_total{labels} {view.rebalances}\n"]
-    yield [f"penstock_group_commits_total{labels} {group.commits}\n"]
+    # Share groups commit nothing: they acknowledge.
+    is_share = view.protocol == SHARE_TYPE
+    yield [] if is_share else [f"penstock_group_commits_total{labels} {group.commits}\n"]
     yield (
         [f"penstock_group_last_commit_timestamp_seconds{labels} {group.last_commit_ms / 1000}\n"]
         if group.last_commit_ms >= 0
@@ -146,4 +153,5 @@ def _still(group: GroupRow) -> Iterator[list[str]]:
     yield [
         f"penstock_group_commit_timestamp_seconds{row.labels} {row.commit_ms / 1000}\n"
         for row in rows
+        if row.commit_ms >= 0
     ]
