@@ -40,6 +40,8 @@ SECTIONS = (
     "The cluster, its brokers and their disks",
     "The APIs that a broker lists",
     "What stands in answers beside error codes: messages, null or empty, and who is refused first",
+    "What one request names twice: which of the two counts, and how often it is answered",
+    "Requests whose sender hangs up at once: what they ask for is done all the same",
     "Where replicas are, and asking for them to be elsewhere",
     "Levels of features, changed while the cluster runs",
     "Levels of a broker's loggers, shown and changed while it runs",

@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from types import FrameType
 
 from tools.demonstration.broker_story import tell_of_the_broker
 from tools.demonstration.cluster_story import tell_of_the_cluster
@@ -27,6 +28,7 @@ PARTS = BROKER, CLUSTER, FRAUD, SAGA = "broker", "cluster", "fraud", "saga"
 def main() -> int:
     options = _parse()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
+    interrupts = _noted_interrupts()
     began = time.perf_counter()
     CACHE.mkdir(exist_ok=True)
     try:
@@ -36,11 +38,32 @@ def main() -> int:
         print(f"\n  {style('31', str(error))}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print(f"\n  {style('2', 'ended early; everything is stopped and removed')}")
-        return 130
+        return _end_early()
+    except Exception:
+        # A client that is taken down in that moment may lose the interrupt, and what comes next
+        # fails in its place.
+        if interrupts:
+            return _end_early()
+        raise
     print(f"\n  {style('2', f'stopped cleanly; {time.perf_counter() - began:.1f} s in all')}")
     _farewell()
     return 0
+
+
+def _noted_interrupts() -> list[int]:
+    noted: list[int] = []
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        noted.append(number)
+        signal.default_int_handler(number, frame)
+
+    signal.signal(signal.SIGINT, interrupt)
+    return noted
+
+
+def _end_early() -> int:
+    print(f"\n  {style('2', 'ended early; everything is stopped and removed')}")
+    return 130
 
 
 def _tell(home: Path, options: argparse.Namespace) -> None:

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from penstock.model.error import ErrorCode
 from penstock.protocol.entity import Entity
-from penstock.protocol.messages.alter_partition_reassignments import (
-    AlterPartitionReassignmentsRequest,
-    ReassignablePartition,
-    ReassignableTopic,
-)
 from penstock.protocol.messages.alter_share_group_offsets import AlterShareGroupOffsetsRequest
 from penstock.protocol.messages.consumer_group_describe import ConsumerGroupDescribeRequest
 from penstock.protocol.messages.consumer_group_heartbeat import ConsumerGroupHeartbeatRequest
@@ -21,9 +15,7 @@ from penstock.protocol.messages.create_partitions import (
     CreatePartitionsRequest,
     CreatePartitionsTopic,
 )
-from penstock.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
 from penstock.protocol.messages.delete_share_group_offsets import DeleteShareGroupOffsetsRequest
-from penstock.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
 from penstock.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -138,39 +130,8 @@ def test_metadata_by_both(connection: Connection, topic: str) -> None:
     assert one.topic_authorized_operations == NOT_ASKED_FOR
 
 
-TIMED_OUT: dict[str, tuple[Callable[[str], Entity], int]] = {
-    "create": (lambda name: CreateTopicsRequest(topics=[CreatableTopic(name=name)]), 7),
-    "delete": (lambda name: DeleteTopicsRequest(topics=[DeleteTopicState(name=name)]), 6),
-    "partitions": (
-        lambda name: CreatePartitionsRequest(topics=[CreatePartitionsTopic(name=name, count=2)]),
-        3,
-    ),
-    "elect": (lambda name: ElectLeadersRequest(topic_partitions=[_first_of(name)]), 2),
-    "elect-first-version": (
-        lambda name: ElectLeadersRequest(topic_partitions=[_first_of(name)]),
-        0,
-    ),
-    "reassign": (
-        lambda name: AlterPartitionReassignmentsRequest(
-            topics=[ReassignableTopic(name=name, partitions=[ReassignablePartition()])]
-        ),
-        0,
-    ),
-}
-
-
 def _first_of(topic: str) -> TopicPartitions:
     return TopicPartitions(topic=topic, partitions=[0])
-
-
-@pytest.mark.feature("A change of metadata that has no time (REQUEST_TIMED_OUT)")
-@pytest.mark.parametrize("name", TIMED_OUT)
-def test_no_time(connection: Connection, topic: str, name: str) -> None:
-    build, version = TIMED_OUT[name]
-    request: Any = build(topic)
-    request.timeout_ms = 0
-    answer = connection.call(request, version)
-    assert leaves(answer) == {(ErrorCode.REQUEST_TIMED_OUT, None)}
 
 
 def leaves(answer: Entity) -> set[tuple[int, str | None]]:

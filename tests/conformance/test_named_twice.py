@@ -222,10 +222,10 @@ def test_added_twice(connection: Connection, topic: str) -> None:
     assert told == [(0, 0), (0, 0)]
 
 
-def _quota(user: str, rate: float) -> RequestEntryData:
+def _quota(user: str, rate: float | None) -> RequestEntryData:
     return RequestEntryData(
         entity=[RequestEntityData(entity_type="user", entity_name=user)],
-        ops=[OpData(key="producer_byte_rate", value=rate)],
+        ops=[OpData(key="producer_byte_rate", value=rate or 0.0, remove=rate is None)],
     )
 
 
@@ -239,3 +239,5 @@ def test_quota_set_twice(connection: Connection, topic_name: str) -> None:
     wait_until(lambda: bool(connection.call(describe, 1).entries))
     (told,) = connection.call(describe, 1).entries
     assert [one.value for one in told.values] == [4e9]
+    connection.call(AlterClientQuotasRequest(entries=[_quota(topic_name, None)]), 1)
+    wait_until(lambda: not connection.call(describe, 1).entries)

@@ -44,6 +44,7 @@ SetQuota = Callable[..., None]
 def set_quota(connection: Connection) -> Iterator[SetQuota]:
     """Of some entity; taken away at the end."""
     given: set[tuple[Entity, str]] = set()
+    before = _count(connection)
 
     def alter(entity: Entity, key: str, value: float | None) -> None:
         op = OpData(key=key, value=value or 0.0, remove=value is None)
@@ -52,20 +53,21 @@ def set_quota(connection: Connection) -> Iterator[SetQuota]:
         (answer,) = connection.call(request, 1).entries
         assert answer.error_code == 0, answer
 
-    def count() -> int:
-        found = connection.call(DescribeClientQuotasRequest(components=[], strict=False), 1)
-        return sum(len(entry.values) for entry in found.entries)
-
     def set_one(key: str, value: float, **entity: str | None) -> None:
         whose = tuple((kind.replace("_", "-"), name) for kind, name in entity.items())
         alter(whose, key, value)
         given.add((whose, key))
-        wait_until(lambda: count() == len(given))
+        wait_until(lambda: _count(connection) == before + len(given))
 
     yield set_one
     for whose, key in given:
         alter(whose, key, None)
-    wait_until(lambda: count() == 0)
+    wait_until(lambda: _count(connection) == before)
+
+
+def _count(connection: Connection) -> int:
+    found = connection.call(DescribeClientQuotasRequest(components=[], strict=False), 1)
+    return sum(len(entry.values) for entry in found.entries)
 
 
 @pytest.fixture

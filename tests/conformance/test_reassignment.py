@@ -24,7 +24,7 @@ from penstock.protocol.messages.list_partition_reassignments import (
     ListPartitionReassignmentsTopics,
 )
 from tests.conformance.clients.raw import Connection
-from tests.conformance.conftest import Cluster
+from tests.conformance.conftest import Cluster, wait_until
 
 NO_SUCH_BROKER = 4711
 MISSING = "no-such-topic"
@@ -130,6 +130,7 @@ def test_tool(tool: Callable[..., str], cluster: Cluster, topic: str, tmp_path: 
     plan.write_text(proposed)
     done = tool(name, "--execute", "--reassignment-json-file", str(plan))
     assert f"Successfully started partition reassignment for {topic}-0" in done
-    verified = tool(name, "--verify", "--reassignment-json-file", str(plan))
-    assert f"Reassignment of partition {topic}-0 is completed." in verified
+    verify = (name, "--verify", "--reassignment-json-file", str(plan))
+    # The broker that is asked may hear of it later than the controller.
+    wait_until(lambda: f"Reassignment of partition {topic}-0 is completed." in tool(*verify))
     assert "No partition reassignments found." in tool(name, "--list")

@@ -22,6 +22,7 @@ pytestmark = pytest.mark.client("raw requests")
 COUNT = 12
 
 
+@pytest.mark.feature("Commits and deletions of groups whose client does not wait")
 def test_groups(cluster: Cluster, topic: str) -> None:
     """Groups that nobody asked for before, so that most of their coordinators are not ready."""
     names = [f"{topic}-{number}" for number in range(COUNT)]

@@ -39,13 +39,13 @@ SETTINGS = {
 PATIENCE_S = 120
 
 
-def wait_cause(command: Command, cause: str, *groups: str) -> Any:
+def wait_cause(command: Command, cause: str, *groups: str, what: str = "") -> Any:
     until = time.monotonic() + PATIENCE_S
     while True:
         answer = command.try_run("doctor", *groups, "--for", "1s", "--disk", "100", "--json")
         found = answer.json["findings"] if answer.out else []
         for each in found:
-            if each["cause"] == cause:
+            if each["cause"] == cause and what in each["what"]:
                 return each
         assert time.monotonic() < until, (answer, found)
 
@@ -222,8 +222,8 @@ def test_a_broker_that_waits_for_a_slow_follower(
     with writing(command.servers, "orders"):
         wait_intervals(command, 6)
         with stuttering(follower):
-            found = wait_cause(command, "broker-slow")
-    assert f"broker {leader} is slow" in found["what"]
+            # Who leads another topic with a replica there waits as well.
+            wait_cause(command, "broker-slow", what=f"broker {leader} is slow")
 
 
 def leader_of(described: Any) -> int:

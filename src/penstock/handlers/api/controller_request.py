@@ -6,20 +6,13 @@ there another one only says that it is not.
 
 from __future__ import annotations
 
-from typing import Any
-
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
-from penstock.model.error import ApiError, ErrorCode
+from penstock.protocol.entity import Entity
 from penstock.protocol.messages.broker_heartbeat import BrokerHeartbeatRequest
 
-TIMED = frozenset((19, 20, 37, 43, 45))
-"""Requests that the controller does not begin with when their time is up."""
 
-
-def handle(broker: Broker, request: Any, call: Call) -> Answer:
-    if request.API_KEY in TIMED and request.timeout_ms <= 0:
-        raise ApiError(ErrorCode.REQUEST_TIMED_OUT)
+def handle(broker: Broker, request: Entity, call: Call) -> Answer:
     if isinstance(request, BrokerHeartbeatRequest):
         call.client.broker = (request.broker_id, request.broker_epoch)
         broker.controller.note_contact(request.broker_id, request.broker_epoch)
