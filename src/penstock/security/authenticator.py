@@ -89,6 +89,7 @@ class SaslAuthenticator:
         self._reauthenticates = False
         self.state = State.HANDSHAKE_OR_VERSIONS if previous is None else State.HANDSHAKE
         self.session: Session | None = None
+        self._lifetime_ms = 0
 
     @property
     def may_tell_versions(self) -> bool:
@@ -165,7 +166,7 @@ class SaslAuthenticator:
         except SaslError as error:
             raise self._refusal(header, error) from error
         response = SaslAuthenticateResponse(
-            auth_bytes=challenge, session_lifetime_ms=self._lifetime_ms()
+            auth_bytes=challenge, session_lifetime_ms=self._lifetime_ms
         )
         return _answer(header, response)
 
@@ -182,7 +183,9 @@ class SaslAuthenticator:
         identity = self._server.identity
         if identity is not None:
             self._check_unchanged(identity)
-            expires_at_ms = self._expires_at_ms(identity)
+            now_ms = self._now_ms()
+            expires_at_ms = self._expires_at_ms(identity, now_ms)
+            self._lifetime_ms = 0 if expires_at_ms is None else expires_at_ms - now_ms
             self.session = Session(identity, self.mechanism, expires_at_ms, self._reauthenticates)
             self.state = State.COMPLETE
         return challenge
@@ -194,17 +197,12 @@ class SaslAuthenticator:
                 f"User.{self._previous.identity.name}: User.{identity.name}"
             )
 
-    def _expires_at_ms(self, identity: Identity) -> int | None:
-        now_ms, asked_ms = self._now_ms(), self._config.reauth_ms.get(self.mechanism, 0)
+    def _expires_at_ms(self, identity: Identity, now_ms: int) -> int | None:
+        asked_ms = self._config.reauth_ms.get(self.mechanism, 0)
         ends = [] if identity.expires_at_ms is None else [max(identity.expires_at_ms, now_ms)]
         if asked_ms > 0:
             ends.append(now_ms + asked_ms)
         return min(ends, default=None)
-
-    def _lifetime_ms(self) -> int:
-        if self.session is None or self.session.expires_at_ms is None:
-            return 0
-        return max(0, self.session.expires_at_ms - self._now_ms())
 
     def _refusal(self, header: RequestHeader, error: SaslError) -> LoginFailed:
         """A user that there is not, and a password that is wrong, are told in the same words."""
