@@ -18,14 +18,14 @@ MAKE = """
 set -e
 mount --make-rprivate /
 mount -t tmpfs -o size=4g tmpfs {at}
-mkdir {at}/up {at}/work {at}/root
-mount -t overlay overlay -o lowerdir=/,upperdir={at}/up,workdir={at}/work {at}/root
-mount --rbind /dev {at}/root/dev
-mount -t proc proc {at}/root/proc
-mkdir -p {at}/root/usr/local/own-python
-mount --bind {python} {at}/root/usr/local/own-python
-echo /usr/local/own-python/lib > {at}/root/etc/ld.so.conf.d/000-own-python.conf
-chroot {at}/root /sbin/ldconfig
+mkdir {at}/up {at}/work {at}/tree
+mount -t overlay overlay -o lowerdir=/,upperdir={at}/up,workdir={at}/work {at}/tree
+mount --rbind /dev {at}/tree/dev
+mount -t proc proc {at}/tree/proc
+mkdir -p {at}/tree/usr/local/own-python
+mount --bind {python} {at}/tree/usr/local/own-python
+echo /usr/local/own-python/lib > {at}/tree/etc/ld.so.conf.d/000-own-python.conf
+chroot {at}/tree /sbin/ldconfig
 ip link set lo up
 echo ready
 exec sleep infinity
@@ -41,7 +41,7 @@ def is_possible() -> bool:
 class Sandbox:
     def __init__(self, folder: Path) -> None:
         folder.mkdir()
-        self.root = folder / "root"
+        self.root = folder / "tree"
         said = MAKE.format(at=folder, python=sys.base_prefix)
         self._holder = subprocess.Popen(
             ["unshare", "--mount", "--net", "sh", "-c", said], stdout=subprocess.PIPE, text=True
