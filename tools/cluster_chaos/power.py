@@ -11,6 +11,8 @@ import os
 from pathlib import Path
 
 from penstock.storage.disk import RealDisk
+from penstock.storage.flush import loop_sync
+from penstock.storage.flush.loop_sync import FileSync
 
 PREPARE = "tools.cluster_chaos.power:keep_synced_sizes"
 _SUFFIX = ".log"
@@ -18,18 +20,46 @@ _SIZE_BYTES = 8
 
 
 def keep_synced_sizes() -> None:
-    sync = RealDisk.fdatasync
+    sync = os.fdatasync
     notes: dict[str, int] = {}
 
     def noted_sync(fd: int) -> None:
         # Before: what is written meanwhile may or may not be part of it.
         size = os.fstat(fd).st_size
         sync(fd)
-        path = os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115
-        if path.endswith(_SUFFIX):
-            os.pwrite(_note(Path(path), notes), size.to_bytes(_SIZE_BYTES), 0)
+        _keep(fd, size, notes)
 
+    os.fdatasync = noted_sync  # type: ignore[assignment]
     RealDisk.fdatasync = staticmethod(noted_sync)
+    by_kernel = loop_sync.kernel_sync
+    loop_sync.kernel_sync = lambda: _NotedSync(by_kernel(), notes)
+
+
+class _NotedSync:
+    """What was synced is noted before the node hears of it."""
+
+    def __init__(self, files: FileSync, notes: dict[str, int]) -> None:
+        self._files = files
+        self._notes = notes
+        self._sizes: list[tuple[int, int]] = []
+        self.fileno, self.wait, self.close = files.fileno, files.wait, files.close
+
+    def begin(self, fds: list[int]) -> None:
+        self._sizes = [(fd, os.fstat(fd).st_size) for fd in fds]
+        self._files.begin(fds)
+
+    def take(self) -> list[int] | None:
+        codes = self._files.take()
+        for (fd, size), code in zip(self._sizes, codes or (), strict=False):
+            if not code:
+                _keep(fd, size, self._notes)
+        return codes
+
+
+def _keep(fd: int, size: int, notes: dict[str, int]) -> None:
+    path = os.readlink(f"/proc/self/fd/{fd}")  # noqa: PTH115
+    if path.endswith(_SUFFIX):
+        os.pwrite(_note(Path(path), notes), size.to_bytes(_SIZE_BYTES), 0)
 
 
 def _note(log: Path, notes: dict[str, int]) -> int:

@@ -56,6 +56,7 @@ from penstock.replication.partition_set import PartitionSet
 from penstock.settings.config import BrokerConfig
 from penstock.storage.disk import Disk, RealDisk
 from penstock.storage.flush.flusher import Flusher, Stopwatch
+from penstock.storage.flush.loop_sync import LoopSync, new_loop_sync
 from penstock.telemetry.log import get_logger
 from penstock.telemetry.metric import BrokerMetrics
 
@@ -214,6 +215,7 @@ class Node:
                 lambda failed, error: self._keeper.on_flush_failed(failed, error),
                 stopwatch=Stopwatch(self._clock.monotonic, self.metrics.flush_s.observe),
                 run_later=self._system.flush_later,
+                loop_sync=self._new_loop_sync(loop),
             ),
         )
         self._flusher.start()
@@ -265,6 +267,9 @@ class Node:
             self._keeper.moves,
             self._system.run_compaction,
         )
+
+    def _new_loop_sync(self, loop: asyncio.AbstractEventLoop) -> LoopSync | None:
+        return new_loop_sync(loop, self._disk) if self._system.flush_later is None else None
 
     def _build_links(self) -> None:
         self._links = new_links(

@@ -1,17 +1,20 @@
-"""Group commit: one thread syncs everything that became dirty while it was syncing.
+"""Group commit: everything that became dirty during one sync is synced by the next.
 
-Owns the thread and the tickets on their way through it. The event loop asks with `request`;
-results come back to it through the callable it was built with. One failed sync ends the matter
-for that log: the kernel may have dropped the pages, so a second try could succeed and lie. Whatever
-else goes wrong here counts as a failed sync too: somebody waits for every ticket.
+Owns the tickets on their way and who carries them out: the kernel, where the loop can ask it to,
+and a thread where more than the contents of files has to be synced. The event loop asks with
+`request`; results come back to it. One failed sync ends the matter for that log: the kernel may
+have dropped the pages, so a second try could succeed and lie. Whatever else goes wrong here counts
+as a failed sync too: somebody waits for every ticket.
 """
 
 from __future__ import annotations
 
 import logging
+import os
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
+from itertools import islice
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import NamedTuple
@@ -19,6 +22,7 @@ from typing import NamedTuple
 from penstock.model.error import StorageError
 from penstock.storage.damage import DamagedLog, is_of_one_file
 from penstock.storage.disk import Disk
+from penstock.storage.flush.loop_sync import LoopSync
 from penstock.storage.flush.ticket import FlushTicket
 from penstock.storage.log import Log
 
@@ -50,9 +54,15 @@ class Flusher:
         threads: int = 1,
         stopwatch: Stopwatch | None = None,
         run_later: RunLater | None = None,
+        loop_sync: LoopSync | None = None,
     ) -> None:
-        """Where `run_later` is given, it does the work in place of threads."""
+        """Where `run_later` is given, it does the work in place of threads. With `loop_sync` a
+        thread does only what that cannot do."""
         self._disk = disk
+        self._loop_sync = loop_sync
+        # With `loop_sync`: whether a sync is under way, or about to be.
+        self._busy = False
+        self._closing = False
         self._run_later = run_later
         self._stopwatch = stopwatch
         self._call_soon = call_soon_threadsafe
@@ -88,13 +98,22 @@ class Flusher:
                 return
             idle = len(self._pending) == 1
         if idle:
-            if self._run_later is None:
+            if self._loop_sync is not None:
+                self._begin_soon(self._loop_sync)
+            elif self._run_later is None:
                 self._wake.put(True)
             else:
                 self._run_later(self._sync_pending)
 
     def close(self) -> None:
-        """Sync what was asked for, then end the threads. Completions are still delivered."""
+        """Sync what was asked for, then end the threads. Completions are still delivered. From
+        another thread than the loop's."""
+        with self._lock:
+            self._closing = True
+        if self._loop_sync is not None:
+            self._loop_sync.wait()
+            self._call_soon(self._loop_sync.deliver)
+            self._call_soon(self._loop_sync.close)
         for _ in self._threads:
             self._wake.put(None)
         for thread in self._threads:
@@ -103,6 +122,48 @@ class Flusher:
         if self._run_later is not None:
             self._sync_pending()
         self._crew.close()
+
+    # By the kernel: one step of the loop each
+
+    def _begin_soon(self, loop_sync: LoopSync) -> None:
+        if not self._busy:
+            self._busy = True
+            loop_sync.soon(partial(self._begin, loop_sync))
+
+    def _begin(self, loop_sync: LoopSync) -> None:
+        with self._lock:
+            # Whoever closes takes what is left.
+            if self._closing or not self._pending:
+                self._busy = False
+                return
+            tickets = list(self._pending.values())
+            if any(ticket.has_names for ticket in tickets):
+                self._wake.put(True)
+                return
+            fds = [fd for ticket in tickets for fd in ticket.fds]
+            started_s = self._now_s()
+            try:
+                loop_sync.begin(fds, lambda codes: self._on_synced(tickets, codes, started_s))
+            except OSError:
+                # More files than the kernel takes at once.
+                self._wake.put(True)
+                return
+            self._pending = {}
+
+    def _on_synced(self, tickets: list[FlushTicket], codes: list[int], started_s: float) -> None:
+        self._observe(started_s)
+        self.sync_count += len(tickets)
+        of_file = iter(codes)
+        self._settle([(ticket, _first_failure(ticket, of_file)) for ticket in tickets])
+
+    def _go_on(self) -> None:
+        """What became dirty meanwhile, and by the settling, is next."""
+        if self._loop_sync is not None:
+            self._busy = False
+            if self._pending:
+                self._begin_soon(self._loop_sync)
+
+    # By threads
 
     def _run(self) -> None:
         while True:
@@ -129,12 +190,9 @@ class Flusher:
         """Side by side: file systems make one journal commit of syncs that come together."""
         work, results = deque(tickets), list[Result]()
         hands = min(len(tickets), FILES_AT_ONCE) if self._run_later is None else 1
-        stopwatch = self._stopwatch
-        started_s = stopwatch.now_s() if stopwatch is not None else 0.0
+        started_s = self._now_s()
         self._crew.work(hands, lambda: self._sync_all(work, results))
-        if stopwatch is not None:
-            # Before anybody hears of the flush: who asks then finds it counted.
-            stopwatch.observe_s(stopwatch.now_s() - started_s)
+        self._observe(started_s)
         self.sync_count += len(results)
         self._call_soon(lambda: self._settle(results))
 
@@ -154,6 +212,16 @@ class Flusher:
             return ticket, error
         return ticket, None
 
+    def _now_s(self) -> float:
+        return 0.0 if self._stopwatch is None else self._stopwatch.now_s()
+
+    def _observe(self, started_s: float) -> None:
+        """Before anybody hears of the flush: who asks then finds it counted."""
+        if self._stopwatch is not None:
+            self._stopwatch.observe_s(self._stopwatch.now_s() - started_s)
+
+    # Either way
+
     def _settle(self, results: list[Result]) -> None:
         for ticket, failure in results:
             if failure is not None and not _is_alone(failure):
@@ -165,6 +233,7 @@ class Flusher:
             except Exception as error:
                 # Nobody must be left waiting because of somebody else's mistake.
                 _logger.error("a flush could not be settled", exc_info=error)
+        self._go_on()
 
     def _settle_one(self, ticket: FlushTicket, failure: Exception | None) -> None:
         # One disk: where one sync failed, no other counts either.
@@ -174,6 +243,12 @@ class Flusher:
             return
         ticket.log.flush_failed(ticket)
         self._on_failed(ticket.log, error or _failure(ticket.directory, failure))
+
+
+def _first_failure(ticket: FlushTicket, codes: Iterator[int]) -> OSError | None:
+    """Takes the codes of the ticket's files, which come in the order of the tickets."""
+    failures = [code for code in islice(codes, len(ticket.fds)) if code]
+    return OSError(failures[0], os.strerror(failures[0])) if failures else None
 
 
 def _is_alone(failure: Exception) -> bool:

@@ -56,6 +56,11 @@ class FlushTicket:
         if segment.txn_index.is_there():
             self.add_file(self.log.cache.file(segment.txn_index.path))
 
+    @property
+    def has_names(self) -> bool:
+        """Whether more than the contents of files has to be synced."""
+        return bool(self.directories) or self.epoch_lines is not None
+
     def sync(self, disk: Disk) -> None:
         """Runs in a flush thread; an OSError means that nothing here may be trusted."""
         for fd in self.fds:
