@@ -3,11 +3,16 @@
 The decision is committed, so nothing can change it: markers are sent until every partition has its
 own, however long that takes, and the machine is told. A coordinator that is one no longer stops;
 its successor finds the decision in the log.
+
+Markers are committed before the machine is told. Whoever waits for the end goes on when it has been
+told, and not when that is committed: what the machine answers then is held until everything before
+it in its log is, so the end of one transaction and the beginning of the next share a flush.
 """
 
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
 from typing import NamedTuple
 
 from penstock.coordinator.journal import PartitionJournal
@@ -17,6 +22,7 @@ from penstock.coordinator.marker_writer import MarkerResult
 from penstock.model.clock import Clock
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
+from penstock.network.later import Later, future_of
 from penstock.runtime.driver import Runtime
 from penstock.telemetry.log import get_logger
 from penstock.transaction import MarkerTask, TransactionRecord, TransactionShard
@@ -32,6 +38,8 @@ log = get_logger("transaction")
 class _Ending(NamedTuple):
     runtime: Runtime[TransactionShard, TransactionRecord]
     task: asyncio.Task[None]
+    told: asyncio.Event
+    """The machine knows that it is over, or nobody works on it any more."""
 
 
 class Endings:
@@ -47,10 +55,12 @@ class Endings:
         task: MarkerTask,
     ) -> None:
         name = task.transactional_id
-        running = asyncio.create_task(self._end(runtime, journal, task))
-        ending = self._under_way[name] = _Ending(runtime, running)
+        told = asyncio.Event()
+        running = asyncio.create_task(self._end(runtime, journal, task, told))
+        ending = self._under_way[name] = _Ending(runtime, running, told)
 
         def forget(done: asyncio.Task[None]) -> None:
+            told.set()
             if self._under_way.get(name) is ending:
                 del self._under_way[name]
             if not done.cancelled() and done.exception() is not None:
@@ -64,7 +74,9 @@ class Endings:
     async def wait(self, transactional_id: str) -> None:
         ending = self._under_way.get(transactional_id)
         if ending is not None:
-            await asyncio.wait([ending.task], timeout=COMPLETION_WAIT_S)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(COMPLETION_WAIT_S):
+                    await ending.told.wait()
 
     def drop(self, runtime: Runtime[TransactionShard, TransactionRecord]) -> None:
         """Its coordinator is elsewhere now."""
@@ -84,6 +96,7 @@ class Endings:
         runtime: Runtime[TransactionShard, TransactionRecord],
         journal: PartitionJournal[TransactionRecord],
         task: MarkerTask,
+        told: asyncio.Event,
     ) -> None:
         left = set(task.partitions)
         retry_s = RETRY_S
@@ -100,7 +113,7 @@ class Endings:
             _log_refused(task, result)
             left -= ended
             if ended:
-                await self._report(runtime, task, ended)
+                await self._report(runtime, task, ended, told)
             if left:
                 codes = sorted({result[one].name for one in left})
                 log.warning(
@@ -117,14 +130,19 @@ class Endings:
         runtime: Runtime[TransactionShard, TransactionRecord],
         task: MarkerTask,
         written: set[TopicPartition],
+        told: asyncio.Event,
     ) -> None:
         while True:
             try:
-                await runtime.submit(
+                answer = runtime.ask(
                     lambda shard: shard.decide_markers_written(
                         task.transactional_id, task.identity, written, self._clock.now_ms()
                     )
                 )
+                if not runtime.machine.is_completing(task.transactional_id):
+                    told.set()
+                if isinstance(answer, Later):
+                    await future_of(answer)
                 return
             except ApiError as error:
                 # A full disk, or too few replicas: the transaction has ended, only its own log

@@ -92,6 +92,11 @@ class TransactionShard:
     def pending_markers(self) -> list[MarkerTask]:
         return pending_markers(self._context)
 
+    def is_completing(self, transactional_id: str) -> bool:
+        """Whether markers are still to be written, as far as it was told."""
+        transaction = self.register.find(transactional_id)
+        return transaction is not None and transaction.is_completing
+
     def decide_markers_written(
         self,
         transactional_id: str,
