@@ -56,15 +56,12 @@ class GroupHost(CoordinatorHost[GroupShard, GroupEntry]):
         new_uuid: Callable[[], str],
         held: HeldWrites,
     ) -> None:
-        super().__init__(node_id, image, partitions, controller, metrics)
+        limit_s = int(config().get("offsets.commit.timeout.ms")) / 1000
+        super().__init__(node_id, image, partitions, controller, metrics, limit_s)
         self._config = config
         self._clock = clock
         self._new_uuid = new_uuid
         self._held = held
-
-    @property
-    def commit_limit_s(self) -> float:
-        return int(self._config().get("offsets.commit.timeout.ms")) / 1000
 
     def apply(self, delta: MetadataDelta) -> Coroutine[Any, Any, None]:
         """To be awaited: groups learn of topics that came, went or grew."""

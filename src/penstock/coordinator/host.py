@@ -53,7 +53,11 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
         partitions: PartitionSet,
         controller: TopicMaker,
         metrics: BrokerMetrics,
+        commit_limit_s: float,
     ) -> None:
+        """`commit_limit_s`: for how long a client's request waits until what it has changed is
+        committed."""
+        self.commit_limit_s = commit_limit_s
         self._node_id = node_id
         self._image = image
         self._log_load = LogLoad(self._build, metrics)
@@ -64,11 +68,6 @@ class CoordinatorHost(ABC, Generic[MachineT, RecordT]):
         self._loads: dict[asyncio.Task[None], None] = {}
         self._elected: deque[int] = deque()
         self._loader: asyncio.Task[None] | None = None
-
-    @property
-    @abstractmethod
-    def commit_limit_s(self) -> float:
-        """For how long a client's request waits until what it has changed is committed."""
 
     @abstractmethod
     def _topic(self) -> CoordinatorTopic:

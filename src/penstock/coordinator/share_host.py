@@ -47,13 +47,10 @@ class ShareHost(CoordinatorHost[ShareShard, ShareRecord]):
         controller: TopicMaker,
         metrics: BrokerMetrics,
     ) -> None:
-        super().__init__(node_id, image, partitions, controller, metrics)
+        limit_s = int(config().get("share.coordinator.write.timeout.ms")) / 1000
+        super().__init__(node_id, image, partitions, controller, metrics, limit_s)
         self._config = config
         self._clock = clock
-
-    @property
-    def commit_limit_s(self) -> float:
-        return int(self._config().get("share.coordinator.write.timeout.ms")) / 1000
 
     async def forget_topics(self, delta: MetadataDelta) -> None:
         """What was kept of deleted topics goes with them."""

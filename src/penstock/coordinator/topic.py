@@ -17,6 +17,8 @@ NAMES_KEPT = 20_000
 
 @dataclass(frozen=True, slots=True)
 class CoordinatorTopic:
+    """As it is made when the first name is asked for."""
+
     name: str
     partition_count: int
     replication_factor: int

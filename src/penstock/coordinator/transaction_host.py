@@ -52,16 +52,13 @@ class TransactionHost(CoordinatorHost[TransactionShard, TransactionRecord]):
         producer_ids: ProducerIds,
         markers: MarkerSender,
     ) -> None:
-        super().__init__(node_id, image, partitions, controller, metrics)
+        # Kafka waits as long as the transaction may take, which its clients do not.
+        limit_s = int(config().get("request.timeout.ms")) / 1000
+        super().__init__(node_id, image, partitions, controller, metrics, limit_s)
         self._config = config
         self._clock = clock
         self._producer_ids = producer_ids
         self._endings = Endings(markers, clock)
-
-    @property
-    def commit_limit_s(self) -> float:
-        """Kafka waits as long as the transaction may take, which its clients do not."""
-        return int(self._config().get("request.timeout.ms")) / 1000
 
     async def wait_completed(self, transactional_id: str) -> None:
         """Until the markers of a transaction that is ending are written: the producer's next one

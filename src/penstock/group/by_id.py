@@ -18,12 +18,14 @@ GroupT = TypeVar("GroupT", bound=LoggedGroup)
 class GroupsById(Generic[GroupT]):
     """A group is there from its first record on, and gone with the tombstone of `root_key`."""
 
-    __slots__ = ("_by_id", "_new", "_root_key")
+    __slots__ = ("_by_id", "_new", "_root_key", "find")
 
     def __init__(self, new: Callable[[str], GroupT], root_key: str) -> None:
         self._new = new
         self._root_key = root_key
         self._by_id: dict[str, GroupT] = {}
+        # Every request and every record asks, for each kind of group.
+        self.find: Callable[[str], GroupT | None] = self._by_id.get
 
     def __len__(self) -> int:
         return len(self._by_id)
@@ -36,9 +38,6 @@ class GroupsById(Generic[GroupT]):
 
     def ids(self) -> list[str]:
         return list(self._by_id)
-
-    def find(self, group_id: str) -> GroupT | None:
-        return self._by_id.get(group_id)
 
     def replay(self, group_id: str, record: GroupRecord) -> None:
         group = self._by_id.get(group_id)

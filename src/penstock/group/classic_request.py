@@ -5,8 +5,6 @@ Owns nothing: whether a group is classic or of the consumer protocol is what the
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from penstock.group.caller import Caller
 from penstock.group.classic.coordinator import (
     ClassicCoordinator,
@@ -22,6 +20,7 @@ from penstock.group.consumer.classic_member import ClassicMembers
 from penstock.group.consumer.coordinator import ConsumerCoordinator
 from penstock.group.consumer.leave import remove_group
 from penstock.group.kind import tombstones_of
+from penstock.group.share.group import ShareGroups
 from penstock.group.streams.group import StreamsGroup, StreamsGroups
 from penstock.machine import Decision
 from penstock.model.error import ErrorCode
@@ -32,7 +31,14 @@ from penstock.protocol.messages.sync_group import SyncGroupRequest
 
 
 class ClassicRequests:
-    __slots__ = ("_classic", "_config", "_consumer", "_is_share", "_members", "_streams_groups")
+    __slots__ = (
+        "_classic",
+        "_config",
+        "_consumer",
+        "_members",
+        "_share_groups",
+        "_streams_groups",
+    )
 
     def __init__(
         self,
@@ -41,17 +47,17 @@ class ClassicRequests:
         consumer: ConsumerCoordinator,
         members: ClassicMembers,
         streams_groups: StreamsGroups,
-        is_share: Callable[[str], bool],
+        share_groups: ShareGroups,
     ) -> None:
-        self._is_share = is_share
         self._config = config
         self._classic = classic
         self._consumer = consumer
         self._members = members
         self._streams_groups = streams_groups
+        self._share_groups = share_groups
 
     def decide_join(self, request: JoinGroupRequest, caller: Caller, now_ms: int) -> JoinDecision:
-        if self._is_share(request.group_id):
+        if self._share_groups.find(request.group_id) is not None:
             error = ErrorCode.INCONSISTENT_GROUP_PROTOCOL
             return Decision((), join_refused(error, request.member_id))
         streams = self._streams_groups.find(request.group_id)

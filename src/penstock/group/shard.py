@@ -95,7 +95,7 @@ class GroupShard:
             self.consumer,
             members,
             self.streams_groups,
-            self.shares.__contains__,
+            self.shares,
         )
         self.groups = Groups(self.classic_groups, self.consumers, self.streams_groups, self.shares)
         self.share = ShareCoordinator(
@@ -165,7 +165,7 @@ class GroupShard:
             self.classic_groups.admit_simple(group_id)
 
     def _admit_simple(self, group_id: str) -> None:
-        if group_id not in self.consumers and group_id not in self.streams_groups:
+        if self.consumers.find(group_id) is None and self.streams_groups.find(group_id) is None:
             self.classic_groups.admit_simple(group_id)
 
     # --- timers, and the partition's coming ---

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from penstock.coordinator.transaction_peers import TransactionPeers
     from penstock.handlers.call import ClientState
     from penstock.handlers.controller_link import ControllerLink
+    from penstock.handlers.replica_state import ReplicaStates
     from penstock.handlers.share.side import ShareSide
     from penstock.handlers.streams_topics import StreamsTopics
     from penstock.metadata.delta import MetadataDelta
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Broker:
+    """One for all listeners; what is built late is built by who asks first."""
+
     node_id: int
     cluster_id: str
     config: BrokerConfig
@@ -68,6 +71,8 @@ class Broker:
     check_security: Callable[[BrokerConfig], None] = lambda config: None
     """SettingError where listeners could not be secured by these settings here."""
     audit: Trail | None = None
+    replica_states: dict[str, ReplicaStates] = field(default_factory=dict)
+    """By listener, as clients were told last."""
     authorizer: Authorizer | None = field(init=False)
     """None where everybody may do everything."""
     _groups: GroupHost | None = None

@@ -1,36 +1,52 @@
-"""Which replicas of partitions clients of one listener can reach, for the length of one answer."""
+"""Which brokers and replicas of partitions clients of one listener can reach."""
 
 from __future__ import annotations
 
 from penstock.handlers.broker import Broker
-from penstock.metadata.partition import NO_LEADER, PartitionImage
+from penstock.handlers.topology import Address, endpoints
+from penstock.metadata.broker import BrokerImage
+from penstock.metadata.partition import PartitionImage
 from penstock.model.directory_id import is_online
 from penstock.model.error import ErrorCode
+
+OFFLINE_KEPT_MAX = 1000
+
+
+def replica_states(broker: Broker, listener: str) -> ReplicaStates:
+    """Kept until a broker changes: clients ask all the time, and brokers hardly ever change."""
+    brokers = tuple(broker.image.brokers.values())
+    kept = broker.replica_states.get(listener)
+    if kept is None or kept.brokers != brokers:
+        everyone = list(endpoints(broker, listener, with_fenced=True))
+        kept = broker.replica_states[listener] = ReplicaStates(brokers, everyone)
+    return kept
 
 
 class ReplicaStates:
     """A broker is not there for clients while it is fenced, or without the listener they use."""
 
-    __slots__ = ("_brokers", "_offline", "_online")
+    __slots__ = ("_by_id", "_offline", "_online", "addresses", "brokers", "has_fenced")
 
-    def __init__(self, broker: Broker, listener: str) -> None:
-        self._brokers = broker.image.brokers
+    def __init__(self, brokers: tuple[BrokerImage, ...], addresses: list[Address]) -> None:
+        self.brokers = brokers
+        self.addresses = addresses
+        """Also those of fenced brokers."""
+        self.has_fenced = any(address[-1] for address in addresses)
+        self._by_id = {one.id: one for one in brokers}
         self._online = {
-            one.id: one.log_dirs
-            for one in self._brokers.values()
-            if not one.fenced and one.endpoint(listener) is not None
+            node_id: self._by_id[node_id].log_dirs
+            for node_id, _, _, _, fenced in addresses
+            if not fenced
         }
         self._offline: dict[tuple[object, ...], list[int]] = {}
-        """Most partitions of an answer are held by the same few sets of brokers."""
-
-    def leader(self, partition: PartitionImage) -> int:
-        """Only one that can be reached: clients look its address up in the same answer."""
-        return partition.leader if partition.leader in self._online else NO_LEADER
+        """Most partitions are held by the same few sets of brokers."""
 
     def leader_error(self, partition: PartitionImage, tells_listeners: bool) -> ErrorCode:
+        """Why no leader is named: clients look its address up in the same answer, so that it has
+        to be one that can be reached."""
         if partition.leader in self._online:
             return ErrorCode.NONE
-        leader = self._brokers.get(partition.leader)
+        leader = self._by_id.get(partition.leader)
         lacks_listener = leader is not None and not leader.fenced
         if tells_listeners and lacks_listener:
             return ErrorCode.LISTENER_NOT_FOUND
@@ -40,6 +56,8 @@ class ReplicaStates:
         key = (partition.replicas, partition.directories)
         found = self._offline.get(key)
         if found is None:
+            if len(self._offline) >= OFFLINE_KEPT_MAX:
+                self._offline.clear()
             found = [one for one in partition.replicas if self._is_offline(one, partition)]
             self._offline[key] = found
         return found

@@ -14,6 +14,9 @@ INTERNAL_TOPICS = WRITTEN_BY_BROKERS | frozenset(
 ADMIN_CLIENT_ID = "__admin_client"
 """Kafka lets a client of this name write internal topics: tools that restore a backup use it."""
 
+Address = tuple[int, str, int, str | None, bool]
+"""Id, host, port, rack, and whether it is fenced."""
+
 
 def is_node(client_id: str | None) -> bool:
     """Whether somebody says to be another broker."""
@@ -30,11 +33,8 @@ def check_writable(topic: str, client_id: str | None) -> None:
         raise ApiError(ErrorCode.INVALID_TOPIC_EXCEPTION)
 
 
-def endpoints(
-    broker: Broker, listener: str, with_fenced: bool = False
-) -> Iterator[tuple[int, str, int, str | None, bool]]:
-    """(id, host, port, rack, fenced) of every broker that a client of this listener may be sent
-    to."""
+def endpoints(broker: Broker, listener: str, with_fenced: bool = False) -> Iterator[Address]:
+    """Of every broker that a client of this listener may be sent to."""
     for image in broker.image.brokers.values():
         if image.fenced and not with_fenced:
             continue

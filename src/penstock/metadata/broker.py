@@ -27,6 +27,8 @@ class FeatureRange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class BrokerImage:
+    """As of its last registration and what has changed since."""
+
     id: int
     epoch: int
     incarnation_id: bytes
@@ -43,7 +45,10 @@ class BrokerImage:
         return not self.fenced and not self.in_controlled_shutdown
 
     def endpoint(self, listener: str) -> Endpoint | None:
-        return next((point for point in self.endpoints if point.name == listener), None)
+        for point in self.endpoints:
+            if point.name == listener:
+                return point
+        return None
 
     @classmethod
     def of(cls, record: RegisterBrokerRecord) -> BrokerImage:

@@ -14,6 +14,8 @@ from penstock.model.id import TopicId
 
 @dataclass(slots=True)
 class MetadataDelta:
+    """Empty until a record is noted; see `ClusterImage.take_delta`."""
+
     topics_created: dict[TopicId, TopicImage] = field(default_factory=dict)
     topics_deleted: dict[TopicId, TopicImage] = field(default_factory=dict)
     """As they were: their partitions are what is to be removed."""

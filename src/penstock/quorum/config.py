@@ -9,6 +9,8 @@ from penstock.raft import RaftConfig, VoterSet
 
 @dataclass(frozen=True, slots=True)
 class QuorumConfig:
+    """The same for as long as the node runs."""
+
     cluster_id: str
     raft: RaftConfig
     voters: VoterSet = field(default_factory=VoterSet)

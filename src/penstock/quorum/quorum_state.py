@@ -25,6 +25,8 @@ _EPOCH_MAX = (1 << 31) - 2
 
 @dataclass(frozen=True, slots=True)
 class QuorumState:
+    """What must survive a crash of this node."""
+
     leader_id: int = NOBODY
     leader_epoch: int = 0
     voted_id: int = NOBODY

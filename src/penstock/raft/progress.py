@@ -15,6 +15,8 @@ CAUGHT_UP_FOR_MS = 3_600_000
 
 @dataclass(slots=True)
 class Progress:
+    """Of one replica; unknown until it fetches from this leader."""
+
     end_offset: int = UNKNOWN
     last_fetch_ms: int = UNKNOWN
     last_caught_up_ms: int = UNKNOWN

@@ -21,18 +21,24 @@ NEVER_MS = 1 << 62
 
 @dataclass(slots=True)
 class Unattached:
+    """Knows of no leader in this epoch."""
+
     election_deadline_ms: int
     kind: Role = Role.UNATTACHED
 
 
 @dataclass(slots=True)
 class SnapshotFetch:
+    """Of a follower that is too far behind for the log."""
+
     snapshot: SnapshotId
     position: int = 0
 
 
 @dataclass(slots=True)
 class Follower:
+    """Fetches from the leader of this epoch, and stands for election when it is silent."""
+
     leader_id: int
     endpoints: Endpoints
     fetch_deadline_ms: int
@@ -52,6 +58,8 @@ class Follower:
 
 @dataclass(slots=True)
 class Prospective:
+    """Asks whether it would be elected, before it raises the epoch for everybody."""
+
     election_deadline_ms: int
     ballot: Ballot
     leader_endpoints: Endpoints
@@ -60,6 +68,8 @@ class Prospective:
 
 @dataclass(slots=True)
 class Candidate:
+    """Has voted for itself, and asks the others to."""
+
     election_deadline_ms: int
     ballot: Ballot
     kind: Role = Role.CANDIDATE
@@ -67,6 +77,8 @@ class Candidate:
 
 @dataclass(slots=True)
 class ParkedFetch:
+    """Of a replica that has all there is: answered with the next records."""
+
     token: Hashable
     request: Fetch
     deadline_ms: int
@@ -88,6 +100,8 @@ class VoterChange:
 
 @dataclass(slots=True)
 class Leader:
+    """Takes records, and knows how far everybody has come."""
+
     epoch_start_offset: int
     check_quorum_deadline_ms: int
     high_watermark: int | None = None
@@ -108,6 +122,8 @@ class Leader:
 
 @dataclass(slots=True)
 class Resigned:
+    """Has led, and tells the others that it does no more."""
+
     election_deadline_ms: int
     candidates: tuple[ReplicaKey, ...] = ()
     acknowledged: set[int] = field(default_factory=set)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaContext:
+    """One for all replicas of a node."""
+
     node_id: int
     clock: Clock
     open_log: Callable[[Partition], Log]

@@ -6,9 +6,11 @@ one, and asks again only after a pause that it doubles each time (librdkafka: 10
 its answer waits for the election, and no longer than that may take. The same holds for whoever asks
 for a coordinator, which is a leader too.
 
-And it stays in the list of brokers for a moment after that: librdkafka gives up a broker that is
+And it stays in the list of brokers for a while after that: librdkafka gives up a broker that is
 not listed any more, together with what it was about to move from there to the next leader, and
-finds that only at its next look, once a second.
+finds that only at its next look, once a second. If the broker was a group's coordinator, the
+offsets of a transaction may wait for it for ever, although it has long been back (librdkafka 5511).
+Most are back within ten seconds; a Kafka cluster lists one that was killed for nine.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from penstock.metadata.broker import BrokerImage
 
 HOLD_S = 0.5
 LOOK_S = 0.01
-LINGER_S = 2.0
+LINGER_S = 10.0
 LOOKS_UNREFUSED = 5
 """A process that is ending closes its files one after another, and its port perhaps last."""
 

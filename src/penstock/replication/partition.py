@@ -255,6 +255,11 @@ class Partition:
             self._refusals.note(records, error)
         return error
 
+    @property
+    def commits_on_append(self) -> bool:
+        """Whether writing is all that a record waits for: neither the disk nor anybody else."""
+        return self.is_led and self._leader is None and not waits_for_disk(self._log or self.log)
+
     def is_acknowledged(self, end_offset: int, acks: int = ACKS_ALL) -> bool:
         """Whether everything below the offset is as safe as the topic and the producer ask."""
         log = self._log or self.log

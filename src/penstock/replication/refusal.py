@@ -30,6 +30,8 @@ _FOLLOWERS_MAX = BATCHES_KEPT - 1
 
 @dataclass(slots=True)
 class _Refused:
+    """Of one producer, the first batch that it has to send again."""
+
     epoch: int
     sequence: int
     code: ErrorCode

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 @dataclass(slots=True)
 class ReplicaTally:
+    """Since the node started."""
+
     isr_shrinks: int = 0
     isr_expands: int = 0
     elections: int = 0

@@ -41,23 +41,36 @@ def ask(
         topic = TopicImage("t", bytes(15) + b"t")
         topic.partitions[0] = partition
         image.topics.add(topic)
-    broker = SimpleNamespace(
+    return answer_of(node_with(image), version)
+
+
+def node_with(image: ClusterImage) -> Broker:
+    stand_in = SimpleNamespace(
         image=image,
         node_id=OWN,
         cluster_id="c",
         lost_leaders=LostLeaders(image.brokers, is_gone),
         controller=SimpleNamespace(is_making=lambda names: False),
+        replica_states={},
     )
+    return cast(Broker, stand_in)
+
+
+def answer_of(node: Broker, version: int = 12) -> MetadataResponse:
     call = SimpleNamespace(version=version, client=SimpleNamespace(listener="PLAINTEXT"))
     wanted = MetadataRequest(topics=None if version else [])
-    answer = metadata.handle(cast(Broker, broker), wanted, cast(Call, call))
+    answer = metadata.handle(node, wanted, cast(Call, call))
     assert isinstance(answer, MetadataResponse)
     answer.topics = list(answer.topics)
     return answer
 
 
 def ask_brokers(*brokers: BrokerImage) -> list[tuple[int, int]]:
-    return [(each.node_id, each.port) for each in ask(*brokers).brokers]
+    return told_brokers(ask(*brokers))
+
+
+def told_brokers(answer: MetadataResponse) -> list[tuple[int, int]]:
+    return [(each.node_id, each.port) for each in answer.brokers]
 
 
 def ask_partition(
@@ -91,6 +104,17 @@ ALL = tuple(broker_of(number) for number in (1, 2, 3))
 
 def test_clients_are_sent_to_brokers_that_were_let_in() -> None:
     assert ask_brokers(broker_of(1), broker_of(OWN, fenced=True)) == [(1, 9091)]
+
+
+def test_what_has_changed_since_the_last_answer_is_told() -> None:
+    image = ClusterImage()
+    image.brokers.update({each.id: each for each in ALL})
+    node = node_with(image)
+    assert told_brokers(answer_of(node)) == [(1, 9091), (2, 9092), (3, 9093)]
+    image.brokers[1] = broker_of(1, fenced=True)
+    assert told_brokers(answer_of(node)) == [(2, 9092), (3, 9093)]
+    del image.brokers[3]
+    assert told_brokers(answer_of(node)) == [(2, 9092)]
 
 
 def test_one_that_was_fenced_a_moment_ago_is_still_listed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from penstock.replication.context import ReplicaContext
 from penstock.replication.leader import Leader
 from penstock.replication.partition import Partition
 from penstock.storage.epoch_cache import EpochCache
-from tests.unit.storage.storage_kit import Bench
+from tests.unit.storage.storage_kit import Bench, Settings
 
 LAG_MAX_MS = 30_000
 NOW = 1_000_000
@@ -107,9 +107,11 @@ def image(*, leader: int, epoch: int, isr: tuple[int, ...] = (1, 2, 3)) -> Parti
     )
 
 
-def new_partition(folder: Path, is_in_touch: Callable[[], bool] = lambda: True) -> Partition:
+def new_partition(
+    folder: Path, is_in_touch: Callable[[], bool] = lambda: True, flush_messages: int = 1
+) -> Partition:
     """Of three replicas, over a real log; this is node 1, and node 2 leads."""
-    bench = Bench(str(folder))
+    bench = Bench(str(folder), Settings(flush_messages=flush_messages))
     context = ReplicaContext(
         node_id=1,
         clock=bench.clock,

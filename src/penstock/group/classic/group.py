@@ -8,7 +8,7 @@ requests, records or timers.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from penstock.group.classic.member import Member, Protocols
@@ -97,14 +97,14 @@ class ClassicGroup:
     def rebalance_timeout_ms(self) -> int:
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
-    def supports(self, protocol_type: str, protocols: Protocols) -> bool:
-        """Whether a member with these protocols could be in the group."""
+    def supports(self, protocol_type: str, names: Sequence[str]) -> bool:
+        """Whether a member with protocols of these names could be in the group."""
         if self.is_empty:
-            return protocol_type != "" and len(protocols) > 0
+            return protocol_type != "" and len(names) > 0
         if protocol_type != self.protocol_type:
             return False
         size = len(self.members)
-        return any(self.protocol_counts.get(name, 0) == size for name, _ in protocols)
+        return any(self.protocol_counts.get(name, 0) == size for name in names)
 
     def is_subscribed(self, topic: str) -> bool:
         """Consumers whose subscriptions cannot be read may read anything."""

@@ -70,7 +70,7 @@ def join_kind(
     member_id = request.member_id
     if is_full(group, member_id, size_max):
         return JoinKind.REFUSED_FULL
-    if not group.supports(request.protocol_type, protocols_of(request)):
+    if not group.supports(request.protocol_type, [one.name for one in request.protocols]):
         return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
     if not member_id:
         if request.group_instance_id is not None:

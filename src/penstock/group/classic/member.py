@@ -42,7 +42,7 @@ class Member(NamedTuple):
 
 
 def protocols_of(request: JoinGroupRequest) -> Protocols:
-    return tuple((one.name, bytes(one.metadata)) for one in request.protocols)
+    return tuple([(one.name, bytes(one.metadata)) for one in request.protocols])
 
 
 def rebalance_timeout_of(request: JoinGroupRequest) -> int:

@@ -20,7 +20,6 @@ from penstock.group.config import GroupConfig
 from penstock.group.consumer.check import check_size, known_member, known_static_member
 from penstock.group.consumer.coordinator import ConsumerCoordinator
 from penstock.group.consumer.draft import Draft
-from penstock.group.consumer.embedded import decode_subscription, encode_assignment
 from penstock.group.consumer.group import ConsumerGroup
 from penstock.group.consumer.heartbeat import advance, introduce, replace_member
 from penstock.group.consumer.member import ClassicSide, ConsumerMember
@@ -33,6 +32,7 @@ from penstock.group.timer import ResyncTimer, SessionTimer
 from penstock.machine import Decision, TimerSet
 from penstock.model.error import ApiError, ErrorCode, ProtocolError
 from penstock.model.id import TopicId
+from penstock.protocol.consumer_bytes import decode_subscription, encode_assignment
 from penstock.protocol.messages.heartbeat import HeartbeatRequest, HeartbeatResponse
 from penstock.protocol.messages.join_group import JoinGroupRequest, JoinGroupResponse
 from penstock.protocol.messages.leave_group import (

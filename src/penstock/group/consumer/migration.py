@@ -17,11 +17,6 @@ from penstock.group.classic.subscription import CONSUMER_PROTOCOL_TYPE
 from penstock.group.config import GroupConfig
 from penstock.group.consumer.check import group_not_found
 from penstock.group.consumer.draft import Draft
-from penstock.group.consumer.embedded import (
-    decode_assignment,
-    decode_subscription,
-    encode_assignment,
-)
 from penstock.group.consumer.group import ConsumerGroup
 from penstock.group.consumer.member import ClassicSide, ConsumerMember, partitions_of
 from penstock.group.consumer.record import (
@@ -36,6 +31,11 @@ from penstock.group.record import group_tombstone
 from penstock.group.timer import JoinTimer, SessionTimer, SyncTimer
 from penstock.model.error import ErrorCode, ProtocolError
 from penstock.model.id import TopicId
+from penstock.protocol.consumer_bytes import (
+    decode_assignment,
+    decode_subscription,
+    encode_assignment,
+)
 
 # --- from classic to consumer ---
 

@@ -119,6 +119,10 @@ class OffsetCoordinator:
         self, group: AnyGroup | None, request: OffsetCommitRequest, version: int
     ) -> ErrorCode | None:
         generation = request.generation_id_or_member_epoch
+        if isinstance(group, ClassicGroup):
+            return commit_error(
+                group, request.member_id, request.group_instance_id, generation, False
+            )
         if isinstance(group, ConsumerGroup):
             return consumer_commit.commit_error(
                 group,
@@ -136,10 +140,6 @@ class OffsetCoordinator:
                 generation,
                 _named_partitions(request),
                 version,
-            )
-        if group is not None:
-            return commit_error(
-                group, request.member_id, request.group_instance_id, generation, False
             )
         if request.group_id in self._groups.share:
             return ErrorCode.GROUP_ID_NOT_FOUND

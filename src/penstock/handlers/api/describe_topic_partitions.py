@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from penstock.handlers import authorized
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
-from penstock.handlers.replica_state import ReplicaStates
+from penstock.handlers.replica_state import ReplicaStates, replica_states
 from penstock.handlers.topology import INTERNAL_TOPICS
-from penstock.metadata.partition import PartitionImage
+from penstock.metadata.partition import NO_LEADER, PartitionImage
 from penstock.metadata.topic import TopicImage
 from penstock.model.error import ErrorCode
 from penstock.protocol.messages.describe_topic_partitions import (
@@ -23,7 +23,7 @@ from penstock.protocol.messages.describe_topic_partitions import (
 
 def handle(broker: Broker, request: DescribeTopicPartitionsRequest, call: Call) -> Answer:
     limit = max(1, min(request.response_partition_limit, _limit_of(broker)))
-    states = ReplicaStates(broker, call.client.listener)
+    states = replica_states(broker, call.client.listener)
     response = DescribeTopicPartitionsResponse()
     for name, first in _pages(broker, request):
         topic = broker.image.topics.get(name)
@@ -82,10 +82,11 @@ def _described(
 def _partition(
     states: ReplicaStates, index: int, partition: PartitionImage
 ) -> DescribeTopicPartitionsResponsePartition:
+    error = states.leader_error(partition, tells_listeners=True)
     return DescribeTopicPartitionsResponsePartition(
-        error_code=states.leader_error(partition, tells_listeners=True),
+        error_code=error,
         partition_index=index,
-        leader_id=states.leader(partition),
+        leader_id=NO_LEADER if error else partition.leader,
         leader_epoch=partition.leader_epoch,
         replica_nodes=partition.replicas,
         isr_nodes=partition.isr,

@@ -8,10 +8,10 @@ from penstock.handlers import authorized
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.pace import Pace
-from penstock.handlers.replica_state import ReplicaStates
+from penstock.handlers.replica_state import ReplicaStates, replica_states
 from penstock.handlers.told_unknown import ToldUnknown
-from penstock.handlers.topology import INTERNAL_TOPICS, endpoints
-from penstock.metadata.partition import PartitionImage
+from penstock.handlers.topology import INTERNAL_TOPICS
+from penstock.metadata.partition import NO_LEADER, PartitionImage
 from penstock.metadata.topic import TopicImage
 from penstock.model.error import ErrorCode
 from penstock.model.id import ZERO_ID
@@ -88,16 +88,15 @@ def _are_many(broker: Broker) -> bool:
 
 async def _answer_many(broker: Broker, request: MetadataRequest, call: Call) -> MetadataResponse:
     """All topics of a large cluster, others served in between: as of the end, each for itself."""
-    listener = call.client.listener
-    view = _View(ReplicaStates(broker, listener), call.version)
+    states = replica_states(broker, call.client.listener)
     pace = Pace(broker.clock.monotonic)
     topics = []
     for name in list(broker.image.topics.by_name):
         topic = broker.image.topics.get(name)
         if topic is not None:
-            topics.append(view.described(topic))
+            topics.append(_described(topic, states, call.version))
         await pace.keep()
-    return _respond(broker, request, topics, listener)
+    return _respond(broker, request, topics, replica_states(broker, call.client.listener))
 
 
 def _names(broker: Broker, request: MetadataRequest, call: Call) -> Iterator[str]:
@@ -122,16 +121,16 @@ async def _answer_when_made(
 
 
 def _answer(broker: Broker, request: MetadataRequest, call: Call) -> MetadataResponse:
-    listener = call.client.listener
-    view = _View(ReplicaStates(broker, listener), call.version)
+    states = replica_states(broker, call.client.listener)
     if _wants_all(request, call.version):
-        return _respond(broker, request, list(map(view.described, broker.image.topics)), listener)
+        everything = [_described(topic, states, call.version) for topic in broker.image.topics]
+        return _respond(broker, request, everything, states)
     wanted = _each_once(request.topics or [])
-    topics = [_find(broker, topic, call, view) for topic in wanted]
+    topics = [_find(broker, topic, call, states) for topic in wanted]
     missing = _to_create(broker, request, topics, call)
     if missing:
         _have_made(broker, missing, call)
-    return _respond(broker, request, topics, listener)
+    return _respond(broker, request, topics, states)
 
 
 def _wants_all(request: MetadataRequest, version: int) -> bool:
@@ -168,7 +167,7 @@ def _to_create(
 
 
 def _find(
-    broker: Broker, wanted: MetadataRequestTopic, call: Call, view: _View
+    broker: Broker, wanted: MetadataRequestTopic, call: Call, states: ReplicaStates
 ) -> MetadataResponseTopic:
     if wanted.topic_id != ZERO_ID:
         topic = broker.image.topics.get_by_id(wanted.topic_id)
@@ -178,12 +177,12 @@ def _find(
                 topic_id=wanted.topic_id,
                 name=None,
             )
-        return view.described(topic)
+        return _described(topic, states, call.version)
     if wanted.name is None:
         return MetadataResponseTopic(error_code=ErrorCode.INVALID_REQUEST, name="")
     topic = broker.image.topics.get(wanted.name)
     if topic is not None and not _is_told_unknown(broker, wanted.name, call):
-        return view.described(topic)
+        return _described(topic, states, call.version)
     return MetadataResponseTopic(
         error_code=broker.controller.name_error(wanted.name)
         or ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
@@ -192,58 +191,58 @@ def _find(
     )
 
 
-class _View:
-    """Topics as a client of this listener and version is told of them."""
-
-    __slots__ = ("_states", "_version")
-
-    def __init__(self, states: ReplicaStates, version: int) -> None:
-        self._states = states
-        self._version = version
-
-    def described(self, topic: TopicImage) -> MetadataResponseTopic:
-        told = self._partition if self._version else self._partition_of_old
-        return MetadataResponseTopic(
-            name=topic.name,
-            topic_id=topic.id,
-            is_internal=topic.name in INTERNAL_TOPICS,
-            partitions=[
-                told(index, partition) for index, partition in sorted(topic.partitions.items())
-            ],
-        )
-
-    def _partition(self, index: int, partition: PartitionImage) -> MetadataResponsePartition:
-        states = self._states
-        return MetadataResponsePartition(
-            error_code=states.leader_error(partition, self._version >= LISTENER_ERROR_FROM),
-            partition_index=index,
-            leader_id=states.leader(partition),
-            leader_epoch=partition.leader_epoch,
-            replica_nodes=partition.replicas,
-            isr_nodes=partition.isr,
-            offline_replicas=states.offline(partition),
-        )
-
-    def _partition_of_old(self, index: int, partition: PartitionImage) -> MetadataResponsePartition:
-        """The first clients cannot do with a broker that has no address: it is left out."""
-        told = self._partition(index, partition)
-        told.replica_nodes = self._states.reachable(partition.replicas)
-        told.isr_nodes = self._states.reachable(partition.isr)
-        told_count = len(told.replica_nodes) + len(told.isr_nodes)
-        lacks_some = told_count < len(partition.replicas) + len(partition.isr)
-        if lacks_some and told.error_code == ErrorCode.NONE:
-            told.error_code = ErrorCode.REPLICA_NOT_AVAILABLE
-        return told
+def _described(topic: TopicImage, states: ReplicaStates, version: int) -> MetadataResponseTopic:
+    """As a client of this version is told of it."""
+    told = _partition if version else _partition_of_old
+    return MetadataResponseTopic(
+        name=topic.name,
+        topic_id=topic.id,
+        is_internal=topic.name in INTERNAL_TOPICS,
+        partitions=[
+            told(index, partition, states, version)
+            for index, partition in sorted(topic.partitions.items())
+        ],
+    )
 
 
-def _brokers(broker: Broker, listener: str) -> list[MetadataResponseBroker]:
+def _partition(
+    index: int, partition: PartitionImage, states: ReplicaStates, version: int
+) -> MetadataResponsePartition:
+    error = states.leader_error(partition, version >= LISTENER_ERROR_FROM)
+    return MetadataResponsePartition(
+        error_code=error,
+        partition_index=index,
+        leader_id=NO_LEADER if error else partition.leader,
+        leader_epoch=partition.leader_epoch,
+        replica_nodes=partition.replicas,
+        isr_nodes=partition.isr,
+        offline_replicas=states.offline(partition),
+    )
+
+
+def _partition_of_old(
+    index: int, partition: PartitionImage, states: ReplicaStates, version: int
+) -> MetadataResponsePartition:
+    """The first clients cannot do with a broker that has no address: it is left out."""
+    told = _partition(index, partition, states, version)
+    told.replica_nodes = states.reachable(partition.replicas)
+    told.isr_nodes = states.reachable(partition.isr)
+    told_count = len(told.replica_nodes) + len(told.isr_nodes)
+    lacks_some = told_count < len(partition.replicas) + len(partition.isr)
+    if lacks_some and told.error_code == ErrorCode.NONE:
+        told.error_code = ErrorCode.REPLICA_NOT_AVAILABLE
+    return told
+
+
+def _brokers(broker: Broker, states: ReplicaStates) -> list[MetadataResponseBroker]:
     """Never nobody: when all start at once none is let in yet, and librdkafka would forget every
     address that it has. Then it is told the one that answers it."""
-    everyone = list(endpoints(broker, listener, with_fenced=True))
-    lost = broker.lost_leaders.still_listed()
-    known = [each for each in everyone if not each[4] or each[0] in lost] or [
-        each for each in everyone if each[0] == broker.node_id
-    ]
+    known = states.addresses
+    if states.has_fenced:
+        lost = broker.lost_leaders.still_listed()
+        known = [each for each in known if not each[4] or each[0] in lost] or [
+            each for each in known if each[0] == broker.node_id
+        ]
     return [
         MetadataResponseBroker(node_id=node_id, host=host, port=port, rack=rack)
         for node_id, host, port, rack, _ in known
@@ -254,10 +253,10 @@ def _respond(
     broker: Broker,
     request: MetadataRequest,
     topics: Iterable[MetadataResponseTopic],
-    listener: str,
+    states: ReplicaStates,
 ) -> MetadataResponse:
     response = MetadataResponse(
-        brokers=_brokers(broker, listener),
+        brokers=_brokers(broker, states),
         cluster_id=broker.cluster_id,
         controller_id=broker.node_id,
         topics=topics,
