@@ -38,6 +38,7 @@ from tests.node.wire_kit import (
     produce,
     produced,
 )
+from tests.patience import wait_until
 
 SETTINGS = {
     "offsets.topic.num.partitions": "1",
@@ -73,7 +74,7 @@ def make_stock(home: Path) -> Stock:
             wait_zero(lambda: commit_error(wire.call(commit(3), 8)))
         _transact(node.address)
         with Wire(node.address) as wire:
-            wait_for(lambda: _is_settled(wire))
+            wait_until(lambda: _is_settled(wire))
             content = {key: read(wire, *key)[0] for key in TOPICS}
         shutil.copytree(stopped, crashed)
     return Stock(stopped, crashed, content, now_ms)
@@ -127,13 +128,6 @@ def _is_settled(wire: Wire) -> bool:
     one = fetched(wire.call(request, FETCH_VERSION))["txn", 0]
     settled: bool = one.high_watermark == one.last_stable_offset > 0
     return settled
-
-
-def wait_for(happened: Callable[[], object]) -> None:
-    deadline = time.monotonic() + 20
-    while not happened():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 # --- damage ---

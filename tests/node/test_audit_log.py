@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import subprocess
-import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -15,17 +14,10 @@ from confluent_kafka import KafkaException, Producer
 from penstock.cli.audit import parse_line
 from penstock.model.internal_topic import AUDIT_TOPIC
 from penstock.testing.broker import Broker
+from tests.patience import wait_until
 from tests.unit.cli.conftest import PENSTOCK
 
 SETTINGS = {"penstock.audit.topic.enable": True, "penstock.audit.interval.ms": 1000}
-
-
-def wait_for(found: Callable[[], Any], patience_s: float = 60) -> Any:
-    until = time.monotonic() + patience_s
-    while not (result := found()):
-        assert time.monotonic() < until, "it did not come on record"
-        time.sleep(0.1)
-    return result
 
 
 def of_file(path: Path) -> list[dict[str, Any]]:
@@ -58,8 +50,8 @@ def test_file_and_topic_hold_the_same_and_the_command_finds_it(
     broker.produce("orders", [b"a secret value"] * 10)
     broker.read("orders")
     read = {"operation": "READ", "resource": "orders"}
-    wait_for(lambda: about(of_topic(broker), **read))
-    wait_for(lambda: about(of_file(file), **read))
+    wait_until(lambda: about(of_topic(broker), **read))
+    wait_until(lambda: about(of_file(file), **read))
 
     written = about(of_file(file), operation="WRITE", resource="orders")
     assert sum(each["records"] for each in written) == 10
@@ -79,7 +71,7 @@ def test_file_and_topic_hold_the_same_and_the_command_finds_it(
 def test_what_was_on_record_survives_a_kill(penstock_factory: Callable[..., Broker]) -> None:
     broker = penstock_factory(SETTINGS)
     broker.create_topic("t")
-    wait_for(lambda: about(of_topic(broker), kind="change", resource="t"))
+    wait_until(lambda: about(of_topic(broker), kind="change", resource="t"))
     broker.kill()
     broker.start()
     assert about(of_topic(broker), kind="change", resource="t")
@@ -105,16 +97,16 @@ def test_a_sink_that_fails_holds_up_nobody_and_is_caught_up_with(
     broker = penstock_factory({**SETTINGS, "penstock.audit.file": str(file)})
     broker.create_topic("t")
     broker.produce("t", [b"x"] * 5)
-    wait_for(lambda: "audit log waits to be written" in broker.log)
+    wait_until(lambda: "audit log waits to be written" in broker.log)
     folder.mkdir()
-    wait_for(lambda: about(of_file(file), kind="change", resource="t"))
+    wait_until(lambda: about(of_file(file), kind="change", resource="t"))
     assert broker.log.count("audit log waits to be written") == 1
-    wait_for(lambda: "audit log is written again" in broker.log)
+    wait_until(lambda: "audit log is written again" in broker.log)
 
 
 def test_clients_do_not_write_it(penstock_factory: Callable[..., Broker]) -> None:
     broker = penstock_factory(SETTINGS)
-    wait_for(lambda: of_topic(broker))
+    wait_until(lambda: of_topic(broker))
     failed = []
     producer = Producer({"bootstrap.servers": broker.bootstrap_servers, "acks": "all"})
     producer.produce(AUDIT_TOPIC, b"forged", on_delivery=lambda error, _: failed.append(error))
@@ -133,6 +125,6 @@ def test_each_of_three_nodes_has_its_lines_in_the_topic(penstock_cluster: Any) -
         written = about(of_topic(penstock_cluster), operation="WRITE", resource="t")
         return {each["node"] for each in written}
 
-    wait_for(lambda: writers() == nodes)
+    wait_until(lambda: writers() == nodes)
     written = about(of_topic(penstock_cluster), operation="WRITE", resource="t")
     assert sum(each["records"] for each in written) == 100

@@ -38,16 +38,10 @@ from tests.node.wire_kit import (
     topic_id,
     values,
 )
+from tests.patience import wait_until
 
 EARLIEST, LATEST = -2, -1
 QUICK = {"log.retention.check.interval.ms": 50, "log.segment.delete.delay.ms": 100}
-
-
-def wait_for(happened: Callable[[], bool], timeout_s: float = 60.0) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not happened():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
 
 
 def delete_topic(wire: Wire, name: str) -> None:
@@ -65,13 +59,13 @@ def test_old_segments_go_and_the_rest_stays(penstock: Any) -> None:
     with Wire(penstock.bootstrap_servers) as wire:
         for number in range(10):
             assert put(wire, "a", recent(b"%d" % number * 100)) == number
-        wait_for(lambda: ask(wire, EARLIEST).offset == 10)
+        wait_until(lambda: ask(wire, EARLIEST).offset == 10)
         assert ask(wire, LATEST).offset == 10
         gone = get(wire, {"a": [part(offset=3)]})["a", 0]
         assert gone.error_code == ErrorCode.OFFSET_OUT_OF_RANGE
         assert put(wire, "a", recent(b"new")) == 10
         directory = penstock.data_dir / "a-0"
-        wait_for(lambda: not list(directory.glob("*.deleted")))
+        wait_until(lambda: not list(directory.glob("*.deleted")))
         assert len(list(directory.glob("*.log"))) <= 2
     penstock.restart()
     with Wire(penstock.bootstrap_servers) as wire:
@@ -95,11 +89,25 @@ def test_retention_by_size_keeps_the_newest(penstock: Any) -> None:
         for number in range(40):
             put(wire, "a", recent(b"%02d" % number * 450))
         # Six records: with one more the oldest goes, at the next check.
-        wait_for(lambda: 4000 < size_of(penstock.data_dir / "a-0") < 6200)
+        wait_until(lambda: 4000 < size_of(penstock.data_dir / "a-0") < 6200)
         start = ask(wire, EARLIEST).offset
         assert start > 30
         kept = values(get(wire, {"a": [part(offset=start)]})["a", 0])
         assert kept == [b"%02d" % number * 450 for number in range(start, start + len(kept))]
+
+
+@pytest.mark.penstock(settings={"log.cleaner.backoff.ms": 50})
+def test_what_is_compacted_expires_with_the_cleaners_rounds(penstock: Any) -> None:
+    for name, policy in (("both", "compact,delete"), ("compacted", "compact")):
+        config = {"cleanup.policy": policy, "internal.segment.bytes": 200, "retention.ms": 500}
+        penstock.create_topic(name, config=config)
+    with Wire(penstock.bootstrap_servers) as wire:
+        for number in range(5):
+            for name in ("both", "compacted"):
+                now_ms = time.time_ns() // 1_000_000
+                put(wire, name, build_batch([Record(0, now_ms, b"%d" % number, b"v" * 100, [])]))
+        wait_until(lambda: ask(wire, EARLIEST, topic="both").offset == 5)
+        assert ask(wire, EARLIEST, topic="compacted").offset == 0
 
 
 @pytest.mark.penstock(settings=QUICK)
@@ -131,12 +139,12 @@ def test_flush_settings_decide_when_records_are_synced(penstock: Any) -> None:
         for topic in ("at-once", "by-count", "by-time", "never"):
             for _ in range(5):
                 put(wire, topic, recent(b"x"))
-        wait_for(lambda: checkpoint(penstock).get("at-once 0") == 5)
+        wait_until(lambda: checkpoint(penstock).get("at-once 0") == 5)
         assert checkpoint(penstock).get("by-count 0", 0) == 0
         for _ in range(5):
             put(wire, "by-count", recent(b"x"))
-        wait_for(lambda: checkpoint(penstock).get("by-count 0") == 10)
-        wait_for(lambda: checkpoint(penstock).get("by-time 0") == 5)
+        wait_until(lambda: checkpoint(penstock).get("by-count 0") == 10)
+        wait_until(lambda: checkpoint(penstock).get("by-time 0") == 5)
         assert checkpoint(penstock).get("never 0", 0) == 0
     # A killed process loses none of it all the same: the kernel has it.
     penstock.kill()
@@ -156,7 +164,7 @@ def test_a_deleted_topic_leaves_the_disk_after_the_delay(penstock: Any) -> None:
     left = [path.name for path in penstock.data_dir.iterdir() if path.name.startswith("a-")]
     assert left
     assert all(name.endswith("-delete") for name in left)
-    wait_for(lambda: not list(penstock.data_dir.glob("a-*")))
+    wait_until(lambda: not list(penstock.data_dir.glob("a-*")))
 
 
 @pytest.mark.parametrize("how", ["kill", "stop"])
@@ -279,7 +287,7 @@ def test_a_silent_producer_is_forgotten(penstock_factory: Callable[..., Any]) ->
             time.sleep(1.7)
             return bool(producer.send(wire, 0) == (0, 1))
 
-        wait_for(is_forgotten)
+        wait_until(is_forgotten)
 
 
 # Leader epochs

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from penstock.model.error import RETRIABLE, ErrorCode
@@ -33,6 +31,7 @@ from tests.node.wire_kit import (
     produced,
     values,
 )
+from tests.patience import wait_until
 
 
 def read_all(wire: Wire, topic: str = TOPIC) -> list[bytes | None]:
@@ -162,13 +161,6 @@ def test_topics_are_deleted_from_a_full_disk(tmp_path: Path) -> None:
     with running(tmp_path / "data") as node, Wire(node.address) as wire:
         found = wire.call(MetadataRequest(topics=None), 12)
         assert [topic.name for topic in found.topics if not topic.is_internal] == ["other"]
-
-
-def wait_until(is_so: Callable[[], bool], timeout_s: float = 20.0) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def test_groups_keep_their_offsets_and_commit_again(tmp_path: Path) -> None:

@@ -15,9 +15,9 @@ from penstock.model.sla import SLA_TOPIC, SlaKey, encode_limit
 from penstock.node.address import Address
 from tests.conformance.clients.raw import Connection
 from tests.conformance.clients.share import set_group, share_member
-from tests.conformance.conftest import wait_until
 from tests.node.node_kit import RunningNode, running
 from tests.node.test_node_metrics import Samples, scrape, value
+from tests.patience import wait_until
 
 MINUTE_MS = 60_000
 

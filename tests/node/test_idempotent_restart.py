@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import socket
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -14,6 +13,7 @@ from confluent_kafka import KafkaError, Message, Producer
 
 from penstock.records.header import iter_batches
 from penstock.testing.broker import Broker
+from tests.patience import wait_until
 
 PATIENCE_S = 60.0
 IN_FLIGHT = 5
@@ -120,13 +120,6 @@ class Sender:
             self.errors.append(str(error))
             return
         self.delivered[(message.value() or b"").decode()] = message.offset()
-
-
-def wait_until(done: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not done():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
 
 
 def written(broker: Broker) -> int:

@@ -25,7 +25,6 @@ from penstock.protocol.messages.delete_topics import DeleteTopicsRequest, Delete
 from penstock.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
 from penstock.storage import names
 from tests.node.node_kit import DisksOfDirectories, RunningNode, running
-from tests.node.test_upkeep import wait_for
 from tests.node.wire_kit import (
     FETCH_VERSION,
     PRODUCE_VERSION,
@@ -38,6 +37,7 @@ from tests.node.wire_kit import (
     produced,
     values,
 )
+from tests.patience import wait_until
 
 RATE = "replica.alter.log.dirs.io.max.bytes.per.second"
 SLOW = {RATE: "1"}
@@ -144,12 +144,12 @@ def test_a_replica_moves_while_it_is_written_and_read(tmp_path: Path) -> None:
             for _ in range(2):
                 assert alter(wire, target) is ErrorCode.NONE
                 assert alter(wire, target) is ErrorCode.NONE
-                wait_for(lambda target=target: is_moved(wire, target))  # type: ignore[misc]
-                wait_for(lambda target=target: told(node) == id_of(node, target))  # type: ignore[misc]
+                wait_until(lambda target=target: is_moved(wire, target))  # type: ignore[misc]
+                wait_until(lambda target=target: told(node) == id_of(node, target))  # type: ignore[misc]
                 assert not (source / "t-0").exists() and (target / "t-0").exists()
                 assert not copies(target) and not copies(source)
                 so_far = len(sent)
-                wait_for(lambda so_far=so_far: len(sent) > so_far + 3)  # type: ignore[misc]
+                wait_until(lambda so_far=so_far: len(sent) > so_far + 3)  # type: ignore[misc]
                 source, target = target, source
         finally:
             stop.set()
@@ -187,7 +187,7 @@ def test_a_move_is_seen_ended_and_turned_round(tmp_path: Path) -> None:
         sent = fill(wire, 20)
         source, target = home_of(tmp_path)
         assert alter(wire, target) is ErrorCode.NONE
-        wait_for(lambda: described(wire)[str(target)][1] > 0)
+        wait_until(lambda: described(wire)[str(target)][1] > 0)
         is_future, size, lag = described(wire)[str(target)]
         assert is_future and 0 < size < 2_000_000 and 0 < lag < 20
         assert described(wire)[str(source)][0] is False
@@ -203,7 +203,7 @@ def test_a_move_is_seen_ended_and_turned_round(tmp_path: Path) -> None:
         assert copies(target)
         gone = DeleteTopicsRequest(topics=[DeleteTopicState(name="t")], timeout_ms=10_000)
         assert wire.call(gone, 6).responses[0].error_code == 0
-        wait_for(lambda: not copies(target))
+        wait_until(lambda: not copies(target))
         create(wire)
         assert write(wire, b"new") == 0
         assert read_all(wire, 1) == [b"new"] and len(sent) == 20
@@ -216,12 +216,12 @@ def test_a_node_that_is_started_again_goes_on(tmp_path: Path) -> None:
         sent = fill(wire, 20)
         source, target = home_of(tmp_path)
         assert alter(wire, target) is ErrorCode.NONE
-        wait_for(lambda: described(wire)[str(target)][1] > 0)
+        wait_until(lambda: described(wire)[str(target)][1] > 0)
         before = copies(target)
     with running(tmp_path, settings=settings(tmp_path)) as node, Wire(node.address) as wire:
-        wait_for(lambda: is_moved(wire, target))
-        wait_for(lambda: not before[0].exists())
-        wait_for(lambda: told(node) == id_of(node, target))
+        wait_until(lambda: is_moved(wire, target))
+        wait_until(lambda: not before[0].exists())
+        wait_until(lambda: told(node) == id_of(node, target))
         assert read_all(wire, 20) == sent
         assert not (source / "t-0").exists()
 
@@ -243,7 +243,7 @@ def test_deleted_records_stay_deleted(tmp_path: Path) -> None:
         )
         assert wire.call(cut, 2).topics[0].partitions[0].low_watermark == 4
         assert alter(wire, target) is ErrorCode.NONE
-        wait_for(lambda: is_moved(wire, target))
+        wait_until(lambda: is_moved(wire, target))
         (one,) = fetched(wire.call(fetch({"t": [part(0, 4)]}), FETCH_VERSION)).values()
         assert one.log_start_offset == 4 and one.high_watermark == 12
         (low,) = fetched(wire.call(fetch({"t": [part(0, 3)]}), FETCH_VERSION)).values()
@@ -262,7 +262,7 @@ def test_a_disk_fails_in_a_move(tmp_path: Path, fails: str) -> None:
         create(wire)
         sent = fill(wire, 5)
         assert alter(wire, target) is ErrorCode.NONE
-        wait_for(lambda: described(wire)[str(target)][1] > 0)
+        wait_until(lambda: described(wire)[str(target)][1] > 0)
         disk.break_under(second)
         if fails == "source":
             assert write(wire, b"more") == ErrorCode.KAFKA_STORAGE_ERROR
@@ -273,8 +273,8 @@ def test_a_disk_fails_in_a_move(tmp_path: Path, fails: str) -> None:
             assert write(wire, b"more") == 0
             assert read_all(wire, 6) == sent
         assert alter(wire, target) is ErrorCode.KAFKA_STORAGE_ERROR
-        wait_for(lambda: not node.node._keeper.moves.count)
+        wait_until(lambda: not node.node._keeper.moves.count)
     with running(tmp_path, settings=settings(tmp_path)) as node, Wire(node.address) as wire:
         # The disk is back, and so is the wish.
-        wait_for(lambda: is_moved(wire, target) or fails == "source")
+        wait_until(lambda: is_moved(wire, target) or fails == "source")
         assert read_all(wire, len(sent)) == sent

@@ -7,6 +7,11 @@ from hashlib import pbkdf2_hmac
 from pathlib import Path
 
 from penstock.controller.decoy import DECOY_SECRET
+from penstock.protocol.messages.alter_configs import (
+    AlterableConfig,
+    AlterConfigsRequest,
+    AlterConfigsResource,
+)
 from penstock.protocol.messages.alter_user_scram_credentials import (
     AlterUserScramCredentialsRequest,
     ScramCredentialUpsertion,
@@ -42,9 +47,15 @@ def test_credentials_are_there_after_a_crash(tmp_path: Path) -> None:
             resource = DescribeConfigsResource(resource_type=BROKER, resource_name="")
             asked = DescribeConfigsRequest(resources=[resource])
             shown = {one.name: one.value for one in wire.call(asked, 4).results[0].configs}
-            assert shown[DECOY_SECRET] is None
+            assert DECOY_SECRET not in shown
             again = wire.call(AlterUserScramCredentialsRequest(upsertions=[wanted]), 0)
             assert again.results[0].error_code == 0
+            # Replaces all that is set for all brokers, as `kafka-configs` before Kafka 4 did.
+            wanted_values = {"log.cleaner.threads": "2", "min.insync.replicas": "1"}
+            configs = [AlterableConfig(name=key, value=text) for key, text in wanted_values.items()]
+            everywhere = AlterConfigsResource(resource_type=BROKER, configs=configs)
+            replaced = wire.call(AlterConfigsRequest(resources=[everywhere]), 2)
+            assert replaced.responses[0].error_code == 0
         node.abandon()
     log = b"".join(path.read_bytes() for path in tmp_path.rglob("*.log"))
     assert salted not in log

@@ -20,7 +20,6 @@ from penstock.protocol.messages.describe_log_dirs import (
 )
 from tests.node.node_kit import DisksOfDirectories, RunningNode, running
 from tests.node.test_node_metrics import scrape, value
-from tests.node.test_upkeep import wait_for
 from tests.node.wire_kit import (
     FETCH_VERSION,
     PRODUCE_VERSION,
@@ -33,6 +32,7 @@ from tests.node.wire_kit import (
     produced,
     values,
 )
+from tests.patience import wait_until
 
 PARTITIONS = 6
 
@@ -90,7 +90,7 @@ def test_partitions_are_spread_found_again_and_told(tmp_path: Path) -> None:
             if index in placed(home)
         ]
         assert len(set(wanted)) == 3
-        wait_for(lambda: told(node) == wanted)
+        wait_until(lambda: told(node) == wanted)
         found = described(wire)
         for home in homes(tmp_path):
             (topic,) = found[str(home)].topics
@@ -208,7 +208,7 @@ def test_a_directory_taken_out_of_the_settings_is_not_begun_anew(tmp_path: Path)
         create(wire)
         for index in range(PARTITIONS):
             assert write(wire, index, b"kept") == 0
-        wait_for(lambda: all(each[:15] != bytes(15) for each in told(node)))
+        wait_until(lambda: all(each[:15] != bytes(15) for each in told(node)))
     away = placed(third)
     fewer = {"log.dirs": f"{first},{second}"}
     with running(tmp_path, settings=fewer) as node, Wire(node.address) as wire:

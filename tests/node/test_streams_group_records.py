@@ -15,8 +15,8 @@ from penstock.protocol.messages.streams_group_heartbeat import (
     StreamsGroupHeartbeatResponse,
 )
 from penstock.testing.broker import Broker
-from tests.conformance.conftest import wait_until
 from tests.node.wire_kit import Wire
+from tests.patience import wait_until
 from tests.transcripts.streams_script import topology_of
 from tools.tool_host import shared_tool_host
 

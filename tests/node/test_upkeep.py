@@ -15,10 +15,10 @@ from penstock.protocol.messages.create_topics import (
     CreatableTopicConfig,
     CreateTopicsRequest,
 )
-from tests.node.damage_kit import wait_for
 from tests.node.node_kit import RunningNode, running
 from tests.node.test_node_metrics import scrape, value
 from tests.node.wire_kit import PRODUCE_VERSION, Wire, produce, produced, recent
+from tests.patience import wait_until
 
 QUICK = {
     "log.retention.check.interval.ms": "20",
@@ -60,7 +60,7 @@ def test_garbage_in_one_partition_stops_no_other(
     last.write_bytes(os.urandom(300))
     with running(home, settings=QUICK, metrics=ANYWHERE) as node:
         for name in ("garbage", "good"):
-            wait_for(lambda name=name: segments(home, name) == 1)
+            wait_until(lambda name=name: segments(home, name) == 1)
         assert segments(home, "rotten") > 1
         assert last.stat().st_size == 300
         assert caplog.text.count("rotten-0 goes offline") == 1
@@ -78,13 +78,13 @@ def test_a_job_that_fails_is_counted_said_once_and_goes_on(
     with running(tmp_path / "data", settings=QUICK, metrics=ANYWHERE) as node:
         fill(node, "t")
         rounds = node.node._upkeep.rounds
-        wait_for(lambda: rounds["retention"] > 5)
+        wait_until(lambda: rounds["retention"] > 5)
         assert value(scrape(node), "penstock_upkeep_failures", job="retention") >= 4
         failed = [one for one in caplog.records if one.getMessage() == "upkeep failed"]
         assert len(failed) == 1
         assert failed[0].fields["subject"] == "t-0"  # type: ignore[attr-defined]
         monkeypatch.undo()
-        wait_for(lambda: segments(tmp_path / "data", "t") == 1)
+        wait_until(lambda: segments(tmp_path / "data", "t") == 1)
         assert node.node.log_dirs.metadata.offline is None
 
 
@@ -106,7 +106,7 @@ def test_a_task_that_ends_is_noticed_and_begun_again(
     monkeypatch.setattr("penstock.node.upkeep.Upkeep._checkpoint_interval_s", interval_s)
     monkeypatch.setattr("penstock.node.upkeep.RESTART_S", 0.01)
     with running(tmp_path / "data") as node:
-        wait_for(lambda: node.node._upkeep.rounds["checkpoint"] > 3)
+        wait_until(lambda: node.node._upkeep.rounds["checkpoint"] > 3)
         assert dict(node.node._upkeep.failures.counts()) == {("checkpoint",): 1}
     assert caplog.text.count("upkeep failed") == 1
 
@@ -114,7 +114,7 @@ def test_a_task_that_ends_is_noticed_and_begun_again(
 def test_a_metadata_log_that_is_not_written_any_more_ends_the_node(tmp_path: Path) -> None:
     with running(tmp_path / "data", settings=QUICK) as node:
         node.ask(lambda: node.node._metadata._runtime.fail(RuntimeError("a bug")))
-        wait_for(lambda: node.node.log_dirs.metadata.offline is not None)
+        wait_until(lambda: node.node.log_dirs.metadata.offline is not None)
         assert isinstance(node.node.log_dirs.metadata.offline, StorageError)
         assert "a bug" in str(node.node.log_dirs.metadata.offline)
 
@@ -127,7 +127,7 @@ def test_what_nobody_was_there_for_is_counted_and_logged(
 
     with running(tmp_path / "data", metrics=ANYWHERE) as node:
         node.ask(lambda: node._loop.call_soon(fail))
-        wait_for(lambda: node.node.metrics.unexpected_errors)
+        wait_until(lambda: node.node.metrics.unexpected_errors)
         assert value(scrape(node), "penstock_unexpected_errors_total") == 1
         assert "in a callback" in caplog.text
 

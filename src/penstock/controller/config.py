@@ -75,6 +75,8 @@ class ConfigSchema(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class ControllerConfig:
+    """Of the settings, what the controller decides by."""
+
     num_partitions: int = 3
     default_replication_factor: int = 3
     """Of a topic that asks for none: no more than there are brokers, where nobody chose it."""

@@ -27,6 +27,7 @@ from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.messages import alter_configs as legacy
 from penstock.protocol.messages import incremental_alter_configs as incremental
 from penstock.protocol.messages.records.config_record import ConfigRecord
+from penstock.settings.broker import MADE_BY_CONTROLLER
 
 ResourceT = TypeVar("ResourceT", legacy.AlterConfigsResource, incremental.AlterConfigsResource)
 Changes = dict[str, str | None]
@@ -148,7 +149,9 @@ def _replacing_changes(
     _check_keys([config.name for config in asked.configs])
     _refuse_nulls([config.name for config in asked.configs if config.value is None])
     changes: Changes = {config.name: config.value for config in asked.configs}
-    changes.update((key, None) for key in current if key not in changes)
+    # What the controller has made is not shown to whoever sends the rest back.
+    kept = MADE_BY_CONTROLLER.union(changes)
+    changes.update((key, None) for key in current if key not in kept)
     return changes
 
 

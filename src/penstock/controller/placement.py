@@ -1,12 +1,13 @@
 """Choosing brokers for new partitions.
 
 A placement follows from the topic id, the partition number and the brokers alone: leaders go round
-the brokers, each next replica to the rack that has fewest so far.
+the brokers and their racks, each next replica to the rack that has fewest so far.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
 
 from penstock.metadata.broker import BrokerImage
 from penstock.metadata.image import ClusterImage
@@ -19,10 +20,7 @@ from penstock.model.id import TopicId
 def place_partitions(
     image: ClusterImage, topic_id: TopicId, indexes: range, replication_factor: int
 ) -> list[list[int]]:
-    brokers = sorted(
-        (broker for broker in image.brokers.values() if _is_usable(broker)),
-        key=lambda broker: broker.id,
-    )
+    brokers = _racks_in_turn(broker for broker in image.brokers.values() if _is_usable(broker))
     active = [broker for broker in brokers if broker.is_active]
     _check_placeable(replication_factor, len(brokers), len(active))
     seed = int.from_bytes(topic_id[:4], "big")
@@ -30,6 +28,17 @@ def place_partitions(
         return [[brokers[0].id]] * len(indexes)
     turn = _Round(brokers, active)
     return [turn.place(seed + index, replication_factor) for index in indexes]
+
+
+def _racks_in_turn(brokers: Iterable[BrokerImage]) -> list[BrokerImage]:
+    """The first of each rack, the second of each, and so on. By their ids alone those of a rack
+    often stand together: leaders of neighbouring partitions would share it, and of its brokers one
+    would be passed over for replicas that the other is given."""
+    racks: dict[str | None, list[BrokerImage]] = {}
+    for broker in sorted(brokers, key=lambda broker: broker.id):
+        racks.setdefault(broker.rack, []).append(broker)
+    rounds = zip_longest(*racks.values())
+    return [broker for each in rounds for broker in each if broker is not None]
 
 
 def _is_usable(broker: BrokerImage) -> bool:

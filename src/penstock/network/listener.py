@@ -42,6 +42,8 @@ log = get_logger("network")
 
 @dataclass(frozen=True, slots=True)
 class Limits:
+    """Of one listener, by the settings."""
+
     frame_bytes_max: int = 100 * 1024 * 1024
     total_frame_bytes_max: int = 256 * 1024 * 1024
     idle_ms_max: int = 600_000

@@ -39,21 +39,29 @@ class BrokerWatch:
 
     def on_lost(self, broker_id: int, broker_epoch: int) -> None:
         """The connection on which the broker sent its heartbeats has ended."""
-        if broker_id in self._looking or broker_id == self._node_id:
-            return
-        task = asyncio.create_task(self._look(broker_id, broker_epoch), name=f"look-{broker_id}")
-        self._looking[broker_id] = task
-        task.add_done_callback(lambda _: self._looking.pop(broker_id, None))
+        if broker_id != self._node_id:
+            self._begin(broker_id, broker_epoch)
 
     def look_at_all(self) -> None:
-        """Of a controller that has just begun: who went with the last one has nobody to miss it."""
+        """Of a controller that has just begun: who went with the last one has nobody to miss it.
+
+        This node is among them. It may be known by an earlier life, and its port refuses until it
+        is registered in this one.
+        """
         for broker in list(self._image.brokers.values()):
             if not broker.fenced:
-                self.on_lost(broker.id, broker.epoch)
+                self._begin(broker.id, broker.epoch)
 
     def close(self) -> None:
         for task in list(self._looking.values()):
             task.cancel()
+
+    def _begin(self, broker_id: int, broker_epoch: int) -> None:
+        if broker_id in self._looking:
+            return
+        task = asyncio.create_task(self._look(broker_id, broker_epoch), name=f"look-{broker_id}")
+        self._looking[broker_id] = task
+        task.add_done_callback(lambda _: self._looking.pop(broker_id, None))
 
     async def _look(self, broker_id: int, broker_epoch: int) -> None:
         for _ in range(LOOKS):

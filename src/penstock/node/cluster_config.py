@@ -29,6 +29,8 @@ CONTROLLER: Final = "controller"
 
 @dataclass(frozen=True, slots=True)
 class ClusterConfig:
+    """Read of the settings once, at start."""
+
     node_id: int
     """Without effect in a cluster of one that was not told: there the directory says it."""
     roles: frozenset[str]

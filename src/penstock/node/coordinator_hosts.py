@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class CoordinatorHosts:
+    """Has what they all are made of."""
+
     node_id: int
     config: Callable[[], BrokerConfig]
     clock: Clock

@@ -17,6 +17,8 @@ class IdentityError(PenstockError):
 
 @dataclass(frozen=True, slots=True)
 class Identity:
+    """As the `meta.properties` of one directory has it."""
+
     cluster_id: str
     node_id: int
     directory_id: bytes

@@ -12,6 +12,8 @@ from penstock.node.listener_config import ListenerEndpoint, ListenerRoles
 
 @dataclass(frozen=True, slots=True)
 class NodeOptions:
+    """The same for as long as it runs."""
+
     listen: Address
     advertise: Address | None
     data_dirs: tuple[str, ...]

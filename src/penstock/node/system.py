@@ -29,6 +29,8 @@ def _random() -> float:
 
 @dataclass(frozen=True, slots=True)
 class System:
+    """By default the real ones; a simulation gives others."""
+
     sockets: Sockets = field(default_factory=RealSockets)
     dialer: Dialer = field(default_factory=SocketDialer)
     random: Callable[[], float] = _random

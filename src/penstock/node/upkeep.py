@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from penstock.model.clock import Clock
@@ -158,8 +158,13 @@ class Upkeep:
             self.rounds[name] += 1
 
     async def _each_partition(self, name: str, work: Callable[[Partition], None]) -> None:
+        await self._each(name, list(self._partitions), work)
+
+    async def _each(
+        self, name: str, partitions: Iterable[Partition], work: Callable[[Partition], None]
+    ) -> None:
         """In small steps, so that no request waits for a thousand logs."""
-        for count, partition in enumerate(list(self._partitions), 1):
+        for count, partition in enumerate(partitions, 1):
             self._attempt(name, partition, work)
             if count % PARTITIONS_PER_STEP == 0:
                 await asyncio.sleep(0)
@@ -191,7 +196,8 @@ class Upkeep:
             apply_retention(partition.log, now_ms)
 
     async def _clean(self) -> None:
-        """Compacts the dirtiest log of each directory, and the next, until none is dirty enough."""
+        """Compacts the dirtiest log of each directory, and the next, until none is dirty enough.
+        What has expired of compacted logs goes then, as in Kafka: sooner than that of others."""
         if not self._config().get("log.cleaner.enable"):
             return
         for directory in self._log_dirs.online:
@@ -201,6 +207,7 @@ class Upkeep:
             try:
                 while await cleaner.clean_next() is not None:
                     pass
+                await self._each("retention", self._compacted(directory), self._retain_one)
             except StorageError as error:
                 directory.fail(error)
 
@@ -212,7 +219,7 @@ class Upkeep:
         cleaner = Cleaner(
             directory.disk,
             directory.path,
-            lambda: self._compacted_logs(directory),
+            lambda: (partition.log for partition in self._compacted(directory)),
             self._clock,
             self._cleaner_settings,
             self._run_compaction or run_in_child,
@@ -220,7 +227,8 @@ class Upkeep:
         cleaner.load(directory.partitions())
         return cleaner
 
-    def _compacted_logs(self, directory: LogDir) -> Iterator[Log]:
+    def _compacted(self, directory: LogDir) -> Iterator[Partition]:
+        """Each with its log open."""
         for partition in list(self._partitions):
             if self._partitions.get(partition.topic, partition.index) is not partition:
                 continue
@@ -229,7 +237,7 @@ class Upkeep:
                 continue
             compacted = "compact" in directory.config_of(key).cleanup_policy
             if compacted and self._attempt("compaction", partition, _open):
-                yield partition.log
+                yield partition
 
     def _cleaner_settings(self) -> CleanerSettings:
         from penstock.storage.compaction.config import KEY_MAP_BYTES, CleanerSettings

@@ -60,6 +60,10 @@ DYNAMIC_ONLY_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in operati
 
 HIDDEN_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in hidden.ROWS}
 
+MADE_BY_CONTROLLER: Final = frozenset({"penstock.scram.decoy.secret"})
+"""Set for all brokers by the controller itself. Tools before Kafka 4 want every sensitive setting
+that they are shown named again in a change, which nobody can do with these."""
+
 AUTHORIZER_KEYS: Final[dict[str, Key]] = {row[0]: Key(*row) for row in security.AUTHORIZER_ROWS}
 
 ONLY_PER_LISTENER: Final = ("ssl.keystore.", "ssl.key.", "ssl.truststore.")

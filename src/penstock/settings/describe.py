@@ -10,6 +10,7 @@ from penstock.settings.broker import (
     BROKER_KEYS,
     DYNAMIC_ONLY_KEYS,
     HIDDEN_KEYS,
+    MADE_BY_CONTROLLER,
     find_broker_key,
 )
 from penstock.settings.client_metrics import CLIENT_METRICS_KEYS
@@ -78,9 +79,11 @@ def describe_broker(config: BrokerConfig) -> list[Entry]:
 
 
 def describe_broker_default(config: BrokerConfig) -> list[Entry]:
-    """The resource without a name: only what was changed for all brokers at once."""
+    """The resource without a name: only what somebody changed for all brokers at once."""
     entries = []
     for name, text in config.dynamic_default.items():
+        if name in MADE_BY_CONTROLLER:
+            continue
         key = find_broker_key(name) or Key(name, UNKNOWN)
         value = _shown(key, text)
         synonym = Synonym(name, value, DYNAMIC_DEFAULT_BROKER_CONFIG)

@@ -18,6 +18,8 @@ METADATA_DIR = "__cluster_metadata-0"
 
 @dataclass(frozen=True, slots=True)
 class Directory:
+    """As it was found."""
+
     path: str
     exists: bool = False
     is_directory: bool = False
