@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar
 
@@ -16,6 +17,9 @@ from penstock.cli.extra import missing_extra
 from penstock.cli.failure import Failure, UsageFailure, complain
 from penstock.cli.help import PlainGroup
 from penstock.cli.profile import DEFAULT_BOOTSTRAP_SERVERS
+
+_KIND_OF_NUMBER = re.compile(r"(?<=is not a valid )(int|float)( range)?$")
+"""The parser's own names of types."""
 
 
 class Root(PlainGroup):
@@ -110,11 +114,15 @@ def _fail(error: Exception, profile: str | None) -> int:
     if format_message is not None:
         context = getattr(error, "ctx", None)
         path = context.command_path if context is not None else "penstock"
-        said = format_message().rstrip(".").replace("Value error, ", "")
+        said = _KIND_OF_NUMBER.sub(_plain_kind, format_message().rstrip("."))
         complain(f"{said}{' ' if said.endswith('?') else '; '}see `{path} --help`")
         return int(getattr(error, "exit_code", 2))
     complain(_reason(error) + (f" (profile {profile})" if profile else ""))
     return 1
+
+
+def _plain_kind(found: re.Match[str]) -> str:
+    return "integer" if found[1] == "int" else "number"
 
 
 def _reason(error: Exception) -> str:

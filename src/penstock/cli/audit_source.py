@@ -56,8 +56,8 @@ def _topic_lines(
         if str(failure) != str(unknown_topic(AUDIT_TOPIC)):
             raise
         raise Failure(
-            "there is no audit log here: start the brokers with "
-            "--set penstock.audit.topic.enable=true"
+            "there is no audit log here: start the brokers with --set "
+            "penstock.audit.topic.enable=true; its first lines come a second after that"
         ) from failure
     with reader:
         reader.seek(first, last, follow=follow)

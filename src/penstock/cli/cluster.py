@@ -61,7 +61,9 @@ class Cluster:
         from confluent_kafka import Consumer
 
         # The library wants a group's name even where none is joined: partitions are assigned.
-        own = {"group.id": "penstock-cli", "enable.auto.commit": False} | settings
+        own = {"group.id": "penstock-cli", "enable.auto.commit": False}
+        # A full queue is otherwise looked at once a second.
+        own |= {"fetch.queue.backoff.ms": 20} | settings
         return Consumer(self._client(**own), logger=_silence())
 
     def client_settings(self) -> dict[str, Any]:

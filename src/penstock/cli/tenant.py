@@ -1,4 +1,5 @@
-"""Tenants of a cluster: read, kept and removed, with the grants and quotas of their users."""
+"""Tenants of a cluster: kept and removed, with the grants and quotas of their users, and what they
+use. Which there are is read by `tenant_list`."""
 
 from __future__ import annotations
 
@@ -13,13 +14,9 @@ from penstock.cli.failure import Failure, UsageFailure
 from penstock.cli.operator.link import Link, check
 from penstock.cli.operator.setting import topic_settings
 from penstock.cli.quota import alter_quota
+from penstock.cli.tenant_list import ALL_BROKERS, BROKER
 from penstock.metadata.acl import Acl
 from penstock.model.acl import Operation, PatternType, Permission, ResourceType
-from penstock.protocol.messages.describe_configs import (
-    DescribeConfigsRequest,
-    DescribeConfigsResource,
-    DescribeConfigsResponse,
-)
 from penstock.protocol.messages.incremental_alter_configs import (
     AlterableConfig,
     AlterConfigsResource,
@@ -27,10 +24,8 @@ from penstock.protocol.messages.incremental_alter_configs import (
     IncrementalAlterConfigsResponse,
 )
 from penstock.settings.synonym import TENANT_PREFIX
-from penstock.settings.tenant import Owners, Tenant, tenants_of
+from penstock.settings.tenant import Owners, Tenant
 
-_BROKER: Final = 4
-_ALL_BROKERS: Final = ""
 _SET, _DELETE = 0, 1
 _OWNED: Final = (ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID)
 _BYTES: Final = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -48,25 +43,6 @@ class Use:
     bytes: int | None
 
 
-def read_tenants(link: Link) -> list[Tenant]:
-    resource = DescribeConfigsResource(
-        resource_type=_BROKER, resource_name=_ALL_BROKERS, configuration_keys=None
-    )
-    answer = link.call(DescribeConfigsRequest(resources=[resource]), DescribeConfigsResponse)
-    (result,) = answer.results
-    check(result.error_code, result.error_message)
-    settings = {each.name: each.value for each in result.configs if each.value is not None}
-    return sorted(tenants_of(settings), key=lambda each: each.name)
-
-
-def find_tenant(link: Link, name: str) -> Tenant:
-    found = {each.name: each for each in read_tenants(link)}
-    if name not in found:
-        there = f"there are {', '.join(found)}" if found else "there is none"
-        raise Failure(f"there is no tenant {name}; {there}")
-    return found[name]
-
-
 def keep_tenant(link: Link, tenant: Tenant) -> None:
     _alter(link, tenant.name, tenant.text())
 
@@ -80,7 +56,7 @@ def _alter(link: Link, name: str, text: str | None) -> None:
         name=TENANT_PREFIX + name, value=text, config_operation=_DELETE if text is None else _SET
     )
     resource = AlterConfigsResource(
-        resource_type=_BROKER, resource_name=_ALL_BROKERS, configs=[config]
+        resource_type=BROKER, resource_name=ALL_BROKERS, configs=[config]
     )
     request = IncrementalAlterConfigsRequest(resources=[resource])
     for each in link.call(request, IncrementalAlterConfigsResponse).responses:

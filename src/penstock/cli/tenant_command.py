@@ -107,7 +107,8 @@ def create_command(
     penstock tenants create payments --prefix payments. --user pay-service
     penstock tenants create hr --prefix hr. --partitions 200 --retention 7d
     """
-    from penstock.cli.tenant import keep_tenant, read_tenants
+    from penstock.cli.tenant import keep_tenant
+    from penstock.cli.tenant_list import read_tenants
     from penstock.settings.tenant import Tenant
 
     link = link_of(ctx)
@@ -131,7 +132,8 @@ def set_command(
     users: Users = None,
 ) -> None:
     """Change limits of a tenant, or add users; what is not named stays as it is."""
-    from penstock.cli.tenant import find_tenant, keep_tenant
+    from penstock.cli.tenant import keep_tenant
+    from penstock.cli.tenant_list import find_tenant
 
     link = link_of(ctx)
     before = find_tenant(link, name)
@@ -147,7 +149,8 @@ def set_command(
 @app.command("list")
 def list_command(ctx: typer.Context, as_json: Json = False) -> None:
     """Show all tenants, and what they have of their limits."""
-    from penstock.cli.tenant import LIMITS, read_tenants, uses
+    from penstock.cli.tenant import LIMITS, uses
+    from penstock.cli.tenant_list import read_tenants
 
     cluster, link = _both(ctx)
     tenants = read_tenants(link)
@@ -170,7 +173,8 @@ def list_command(ctx: typer.Context, as_json: Json = False) -> None:
 @app.command("show")
 def show_command(ctx: typer.Context, name: Name, as_json: Json = False) -> None:
     """Show one tenant: limits, use, users and defaults."""
-    from penstock.cli.tenant import LIMITS, find_tenant, uses
+    from penstock.cli.tenant import LIMITS, uses
+    from penstock.cli.tenant_list import find_tenant
 
     cluster, link = _both(ctx)
     tenant = find_tenant(link, name)
@@ -193,7 +197,8 @@ def show_command(ctx: typer.Context, name: Name, as_json: Json = False) -> None:
 @app.command("remove")
 def remove_command(ctx: typer.Context, name: Name) -> None:
     """Forget a tenant, with the grants and rates of its users. Topics stay, without limits."""
-    from penstock.cli.tenant import find_tenant, forget_tenant, revoke, set_rates
+    from penstock.cli.tenant import forget_tenant, revoke, set_rates
+    from penstock.cli.tenant_list import find_tenant
 
     link = link_of(ctx)
     tenant = find_tenant(link, name)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import signal
 import sqlite3
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,18 +13,10 @@ from typing import Any
 import pytest
 from confluent_kafka import Consumer, TopicPartition
 
+from tests.patience import wait_until
 from tests.postgres_kit import running_postgres
 from tests.unit.cli.conftest import PENSTOCK, Command
 from tools.postgres import Postgres
-
-_PATIENCE_S = 90.0
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + _PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 @contextmanager
@@ -166,3 +157,31 @@ def test_databases_that_cannot_be(command: Command, tmp_path: Path) -> None:
         connection.execute("UPDATE CatalogState SET value = 'x' WHERE name = 'cluster_id'")
     connection.close()
     assert "has the catalog of another cluster, x" in command.fail(*sync, database)
+
+
+@pytest.mark.parametrize("command", ["penstock"], indirect=True)
+def test_a_file_by_a_url_with_settings_is_the_same_file(
+    command: Command, topic: str, tmp_path: Path
+) -> None:
+    sync = ("catalog", "sync", "--once", "--database")
+    plain = f"sqlite:///{tmp_path}/cata%20log.db"
+    command.run("topics", "create", topic, "-p", "2")
+    commit(command, topic, topic, 7)
+    command.run(*sync, f"{plain}?timeout=5")
+    path = tmp_path / "cata log.db"
+    with sqlite3.connect(path) as connection:
+        before = connection.execute("SELECT * FROM Topic ORDER BY id").fetchall()
+        connection.execute(f"UPDATE ConsumerGroup SET protocol = 'x' WHERE group_id = '{topic}'")
+    connection.close()
+    command.run("topics", "alter", topic, "-s", "retention.ms=60000")
+    command.run(*sync, f"sqlite:///{path}")
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT id, name FROM Topic ORDER BY id").fetchall() == [
+            each[:2] for each in before
+        ]
+        found = connection.execute(
+            f"SELECT protocol, retention_ms FROM ConsumerGroup, Topic WHERE group_id = name"
+            f" AND name = '{topic}'"
+        ).fetchall()
+    connection.close()
+    assert found == [("x", 60000)]

@@ -24,6 +24,7 @@ from penstock.cli.operator.link import Link
 from penstock.cli.profile import Target
 from penstock.testing.broker import Broker
 from penstock.testing.cluster import Cluster
+from tests.patience import wait_until
 from tests.unit.cli.command_server import CommandServer
 from tests.unit.cli.conftest import Command
 
@@ -98,12 +99,7 @@ def rehearsals(company: Command) -> Iterator[dict[str, Rehearsal]]:
         each.drill.stage.end()
 
 
-def wait_for(is_done: Callable[[], bool], told: Callable[[], object]) -> None:
-    until = time.monotonic() + PATIENCE_S
-    while not is_done():
-        assert time.monotonic() < until, told()
-
-
+@pytest.mark.timeout(900)
 @pytest.mark.penstock(settings=SETTINGS)
 def test_every_incident_is_found_and_contained(
     company: Command, rehearsals: dict[str, Rehearsal]
@@ -131,7 +127,11 @@ def test_every_incident_is_found_and_contained(
                 each.drill.incident.contain(each.drill.run)
         return all(each.is_found for each in everybody)
 
-    wait_for(look, lambda: {name: (each.causes, each.why) for name, each in rehearsals.items()})
+    wait_until(
+        look,
+        lambda: {name: (each.causes, each.why) for name, each in rehearsals.items()},
+        patience_s=PATIENCE_S,
+    )
 
     def has_fallen() -> bool:
         for each in everybody:
@@ -140,7 +140,11 @@ def test_every_incident_is_found_and_contained(
         time.sleep(0.5)
         return all(each.drill.falls for each in everybody)
 
-    wait_for(has_fallen, lambda: {name: each.drill.report() for name, each in rehearsals.items()})
+    wait_until(
+        has_fallen,
+        lambda: {name: each.drill.report() for name, each in rehearsals.items()},
+        patience_s=PATIENCE_S,
+    )
     reports = [each.drill.report() for each in everybody]
     assert [each["red_flags"] for each in reports] == [[]] * len(reports)
     assert Cause.stuck in rehearsals["poison"].causes
@@ -217,7 +221,7 @@ def test_what_is_typed_at_the_drill(command: Command) -> None:
         def is_crowded() -> bool:
             return len(drill.look().groups[drill.victim].members) == 3
 
-        wait_for(is_crowded, drill.report)
+        wait_until(is_crowded, drill.report, patience_s=PATIENCE_S)
         report = drill.report()
         assert report["named"] == "no-members"
         assert [each.split(":")[0] for each in report["red_flags"]] == [

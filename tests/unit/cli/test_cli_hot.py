@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from confluent_kafka import Producer
@@ -24,6 +23,7 @@ from penstock.cli.quota_top import Usage
 from penstock.node.address import Address
 from penstock.records.record import Record
 from tests.node.node_kit import running
+from tests.patience import wait_until
 from tests.unit.cli.cluster_kit import brokers, cluster, partition
 from tests.unit.cli.conftest import Command
 
@@ -192,7 +192,7 @@ def test_a_loud_client_is_told_by_metrics(tmp_path: Path) -> None:
             thread.start()
         try:
             link = Link(Cluster(Target(node.address)))
-            wait_for(lambda: "t" in ClusterReader(link).topics)
+            wait_until(lambda: "t" in ClusterReader(link).topics)
             found = read_facts(link, 2.0, ["t"], [str(node.node.metrics_address)])
         finally:
             stop.set()
@@ -202,10 +202,3 @@ def test_a_loud_client_is_told_by_metrics(tmp_path: Path) -> None:
     assert {"loud", "quiet"} <= {each.client_id for each in found.clients}
     (spot,) = [each for each in find_spots(found) if each.kind == "client"]
     assert spot.what.startswith("client loud of ")
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 30
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)

@@ -16,8 +16,8 @@ import pytest
 
 from penstock.node.address import Address
 from penstock.testing.port import free_port
-from tests.conformance.conftest import wait_until
 from tests.node.node_kit import running
+from tests.patience import wait_until
 from tests.unit.cli.command_server import CommandServer
 from tests.unit.cli.conftest import Command
 

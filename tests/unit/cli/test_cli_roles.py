@@ -12,7 +12,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from tests.authorization.login import wait_until
+from tests.patience import wait_until
 from tests.security.sasl_kit import BOB, SaslBroker, sasl_broker
 from tests.unit.cli.conftest import Command
 

@@ -13,7 +13,7 @@ from confluent_kafka import AcknowledgeType, Message
 from penstock.testing.record import produce_records
 from tests.conformance.clients.raw import Connection
 from tests.conformance.clients.share import set_group, share_member
-from tests.conformance.conftest import wait_until
+from tests.patience import wait_until
 from tests.unit.cli.conftest import Command
 
 

@@ -7,8 +7,8 @@ from confluent_kafka import Consumer, TopicPartition
 from penstock.protocol.messages.find_coordinator import FindCoordinatorRequest
 from penstock.protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequest
 from penstock.testing.record import produce_records
-from tests.conformance.conftest import wait_until
 from tests.node.wire_kit import Wire
+from tests.patience import wait_until
 from tests.transcripts.streams_script import topology_of
 from tests.unit.cli.conftest import Command
 

@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 
 from penstock.cli.balance.history import HISTORY_TOPIC
+from tests.patience import wait_until
 from tests.unit.cli.command_server import CommandServer
 from tests.unit.cli.conftest import Answer, Command
 from tools.apache_kafka import run_tool
@@ -59,13 +59,6 @@ def full_topic(three: Command, topic: str) -> Iterator[str]:
     three.try_run("produce", topic, "-z", "none", stdin=line * 3000)
     yield topic
     three.run("topics", "delete", topic)
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + WAIT_S
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
 
 
 def brokers(three: Command) -> dict[int, dict[str, Any]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.authorization.login import wait_until
+from tests.patience import wait_until
 from tests.security.sasl_kit import ALICE, SaslBroker, sasl_broker
 from tests.unit.cli.conftest import Command
 

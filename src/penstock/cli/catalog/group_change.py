@@ -22,9 +22,9 @@ from penstock.cli.catalog.declaration import (
     Rows,
 )
 from penstock.cli.catalog.share_change import ShareRows
-from penstock.group import decode_record
-from penstock.group.consumer.embedded import decode_assignment
 from penstock.model.error import ProtocolError
+from penstock.protocol.consumer_bytes import decode_assignment
+from penstock.protocol.entity import Entity
 from penstock.protocol.messages.records.consumer_group_current_member_assignment import (
     ConsumerGroupCurrentMemberAssignmentKey,
     ConsumerGroupCurrentMemberAssignmentValue,
@@ -35,7 +35,13 @@ from penstock.protocol.messages.records.consumer_group_member_metadata import (
 )
 from penstock.protocol.messages.records.consumer_group_metadata import ConsumerGroupMetadataKey
 from penstock.protocol.messages.records.group_metadata import GroupMetadataKey, GroupMetadataValue
+from penstock.protocol.messages.records.legacy_offset_commit import LegacyOffsetCommitKey
 from penstock.protocol.messages.records.offset_commit import OffsetCommitKey, OffsetCommitValue
+from penstock.protocol.record_frame import (
+    CoordinatorLog,
+    decode_coordinator_key,
+    decode_coordinator_value,
+)
 
 Place = tuple[str, int]
 """Topic and partition."""
@@ -71,10 +77,7 @@ class GroupRows:
         """One record of the log; what cannot be read, or is about something else, says nothing."""
         self._unresolved.pop(key, None)
         try:
-            record = decode_record(key, value)
-            if record is None:
-                return
-            self._apply(record.key, record.value)
+            self._apply(*_decoded(key, value))
         except _UnknownTopic:
             if value is not None:
                 self._unresolved[key] = value
@@ -95,9 +98,9 @@ class GroupRows:
 
     def _apply(self, key: object, value: object) -> None:
         match key, value:
-            case OffsetCommitKey(), None:
+            case OffsetCommitKey() | LegacyOffsetCommitKey(), None:
                 self._forget_offset(key.group, (key.topic, key.partition))
-            case OffsetCommitKey(), OffsetCommitValue():
+            case OffsetCommitKey() | LegacyOffsetCommitKey(), OffsetCommitValue():
                 self._commit(key.group, (key.topic, key.partition), value)
             case GroupMetadataKey(), GroupMetadataValue():
                 self._classic(key.group, value)
@@ -226,3 +229,12 @@ class GroupRows:
             self._groups.pop((group,), None)
             self._of_group.pop(group, None)
             self._in_group.pop(group, None)
+
+
+def _decoded(key: bytes, value: bytes | None) -> tuple[Entity, Entity | None]:
+    """By the protocol alone: what coordinators make of it would take as long to load again as all
+    of the command."""
+    named = decode_coordinator_key(CoordinatorLog.GROUP, key)
+    if value is None:
+        return named, None
+    return named, decode_coordinator_value(CoordinatorLog.GROUP, named, value)

@@ -7,7 +7,7 @@ remembered until the group moves on: a group that stands still costs nothing but
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from penstock.cli.catalog.declaration import (
     PARTITION_ASSIGNMENT,
@@ -17,8 +17,7 @@ from penstock.cli.catalog.declaration import (
     Row,
     Rows,
 )
-from penstock.cli.group.record_time import read_times
-from penstock.cli.leader_call import LATEST, Leaders, list_offsets
+from penstock.cli.leader_call import LATEST, Leaders, Place, list_offsets
 from penstock.cli.operator.link import Link
 
 Spot = tuple[str, int, int]
@@ -46,12 +45,21 @@ class LagReader:
             if spot in behind and time_ms is not None
         }
         new = [((topic, part), offset) for topic, part, offset in behind - set(self._times)]
-        read = read_times(self._link, leaders, new)
-        self._times |= {(*place, offset): time for (place, offset), time in read.items()}
+        if new:
+            self._times |= self._read_times(new, leaders)
         for key, spot in spots.items():
             if spot is not None and spot[:2] in ends:
                 done = int(shared[key][4] or 0) if key in shared else 0
                 lags[key] = self._lag_row(lags[key], spot, ends[spot[:2]], done, now_ms)
+
+    def _read_times(
+        self, new: Iterable[tuple[Place, int]], leaders: Leaders
+    ) -> dict[Spot, int | None]:
+        # What reads records is loaded where a group is behind.
+        from penstock.cli.group.record_time import read_times
+
+        read = read_times(self._link, leaders, new)
+        return {(*place, offset): time for (place, offset), time in read.items()}
 
     def _lag_row(self, row: Row, spot: Spot, end: int, done: int, now_ms: int) -> Row:
         time_ms = self._times.get(spot)

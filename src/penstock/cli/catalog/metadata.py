@@ -22,11 +22,10 @@ from penstock.cli.catalog.declaration import (
     Rows,
 )
 from penstock.cli.failure import Failure
-from penstock.cli.group.sla import read_slas
 from penstock.cli.leader_call import Leaders, leaders_of, read_metadata
 from penstock.cli.operator.link import Link
 from penstock.cli.operator.reader import read_brokers
-from penstock.cli.tenant import read_tenants
+from penstock.cli.tenant_list import read_tenants
 from penstock.model.sla import SLA_TOPIC
 from penstock.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
@@ -127,6 +126,9 @@ class MetadataReader:
 
     def _sla_rows(self, topics: Iterable[str]) -> Iterator[Row]:
         if SLA_TOPIC in topics:
+            # What reads records is loaded where there are some.
+            from penstock.cli.group.sla import read_slas
+
             for key, seconds in read_slas(self._link).items():
                 yield key.kind, key.name, seconds
 

@@ -7,7 +7,7 @@ was given another place tells so in the log of groups.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from penstock.cli.catalog.declaration import (
     PARTITION_LAG,
@@ -17,9 +17,10 @@ from penstock.cli.catalog.declaration import (
     Row,
     Rows,
 )
-from penstock.cli.group.reader import ClusterReader
-from penstock.cli.group.state import GroupLag
 from penstock.cli.operator.link import Link
+
+if TYPE_CHECKING:
+    from penstock.cli.group.state import GroupLag
 
 _SETTLING_S: Final = 120.0
 
@@ -42,6 +43,9 @@ class ShareProgress:
         }
         if not wanted:
             return
+        # What asks groups is loaded where there are some.
+        from penstock.cli.group.reader import ClusterReader
+
         with ClusterReader(self._link) as reader:
             groups = [each for each in reader.listed("share") if each.name in wanted]
             for found in reader.lags(groups, times=False, starts=False):

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Final
 
+from penstock.cli.catalog.database import DatabaseProblem
 from penstock.cli.catalog.declaration import (
     CONSUMER_GROUP,
     KEPT,
@@ -29,7 +30,7 @@ from penstock.cli.catalog.group_log import GroupLog, LogChanged
 from penstock.cli.catalog.lag import LagReader
 from penstock.cli.catalog.metadata import MetadataLook, MetadataReader
 from penstock.cli.catalog.share_progress import ShareProgress
-from penstock.cli.catalog.store import CatalogStore, DatabaseProblem
+from penstock.cli.catalog.store import CatalogStore
 from penstock.cli.cluster import Cluster
 from penstock.cli.failure import Failure
 from penstock.cli.interrupt import check_interrupt
@@ -39,6 +40,8 @@ _RESUME_MS: Final = 12 * 3_600_000
 """Deletions stay in a compacted log for a day: whoever was away for longer may have missed some."""
 _WRITE_S: Final = 1.0
 _READ_S: Final = 0.2
+_CATCH_UP_S: Final = 0.02
+"""The library returns after this long, however soon it has what there was."""
 _RETRY_S: Final = (0.5, 1.0, 2.0, 5.0)
 _CLUSTER: Final = "cluster_id"
 _SYNCED: Final = "synced_ms"
@@ -138,7 +141,7 @@ class CatalogSync:
         """Nothing is written before all has been read that was there: no half of a group."""
         while not self._log.at_end:
             check_interrupt()
-            self._read()
+            self._read(_CATCH_UP_S)
         if self._groups.waits_for_topics:
             self._adopt(self._reader.look())
         self._measure()
@@ -149,16 +152,16 @@ class CatalogSync:
         changed = 0
         while time.monotonic() < deadline_s:
             check_interrupt()
-            changed += self._read()
+            changed += self._read(_READ_S)
         if self._groups.waits_for_topics or time.monotonic() >= self._next_look_s:
             self._look_again()
             changed += 1
         if changed:
             self._write()
 
-    def _read(self) -> int:
+    def _read(self, wait_s: float) -> int:
         try:
-            return self._log.read(self._groups.apply, _READ_S)
+            return self._log.read(self._groups.apply, wait_s)
         except LogChanged:
             self._start_over()
             return 1

@@ -11,19 +11,18 @@ import json
 from collections.abc import Iterator
 from contextlib import suppress
 from difflib import get_close_matches
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
-
-import duckdb
 
 from penstock.cli.catalog.declaration import TABLES, CatalogTable, Rows
 from penstock.cli.cluster import Cluster
 from penstock.cli.failure import Failure, UsageFailure
 from penstock.cli.interrupt import check_interrupt
-from penstock.cli.leader_call import read_metadata
-from penstock.cli.operator.link import Link
+from penstock.cli.query.duck import duckdb
 from penstock.cli.query.statement import TOPICS, Parsed, parse, renamed, table_names
 
 if TYPE_CHECKING:
+    from penstock.cli.operator.link import Link
     from penstock.cli.query.topic import TopicTable
 
 _ROWS: Final = 1000
@@ -52,7 +51,7 @@ class Answer(NamedTuple):
 
 class SqlEngine:
     def __init__(self, cluster: Cluster, late_ms: int) -> None:
-        self._link = Link(cluster)
+        self._cluster = cluster
         self._late_ms = late_ms
         self._connection = duckdb.connect()
         for each in _SETTINGS:
@@ -66,6 +65,13 @@ class SqlEngine:
         for each in self.topics.values():
             each.close()
         self._connection.close()
+
+    @cached_property
+    def _link(self) -> Link:
+        # A statement that names no table is answered without the protocol.
+        from penstock.cli.operator.link import Link
+
+        return Link(self._cluster)
 
     def ask(self, statement: str) -> Answer:
         parsed = parse(self._connection, statement)
@@ -116,8 +122,10 @@ class SqlEngine:
 
     def _open(self, topic: str, name: str) -> None:
         # Arrow's datasets take longer to import than most questions to answer.
+        from penstock.cli.query.duck import load_scans
         from penstock.cli.query.topic import TopicTable
 
+        load_scans()
         self.topics[topic] = TopicTable(self._link, topic, self._late_ms)
         self._connection.register(name, self.topics[topic])
 
@@ -142,6 +150,8 @@ class SqlEngine:
                 raise UsageFailure(f"SQL: there is no table or topic {name}; {hint}")
 
     def _there(self) -> list[str]:
+        from penstock.cli.leader_call import read_metadata
+
         return [each.name or "" for each in read_metadata(self._link).topics]
 
     def _load(self, table: CatalogTable, rows: Rows) -> None:

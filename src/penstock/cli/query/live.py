@@ -6,7 +6,7 @@ Prints nothing, keeps nothing. When a group last committed is not told by broker
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from penstock.cli.catalog.declaration import (
     CLASSIC,
@@ -23,11 +23,11 @@ from penstock.cli.catalog.declaration import (
     CatalogTable,
     Rows,
 )
-from penstock.cli.catalog.metadata import MetadataReader
 from penstock.cli.catalog.share_progress import share_rows
-from penstock.cli.group.reader import ClusterReader
-from penstock.cli.group.state import Group, GroupLag
 from penstock.cli.operator.link import Link
+
+if TYPE_CHECKING:
+    from penstock.cli.group.state import Group, GroupLag
 
 _OF_PARTITIONS: Final = (PARTITION_ASSIGNMENT, SHARE_PARTITION, PARTITION_LAG)
 
@@ -35,14 +35,23 @@ _OF_PARTITIONS: Final = (PARTITION_ASSIGNMENT, SHARE_PARTITION, PARTITION_LAG)
 def read_live(link: Link, wanted: Collection[CatalogTable]) -> dict[CatalogTable, Rows]:
     tables: dict[CatalogTable, Rows] = {each: {} for each in wanted}
     if not set(wanted) <= set(OF_GROUPS):
+        from penstock.cli.catalog.metadata import MetadataReader
+
         tables |= MetadataReader(link).look().tables
     if not set(wanted).isdisjoint(OF_GROUPS):
-        with ClusterReader(link) as reader:
-            groups = reader.described(reader.listed())
-            tables |= _group_rows(groups)
-            if not set(wanted).isdisjoint(_OF_PARTITIONS):
-                tables |= _partition_rows(reader.lags(groups, times=PARTITION_LAG in wanted))
+        tables |= _read_groups(link, wanted)
     return {each: tables[each] for each in wanted}
+
+
+def _read_groups(link: Link, wanted: Collection[CatalogTable]) -> dict[CatalogTable, Rows]:
+    from penstock.cli.group.reader import ClusterReader
+
+    with ClusterReader(link) as reader:
+        groups = reader.described(reader.listed())
+        tables = _group_rows(groups)
+        if not set(wanted).isdisjoint(_OF_PARTITIONS):
+            tables |= _partition_rows(reader.lags(groups, times=PARTITION_LAG in wanted))
+    return tables
 
 
 def _group_rows(groups: Collection[Group]) -> dict[CatalogTable, Rows]:

@@ -24,6 +24,7 @@ from penstock.cli.failure import Failure
 from penstock.cli.interrupt import check_interrupt
 from penstock.cli.progress import Progress
 from penstock.cli.repartition.key_place import LIBRDKAFKA
+from penstock.client.steady import STEADY_TRANSACTIONS
 
 _BATCH: Final = 2000
 _TRANSACTION_S: Final = 1.0
@@ -57,6 +58,7 @@ class Copier:
             linger_ms=20,
             transaction_timeout_ms=int(_TIMEOUT_S * 1000),
             message_max_bytes=100_000_000,
+            **STEADY_TRANSACTIONS,
         )
         self._consumer = cluster.consumer(
             group_id=copy.group,
