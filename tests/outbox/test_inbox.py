@@ -14,7 +14,8 @@ from penstock.client.record import Message
 from penstock.testing.broker import Broker
 from penstock.testing.record import Record
 from tests.outbox.outbox_kit import begun, fill, make, rows
-from tests.outbox.test_outbox_relay import KEYS, wait_empty, wait_until
+from tests.outbox.test_outbox_relay import KEYS, wait_empty
+from tests.patience import wait_until
 from tests.postgres_kit import running_postgres
 from tools.postgres import Postgres
 

@@ -15,13 +15,8 @@ import pytest
 from penstock.testing.broker import Broker
 from penstock.testing.port import free_port
 from tests.outbox.outbox_kit import begun, fill, make
-from tests.outbox.test_outbox_relay import (
-    KEYS,
-    check_once_in_order,
-    committed,
-    wait_empty,
-    wait_until,
-)
+from tests.outbox.test_outbox_relay import KEYS, check_once_in_order, committed, wait_empty
+from tests.patience import wait_until
 
 PENSTOCK = [sys.executable, "-m", "penstock"]
 

@@ -12,7 +12,8 @@ from penstock.client import close, consume, inbox
 from penstock.client.outbox import Relay
 from penstock.testing.broker import Broker
 from tests.outbox.outbox_kit import rows
-from tests.outbox.test_outbox_relay import wait_empty, wait_until
+from tests.outbox.test_outbox_relay import wait_empty
+from tests.patience import wait_until
 
 PAGE = (Path(__file__).parents[2] / "docs" / "outbox.md").read_text()
 URL = "sqlite:///orders.db"

@@ -6,9 +6,8 @@ import json
 import signal
 import subprocess
 import sys
-import time
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 
 import pytest
@@ -24,19 +23,12 @@ from penstock.client.outbox.shard import Claim, ShardLostError, ShardStore
 from penstock.testing.broker import Broker
 from penstock.testing.record import Record, read_records
 from tests.outbox.outbox_kit import begun, fill, make, rows
+from tests.patience import wait_until
 from tests.unit.cluster_target import TARGETS, bootstrap_servers
 
 KEYS = [f"order-{number}" for number in range(7)]
 COMMITTED = {"isolation.level": "read_committed"}
 LEASE_MS = 60_000
-WAIT_S = 120.0
-
-
-def wait_until(condition: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + WAIT_S
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.05)
 
 
 def wait_empty(url: str) -> None:

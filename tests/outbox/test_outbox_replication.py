@@ -12,13 +12,8 @@ from penstock.client.outbox.relay import Relay
 from penstock.client.outbox.replication import Replication
 from penstock.testing.broker import Broker
 from tests.outbox.outbox_kit import fill, make, rows
-from tests.outbox.test_outbox_relay import (
-    KEYS,
-    check_once_in_order,
-    committed,
-    relay_and_kill,
-    wait_until,
-)
+from tests.outbox.test_outbox_relay import KEYS, check_once_in_order, committed, relay_and_kill
+from tests.patience import wait_until
 from tests.postgres_kit import running_postgres
 from tools.postgres import Postgres
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections import Counter
 from collections.abc import Callable
 from typing import Any
@@ -15,6 +14,7 @@ from penstock.pipelines import decode, pipeline, sinks, sources
 from penstock.pipelines.error import DeclarationError, RunError
 from penstock.pipelines.run.place import parse_place
 from penstock.pipelines.transforms import dead_letter
+from tests.patience import wait_until
 
 COMMITTED = {"isolation.level": "read_committed"}
 PATIENCE_S = 120.0
@@ -77,13 +77,6 @@ def letters(broker: Any, pipeline: str) -> list[int]:
     return sorted(int(each.value) for each in own)
 
 
-def wait_for(check: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not check():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-
-
 @pytest.mark.timeout(400)
 def test_history_is_read_beside_the_live_run_up_to_where_that_began(
     penstock: Any, pipeline_start: Callable[..., Any]
@@ -91,13 +84,13 @@ def test_history_is_read_beside_the_live_run_up_to_where_that_began(
     orders = Orders(penstock)
     orders.add(40)
     live = pipeline_start(copy(), starting="latest")
-    wait_for(lambda: live.queries[0].lastProgress is not None)
+    wait_until(lambda: live.queries[0].lastProgress is not None)
     orders.add(40)
-    wait_for(lambda: live.progress().output_rows == len(orders.good(range(40, 80))))
+    wait_until(lambda: live.progress().output_rows == len(orders.good(range(40, 80))))
     history = pipeline_start(copy().beside("history"), before="copy")
     orders.add(20)
     assert history.wait(PATIENCE_S)
-    wait_for(lambda: live.progress().output_rows == len(orders.good(range(40, 100))))
+    wait_until(lambda: live.progress().output_rows == len(orders.good(range(40, 100))))
     live.stop()
     assert keys(penstock, "copied") == orders.good(range(100))
     assert letters(penstock, "history") == orders.poison(range(40))

@@ -51,6 +51,19 @@ def test_a_plain_path_is_one_of_this_machine(penstock: Any, away: Any, tmp_path:
     assert list((tmp_path / "elsewhere").iterdir()) == []
 
 
+def test_a_start_goes_on_where_spark_was_killed_as_it_planned_its_first_batch(
+    penstock: Any, spark: Any, tmp_path: Path
+) -> None:
+    """Spark leaves the draft of a plan, and then refuses the folder because it is not empty."""
+    penstock.create_topic("orders")
+    penstock.produce("orders", [order(0, 500)])
+    checkpoint = tmp_path / "pipelines" / "big-orders" / "big"
+    (checkpoint / "offsets").mkdir(parents=True)
+    (checkpoint / "offsets" / ".0.5a3e2f60-3c5d-4d4b-8f43-0a8d5a3c8e11.tmp").write_text("v1\n")
+    assert run(spark, penstock, tmp_path).output_rows == 1
+    assert [each.name for each in (checkpoint / "offsets").glob("[0-9]")] == ["0"]
+
+
 def test_checkpoints_go_where_they_are_told_to(penstock: Any, away: Any, tmp_path: Path) -> None:
     penstock.create_topic("orders")
     penstock.produce("orders", [order(0, 500), "no order"])

@@ -8,15 +8,18 @@ import os
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.patience import wait_until
 from tools.detector import descendants, wait_gone
+
+PATIENCE_S = 600.0
+"""The first start of Spark may fetch its jars."""
 
 PIPELINE = """
 from penstock.pipelines import decode, pipeline, sinks, sources
@@ -109,14 +112,6 @@ def terminal(penstock: Any, tmp_path: Path) -> Iterator[Terminal]:
         process.communicate()
 
 
-def wait_for(check: Callable[[], Any], timeout_s: float = 600.0) -> Any:
-    deadline = time.monotonic() + timeout_s
-    while not (found := check()):
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
-    return found
-
-
 def order(number: int) -> str:
     return json.dumps({"id": f"o{number}", "amount": 500})
 
@@ -133,7 +128,10 @@ def test_run_status_kill_resume_and_stop(penstock: Any, terminal: Terminal) -> N
     penstock.create_topic("orders", partitions=2)
     penstock.produce("orders", [order(each) for each in range(3)])
     first = terminal.start("run", "orders.py:big_orders", "--json", "--metrics-port", "0")
-    wait_for(lambda: len(keys(penstock)) == 3 and terminal.has("big-orders", input_rows=3))
+    wait_until(
+        lambda: len(keys(penstock)) == 3 and terminal.has("big-orders", input_rows=3),
+        patience_s=PATIENCE_S,
+    )
     status = terminal.status()
     assert (status["state"], status["pid"]) == ("running", first.pid)
 
@@ -154,9 +152,9 @@ def test_run_status_kill_resume_and_stop(penstock: Any, terminal: Terminal) -> N
 
     penstock.produce("orders", [order(each) for each in range(3, 6)])
     second = terminal.start("run", "orders.py:big_orders")
-    wait_for(lambda: len(keys(penstock)) == 6)
-    wait_for(lambda: terminal.said("big-orders")["pid"] == second.pid)
-    wait_for(lambda: terminal.has("big-orders", input_rows=3))
+    wait_until(lambda: len(keys(penstock)) == 6, patience_s=PATIENCE_S)
+    wait_until(lambda: terminal.said("big-orders")["pid"] == second.pid, patience_s=PATIENCE_S)
+    wait_until(lambda: terminal.has("big-orders", input_rows=3), patience_s=PATIENCE_S)
     _, listed, _ = terminal.run("list")
     assert [line.split()[:2] for line in listed.splitlines()[1:]] == [
         ["fraud", "never"],
@@ -180,15 +178,15 @@ def test_several_in_one_session(penstock: Any, terminal: Terminal) -> None:
     penstock.produce("orders", [order(each) for each in range(3)])
     names = [f"code/shop.py:{each}" for each in ("doubles", "lost", "kept")]
     process = terminal.start("run", *names, "--ui", "0")
-    wait_for(lambda: terminal.has("kept", output_rows=3))
+    wait_until(lambda: terminal.has("kept", output_rows=3), patience_s=PATIENCE_S)
     assert list((terminal.folder / "penstock-pipelines/tables/kept").glob("batch=*/*.parquet"))
     lost = terminal.said("lost")
     assert (lost["state"], "there is no topic gone" in lost["error"]) == ("failed", True)
 
     assert terminal.run("stop", "kept") == (0, "stopped kept\n", "")
-    wait_for(lambda: terminal.said("kept")["state"] == "stopped")
+    wait_until(lambda: terminal.said("kept")["state"] == "stopped", patience_s=PATIENCE_S)
     penstock.produce("orders", [order(3)])
-    wait_for(lambda: terminal.has("doubles", output_rows=4))
+    wait_until(lambda: terminal.has("doubles", output_rows=4), patience_s=PATIENCE_S)
     status = terminal.status("doubles")
     with urllib.request.urlopen(status["spark_ui"]) as answer:
         assert answer.status == 200

@@ -17,6 +17,7 @@ from penstock.pipelines.error import AlreadyRunningError
 from penstock.pipelines.run import group_member
 from penstock.pipelines.run.group_member import GroupMember
 from penstock.pipelines.run_settings import RunSettings
+from tests.patience import wait_until
 
 GROUP = "copy"
 
@@ -27,13 +28,6 @@ GROUP = "copy"
 )
 def copy(orders: Any) -> Any:
     return orders.selectExpr("_key AS key", "value")
-
-
-def eventually(check: Callable[[], bool], timeout_s: float = 90.0) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not check():
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
 
 
 def admin_of(penstock: Any) -> AdminClient:
@@ -66,7 +60,7 @@ def test_the_group_shows_how_far_it_is_and_refuses_a_reset(
     penstock.produce("orders", ["a", "b"])
     admin = admin_of(penstock)
     running = pipeline_start(copy)
-    eventually(lambda: committed(admin) == {0: 2})
+    wait_until(lambda: committed(admin) == {0: 2})
     described = admin.describe_consumer_groups([GROUP])[GROUP].result(10)
     (member,) = described.members
     assert described.state.name == "STABLE"
@@ -77,8 +71,8 @@ def test_the_group_shows_how_far_it_is_and_refuses_a_reset(
     with pytest.raises(AlreadyRunningError, match="runs already"):
         pipeline_start(copy)
     penstock.produce("orders", ["c"])
-    eventually(lambda: committed(admin) == {0: 3})
-    eventually(lambda: running.progress().input_rows == 3)
+    wait_until(lambda: committed(admin) == {0: 3})
+    wait_until(lambda: running.progress().input_rows == 3)
     running.stop()
     assert values(penstock) == [b"a", b"b", b"c"]
     assert admin.describe_consumer_groups([GROUP])[GROUP].result(10).members == []

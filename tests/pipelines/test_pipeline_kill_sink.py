@@ -18,7 +18,7 @@ def test_every_record_once_while_driver_and_workers_are_killed(
     penstock: Broker, tmp_path: Path
 ) -> None:
     plan = Plan(seed=5, driver_kills=1, worker_kills=2, seconds_max=600)
-    outcome = run(penstock.bootstrap_servers, tmp_path, plan, 12_000, [COPY, COUNT])
+    outcome = run(penstock.bootstrap_servers, tmp_path, plan, 12_000, [COPY, COUNT], print)
     assert outcome.differences == {COPY: [], COUNT: []}
     assert outcome.toll.driver_kills == 1
     assert outcome.toll.worker_kills >= 1

@@ -12,6 +12,7 @@ import pytest
 from penstock.pipelines import decode, pipeline, sinks, sources
 from penstock.pipelines.error import RunError, TransientError
 from penstock.pipelines.transforms import dead_letter
+from tests.patience import wait_until
 
 
 def big_orders() -> Any:
@@ -154,19 +155,12 @@ def test_a_broker_that_restarts_is_waited_for(
     penstock.create_topic("orders")
     penstock.produce("orders", [order(0, 500)])
     running = pipeline_start(big_orders())
-    wait_for(lambda: running.progress().output_rows == 1)
+    wait_until(lambda: running.progress().output_rows == 1)
     penstock.kill()
     time.sleep(1)
     penstock.start()
     penstock.produce("orders", [order(1, 500)])
-    wait_for(lambda: len(penstock.read("big-orders")) == 2)
+    wait_until(lambda: len(penstock.read("big-orders")) == 2)
     running.stop()
     assert running.wait(0)
     assert sorted(each.key for each in penstock.read("big-orders")) == [b"o0", b"o1"]
-
-
-def wait_for(check: Callable[[], bool], timeout_s: float = 120.0) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not check():
-        assert time.monotonic() < deadline
-        time.sleep(0.1)

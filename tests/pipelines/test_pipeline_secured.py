@@ -21,7 +21,7 @@ from penstock.cli.operator.link import Link
 from penstock.cli.profile import Target
 from penstock.testing.broker import Broker
 from penstock.testing.port import HOST, free_port
-from tests.authorization.login import wait_until
+from tests.patience import wait_until
 from tests.pipelines.test_pipeline_run import big_orders, order
 from tests.security.sasl_kit import ALICE, set_password
 from tests.security.tls_kit import Keys

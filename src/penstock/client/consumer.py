@@ -176,4 +176,5 @@ def _settings(bootstrap_servers: str, group_id: str) -> dict[str, Any]:
         "enable.partition.eof": True,
         # The end of a partition is known when a fetch comes back empty: `consume` waits for that.
         "fetch.wait.max.ms": 100,
+        "fetch.queue.backoff.ms": 20,
     }

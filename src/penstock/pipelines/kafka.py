@@ -15,20 +15,20 @@ from confluent_kafka import (
 )
 from confluent_kafka.admin import AdminClient, ConfigResource, NewPartitions, OffsetSpec
 
-from penstock.pipelines.patience import SILENT
+from penstock.client.steady import STEADY, STEADY_TRANSACTIONS
+from penstock.pipelines.silent import SILENT
 from penstock.pipelines.topic_making import wait_known
 
 CALL_TIMEOUT_S = 15.0
 _QUIET: dict[str, Any] = {"log_level": 0, "logger": SILENT}
-# Left to itself a client that lost every broker may start over from its first addresses and wait
-# for ever on what it had under way.
-_STEADY: dict[str, Any] = {"metadata.recovery.strategy": "none", "reconnect.backoff.max.ms": 500}
+_QUICKLY_BACK: dict[str, Any] = {"reconnect.backoff.max.ms": 500}
 
 
 def producer_settings(client: Mapping[str, Any], transactional_id: str) -> dict[str, Any]:
     return {
         **_QUIET,
-        **_STEADY,
+        **_QUICKLY_BACK,
+        **STEADY_TRANSACTIONS,
         "linger.ms": 2,
         "partitioner": "murmur2_random",
         "queue.buffering.max.messages": 2_000_000,
@@ -43,8 +43,11 @@ def consumer_settings(client: Mapping[str, Any], group: str) -> dict[str, Any]:
     """For a consumer that is assigned its partitions and commits nothing by itself."""
     return {
         **_QUIET,
-        **_STEADY,
+        **_QUICKLY_BACK,
+        **STEADY,
         "fetch.wait.max.ms": 100,
+        # A full queue is otherwise looked at once a second.
+        "fetch.queue.backoff.ms": 20,
         **client,
         "group.id": group,
         "enable.auto.commit": False,
@@ -55,14 +58,16 @@ def consumer_settings(client: Mapping[str, Any], group: str) -> dict[str, Any]:
 
 
 def admin(client: Mapping[str, Any]) -> AdminClient:
-    return AdminClient({**_QUIET, **_STEADY, **client})
+    """Its futures are waited for without a time of their own: the request's ends them, as an error
+    that says what it is."""
+    return AdminClient({**_QUIET, **_QUICKLY_BACK, **STEADY, **client})
 
 
 def partition_count(client: AdminClient, topic: str) -> int:
     """How many partitions the topic has; 0 where there is none of that name."""
     description = client.describe_topics(TopicCollection([topic]), request_timeout=CALL_TIMEOUT_S)
     try:
-        return len(description[topic].result(CALL_TIMEOUT_S).partitions)
+        return len(description[topic].result().partitions)
     except KafkaException as error:
         if error.args[0].code() == KafkaError.UNKNOWN_TOPIC_OR_PART:
             return 0
@@ -73,9 +78,10 @@ def ensure_partitions(client: AdminClient, topic: str, partitions: int) -> None:
     """Grow the topic to at least so many partitions."""
     if partition_count(client, topic) >= partitions:
         return
-    future = client.create_partitions([NewPartitions(topic, partitions)])[topic]
+    wanted = [NewPartitions(topic, partitions)]
+    future = client.create_partitions(wanted, request_timeout=CALL_TIMEOUT_S)[topic]
     try:
-        future.result(CALL_TIMEOUT_S)
+        future.result()
     except KafkaException as error:
         # Another worker may have been first.
         if error.args[0].code() != KafkaError.INVALID_PARTITIONS:
@@ -114,14 +120,15 @@ def _offsets(
         request_timeout=timeout_s,
     )
     return {
-        (place.topic, place.partition): int(answer.result(timeout_s).offset)
+        (place.topic, place.partition): int(answer.result().offset)
         for place, answer in answers.items()
     }
 
 
 def cleanup_policy(client: AdminClient, topic: str) -> str:
     resource = ConfigResource(ConfigResource.Type.TOPIC, topic)
-    found = client.describe_configs([resource])[resource].result(CALL_TIMEOUT_S)
+    described = client.describe_configs([resource], request_timeout=CALL_TIMEOUT_S)
+    found = described[resource].result()
     return str(found["cleanup.policy"].value)
 
 

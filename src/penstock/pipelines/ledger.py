@@ -14,7 +14,7 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaException, TopicPartition
 
 from penstock.client.offset_ranges import decode_ranges, encode_ranges
-from penstock.pipelines.patience import NO_COORDINATOR_YET, patiently
+from penstock.client.patience import NO_COORDINATOR_YET, patiently
 
 GROUP_SUFFIX = ".redrive"
 

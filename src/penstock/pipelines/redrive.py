@@ -16,6 +16,7 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from penstock.client.offset_ranges import ScatteredError
+from penstock.client.steady import STEADY_TRANSACTIONS
 from penstock.pipelines.dlq import Choice, DeadLetter, Headers
 from penstock.pipelines.ledger import Ledger
 from penstock.pipelines.scan import Scan
@@ -137,8 +138,7 @@ class Redrive:
 
     def _producer(self) -> Producer:
         own = {"transactional.id": self._topic + ".redrive", "transaction.timeout.ms": 60_000}
-        # librdkafka forgets its only broker after a restart and then waits for ever.
-        own |= {"linger.ms": 5, "metadata.recovery.strategy": "none"}
+        own |= {"linger.ms": 5, **STEADY_TRANSACTIONS}
         producer = Producer(self._client | own)
         # Ends what an earlier run left open: only then does the ledger hold all that was sent.
         producer.init_transactions(self._timeout_s)

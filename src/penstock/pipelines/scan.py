@@ -39,6 +39,7 @@ class Scan:
         own = {"group.id": "penstock-scan", "enable.auto.commit": False}
         own |= {"enable.partition.eof": True, "isolation.level": isolation}
         own |= {"auto.offset.reset": "earliest", "fetch.wait.max.ms": 100}
+        own |= {"fetch.queue.backoff.ms": 20}
         # A message costs the library some 200 bytes more than its value: bound what waits.
         own |= {"queued.max.messages.kbytes": 32_768}
         self._consumer = Consumer(dict(client) | own)

@@ -23,7 +23,7 @@ def ensure_topic(
     new = NewTopic(topic, num_partitions=partitions, replication_factor=-1, config=config)
     future = client.create_topics([new], request_timeout=timeout_s)[topic]
     try:
-        future.result(timeout_s)
+        future.result()
     except KafkaException as error:
         if error.args[0].code() == KafkaError.TOPIC_ALREADY_EXISTS:
             return False

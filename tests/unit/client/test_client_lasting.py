@@ -18,7 +18,7 @@ from penstock.client.app.output import Output
 from penstock.client.app.transaction import FencedError, Sent, Transaction, Transactions
 from penstock.client.lasting_producer import LastingProducer
 from penstock.testing.broker import Broker
-from tests.unit.client.app.app_kit import wait_until
+from tests.patience import wait_until
 from tests.unit.cluster_target import TARGETS, bootstrap_servers
 
 QUICK: dict[str, Any] = {"reconnect.backoff.max.ms": 100, "linger.ms": 0}

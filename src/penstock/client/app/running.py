@@ -137,6 +137,8 @@ def consumer_settings(
         # What an aborted transaction left is nobody's business.
         "isolation.level": "read_committed",
         "fetch.wait.max.ms": 100,
+        # A full queue is otherwise looked at once a second: what handles more waits for the rest.
+        "fetch.queue.backoff.ms": 20,
         # Where a partition ends with marks of transactions, nothing else tells that they are read.
         "enable.partition.eof": True,
     }

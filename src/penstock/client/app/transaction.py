@@ -15,6 +15,7 @@ from penstock.client.error import ClientError
 from penstock.client.fatal import fatal_errors_told
 from penstock.client.lasting_producer import is_fatal
 from penstock.client.session import LOG as LIBRDKAFKA_LOG
+from penstock.client.steady import STEADY_TRANSACTIONS
 
 _TIMEOUT_S = 30.0
 _TRANSACTION_TIMEOUT_MS = 15_000
@@ -80,8 +81,7 @@ class Transactions:
             "transaction.timeout.ms": _TRANSACTION_TIMEOUT_MS,
             "linger.ms": 5,
             "compression.type": "lz4",
-            # librdkafka forgets its only broker after a restart and then waits for ever.
-            "metadata.recovery.strategy": "none",
+            **STEADY_TRANSACTIONS,
         }
         self._producer = Producer(own | settings, logger=LIBRDKAFKA_LOG)
         self._is_ready = False

@@ -9,19 +9,15 @@ from typing import TypeVar
 
 from confluent_kafka import KafkaError, KafkaException
 
+from penstock.client.patience import NO_COORDINATOR_YET
+
 _STEP_S = 0.5
 _PAUSE_S = 0.05
 """Behind an answer that came at once: the broker is there, and not ready."""
 _TIMEOUT_S = 30.0
 _ENDING_S = 5.0
 """A batch that is under way has so long to be finished."""
-_PASSING = (
-    KafkaError._TIMED_OUT,
-    # Of the group, whose coordinator moves or is read anew.
-    KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
-    KafkaError.COORDINATOR_NOT_AVAILABLE,
-    KafkaError.NOT_COORDINATOR,
-)
+_PASSING = (KafkaError._TIMED_OUT, *NO_COORDINATOR_YET)
 T = TypeVar("T")
 
 

@@ -19,6 +19,7 @@ from penstock.client.outbox.event import Event
 from penstock.client.outbox.patience import Patience
 from penstock.client.outbox.shard import Batch
 from penstock.client.session import LOG
+from penstock.client.steady import STEADY, STEADY_TRANSACTIONS
 
 _FENCE_OFFSET = 1 << 53
 """Beyond the end of any partition: its group reads nothing, and is never behind."""
@@ -29,9 +30,6 @@ _DEFECTS = (
     KafkaError.INVALID_MSG,
     KafkaError.TOPIC_EXCEPTION,
 )
-# With the default, a client that finds no broker forgets those it knows, and transactions of
-# librdkafka hang afterwards.
-_SHARED = {"metadata.recovery.strategy": "none"}
 _PRODUCER_ONLY = ("partitioner", "compression.", "linger.", "batch.", "queue.buffering.")
 
 
@@ -172,7 +170,7 @@ def _producer_settings(kafka: Mapping[str, Any], transactional_id: str) -> dict[
         "queue.buffering.max.messages": 1_000_000,
         # The broker decides what is too large, by its own or its topic's max.message.bytes.
         "message.max.bytes": 100_000_000,
-        **_SHARED,
+        **STEADY_TRANSACTIONS,
         **kafka,
         "transactional.id": transactional_id,
         "enable.idempotence": True,
@@ -182,7 +180,7 @@ def _producer_settings(kafka: Mapping[str, Any], transactional_id: str) -> dict[
 def _reader_settings(kafka: Mapping[str, Any], group: str) -> dict[str, Any]:
     return {
         "client.id": "penstock-outbox",
-        **_SHARED,
+        **STEADY,
         **_without_producer(kafka),
         "group.id": group,
         "enable.auto.commit": False,

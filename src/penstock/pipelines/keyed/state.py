@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import orjson
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
+from penstock.client.patience import ends_of
 from penstock.pipelines.kafka import CALL_TIMEOUT_S, consumer_settings
-from penstock.pipelines.patience import NO_LEADER_YET, patiently
 
 # No text in UTF-8 begins so: keys of events that do are set apart from the position's.
 _OWN = b"\xff\xff"
@@ -156,11 +156,7 @@ def read_position(
 def _ends(consumer: Consumer, topic: str, partition: int) -> tuple[int, int]:
     """Asked for before the partition is assigned: a client that is given a partition whose leader
     it does not know yet looks for it again only half a second later."""
-    place = TopicPartition(topic, partition)
-    low, high = patiently(
-        lambda: consumer.get_watermark_offsets(place, CALL_TIMEOUT_S), NO_LEADER_YET, CALL_TIMEOUT_S
-    )
-    return low, high
+    return ends_of(consumer, topic, partition, CALL_TIMEOUT_S)
 
 
 def _last_position(consumer: Consumer, topic: str, partition: int, start: int) -> Position | None:

@@ -1,7 +1,8 @@
 """Spark's own record of batches in a checkpoint: what each was to read, and whether it ended.
 
-Read only. Written by Spark before a batch begins, so that a batch that is run again reads the
-same; that is what makes work on a batch after its end repeatable, too.
+Read only, but for the draft of a Spark that was killed. Written by Spark before a batch begins, so
+that a batch that is run again reads the same; that is what makes work on a batch after its end
+repeatable, too.
 """
 
 from __future__ import annotations
@@ -40,6 +41,12 @@ class BatchLog:
 
     def last_planned(self) -> int:
         return max(self.folder.numbers("offsets"), default=-1)
+
+    def remove_draft(self) -> None:
+        """Before the query starts. Spark writes a plan under another name first, and refuses a
+        folder with anything in it and no batch: killed in between, it would never start again."""
+        if self.folder.names("offsets") and self.last_planned() == self.last_committed() == -1:
+            self.folder.delete("offsets")
 
     def is_committed(self, number: int) -> bool:
         # Spark deletes old entries: one below the last has ended as well.

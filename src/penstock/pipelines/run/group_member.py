@@ -17,9 +17,10 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from penstock.client.patience import NO_COORDINATOR_YET, patiently
 from penstock.pipelines.error import AlreadyRunningError, RunError
-from penstock.pipelines.patience import NO_COORDINATOR_YET, SILENT, patiently
 from penstock.pipelines.run_settings import RunSettings
+from penstock.pipelines.silent import SILENT
 from penstock.telemetry.log import get_logger
 
 Offsets = Mapping[tuple[str, int], int]
@@ -205,7 +206,7 @@ def _members(settings: RunSettings, group: str) -> list[str]:
 
     def ask() -> list[str]:
         asked = admin.describe_consumer_groups([group], request_timeout=_TIMEOUT_S)
-        return [each.client_id for each in asked[group].result(_TIMEOUT_S).members]
+        return [each.client_id for each in asked[group].result().members]
 
     try:
         return patiently(ask, NO_COORDINATOR_YET, _PATIENCE_S)

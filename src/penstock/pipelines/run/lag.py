@@ -10,8 +10,8 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from penstock.pipelines.kafka import end_offsets
-from penstock.pipelines.patience import SILENT
 from penstock.pipelines.run_settings import RunSettings
+from penstock.pipelines.silent import SILENT
 
 _EVERY_S = 1.0
 _TIMEOUT_S = 2.0

@@ -204,6 +204,7 @@ class PipelineRun(WatchedRun):
     def _start_output(self, output: OutputQuery) -> None:
         # Reports of the query wait until it is known whose they are.
         with self._starting:
+            output.rejected.log.remove_draft()
             ended = output.rejected.log.last_committed()
             output.start()
             assert output.query is not None

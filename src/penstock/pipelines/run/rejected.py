@@ -16,11 +16,13 @@ from typing import TYPE_CHECKING, Any
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from penstock.client.patience import NO_COORDINATOR_YET, patiently
+from penstock.client.steady import STEADY_TRANSACTIONS
 from penstock.pipelines.folder import Folder
-from penstock.pipelines.patience import NO_COORDINATOR_YET, SILENT, patiently
 from penstock.pipelines.run.batch_log import Batch, BatchLog, Positions
 from penstock.pipelines.run.group_member import known_topics
 from penstock.pipelines.run_settings import RunSettings
+from penstock.pipelines.silent import SILENT
 from penstock.pipelines.sources.topic import until
 from penstock.pipelines.topic_making import ensure_topic
 from penstock.pipelines.transforms.dead_letter import dead_letters
@@ -141,7 +143,8 @@ class RejectedRows:
     def _open(self) -> Any:
         if self._producer is None:
             producer = Producer(
-                self.settings.client(
+                STEADY_TRANSACTIONS
+                | self.settings.client(
                     transactional_id=self._name,
                     transaction_timeout_ms=600_000,
                     linger_ms=5,

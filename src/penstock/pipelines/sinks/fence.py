@@ -17,7 +17,9 @@ from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
 
-from penstock.pipelines.patience import NO_COORDINATOR_YET, SILENT, patiently
+from penstock.client.patience import NO_COORDINATOR_YET, patiently
+from penstock.client.steady import STEADY
+from penstock.pipelines.silent import SILENT
 
 _TIMEOUT_S = 60.0
 
@@ -51,7 +53,7 @@ class FenceReader:
         self._target = target
         self._consumer = Consumer(
             {
-                "metadata.recovery.strategy": "none",
+                **STEADY,
                 **target.kafka,
                 "group.id": target.group,
                 "enable.auto.commit": False,

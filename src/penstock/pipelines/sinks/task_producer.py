@@ -20,7 +20,8 @@ from typing import Any
 from confluent_kafka import KafkaError, KafkaException, Producer
 
 from penstock.client.fatal import fatal_errors_told
-from penstock.pipelines.patience import SILENT
+from penstock.client.steady import STEADY_TRANSACTIONS
+from penstock.pipelines.silent import SILENT
 from penstock.pipelines.sinks.fence import FenceReader, Target
 
 _TIMEOUT_S = 60.0
@@ -105,8 +106,7 @@ def _producer_settings(target: Target, task: int) -> dict[str, Any]:
         "batch.num.messages": 100_000,
         "queue.buffering.max.messages": QUEUE_MESSAGES_MAX,
         "queue.buffering.max.kbytes": QUEUE_KBYTES_MAX,
-        # A client that forgets its only broker during a restart of it waits for ever.
-        "metadata.recovery.strategy": "none",
+        **STEADY_TRANSACTIONS,
         **target.kafka,
         # A record that fails makes its transaction fail, so its report would say nothing new.
         "delivery.report.only.error": True,

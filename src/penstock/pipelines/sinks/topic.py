@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from confluent_kafka.admin import AdminClient
 
 from penstock.pipelines.error import DeclarationError, RunError
-from penstock.pipelines.patience import SILENT
+from penstock.pipelines.silent import SILENT
 from penstock.pipelines.sinks.checkpoint import Checkpoint
 from penstock.pipelines.sinks.contract import OutputMode, Trigger, Write, counted, triggered
 from penstock.pipelines.sinks.fence import FenceReader, Target

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import re
-import time
 import uuid
-from collections.abc import Callable
 from pathlib import Path
 
 from penstock.testing.client_calls import ClientCalls
 from tests.unit.cluster_target import bootstrap_servers
 
-PATIENCE_S = 60.0
 ROOT = Path(__file__).resolve().parents[4]
 
 
@@ -33,10 +30,3 @@ def blocks(page: str, kind: str) -> list[str]:
 
 def new_name() -> str:
     return f"app-{uuid.uuid4().hex[:8]}"
-
-
-def wait_until(condition: Callable[[], object], what: str) -> None:
-    deadline = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < deadline, f"never: {what}"
-        time.sleep(0.01)

@@ -17,7 +17,8 @@ import pytest
 from penstock.cli.main import main
 from penstock.client import App, RequestTimeoutError
 from penstock.testing.port import free_port
-from tests.unit.client.app.app_kit import Target, blocks, wait_until
+from tests.patience import wait_until
+from tests.unit.client.app.app_kit import Target, blocks
 
 
 def test_the_test_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 from penstock.client import App, Retry
-from tests.unit.client.app.app_kit import Target, wait_until
+from tests.patience import wait_until
+from tests.unit.client.app.app_kit import Target
 
 COMMITTED = {"isolation.level": "read_committed"}
 COPYING = """

@@ -14,7 +14,8 @@ from confluent_kafka.admin import AdminClient
 from penstock.client import App, Retry
 from penstock.client.app.poller import Poller
 from penstock.client.app.running import consumer_settings
-from tests.unit.client.app.app_kit import Target, wait_until
+from tests.patience import wait_until
+from tests.unit.client.app.app_kit import Target
 
 
 def test_topics_are_served_by_weight(target: Target, name: str) -> None:

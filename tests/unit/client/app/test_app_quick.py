@@ -12,7 +12,8 @@ from confluent_kafka import Consumer, TopicPartition
 
 from penstock.client import App, Message, Retry
 from penstock.client.app.declaration import Order
-from tests.unit.client.app.app_kit import Target, wait_until
+from tests.patience import wait_until
+from tests.unit.client.app.app_kit import Target
 
 RECORDS = 3000
 KEYS = 25

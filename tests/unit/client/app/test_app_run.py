@@ -13,7 +13,8 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from penstock.client import App, Message, Outgoing, Retry
-from tests.unit.client.app.app_kit import Target, wait_until
+from tests.patience import wait_until
+from tests.unit.client.app.app_kit import Target
 
 
 def committed(target: Target, group: str, topic: str, partition: int = 0) -> Any:

@@ -21,7 +21,8 @@ from penstock.client.prometheus import text_of
 from penstock.client.record import Delivery
 from penstock.pipelines.keyed.partitioner import crc32, murmur2
 from penstock.testing.broker import Broker
-from tests.unit.client.app.app_kit import Target, blocks, new_name, wait_until
+from tests.patience import wait_until
+from tests.unit.client.app.app_kit import Target, blocks, new_name
 from tests.unit.cluster_target import TARGETS, bootstrap_servers
 
 QUICK: dict[str, Any] = {"reconnect.backoff.max.ms": 100}

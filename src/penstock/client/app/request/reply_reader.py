@@ -13,6 +13,7 @@ from typing import Any
 from confluent_kafka import Consumer, TopicPartition
 
 from penstock.client.app.log import LOG
+from penstock.client.patience import ends_of
 from penstock.client.session import LOG as LIBRDKAFKA_LOG
 
 _POLL_S = 0.1
@@ -43,9 +44,7 @@ class ReplyReader:
 
     def open(self) -> None:
         """Blocks. All that is written after it returns is read."""
-        _, end = self._consumer.get_watermark_offsets(
-            TopicPartition(self._topic, 0), timeout=_TIMEOUT_S
-        )
+        _, end = ends_of(self._consumer, self._topic, 0, _TIMEOUT_S)
         self._consumer.assign([TopicPartition(self._topic, 0, end)])
         self._thread.start()
 

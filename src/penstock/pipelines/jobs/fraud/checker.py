@@ -18,6 +18,7 @@ import numpy as np
 import orjson
 from confluent_kafka import Consumer, TopicPartition
 
+from penstock.client.patience import NO_COORDINATOR_YET, patiently
 from penstock.pipelines.jobs.fraud.accuracy import Accuracy, decode_label, truths
 from penstock.pipelines.jobs.fraud.generator import LABELS
 from penstock.pipelines.jobs.fraud.model import (
@@ -29,7 +30,6 @@ from penstock.pipelines.jobs.fraud.model import (
     PaymentError,
     decode_payment,
 )
-from penstock.pipelines.patience import NO_COORDINATOR_YET, patiently
 from penstock.pipelines.scan import Scan, UnreadableError
 from penstock.pipelines.transforms import dead_letter as name
 

@@ -15,6 +15,7 @@ import orjson
 from confluent_kafka import KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from penstock.client.steady import STEADY
 from penstock.pipelines.jobs.fraud.model import PAYMENTS
 from penstock.pipelines.jobs.fraud.traffic import Label, Traffic
 
@@ -42,9 +43,9 @@ def ensure_topics(
     """Make what is missing; how many partitions the payments have."""
     admin = AdminClient(dict(client))
     wanted = [NewTopic(topic, partitions), NewTopic(LABELS, 1)]
-    for future in admin.create_topics(wanted).values():
+    for future in admin.create_topics(wanted, request_timeout=timeout_s).values():
         try:
-            future.result(timeout_s)
+            future.result()
         except KafkaException as error:
             if error.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
                 raise
@@ -76,7 +77,7 @@ class Generator:
         own: dict[str, Any] = {"enable.idempotence": True, "linger.ms": 5}
         own |= {"batch.num.messages": _BATCH_MAX}
         own |= {"message.timeout.ms": int(patience_s * 1000), "queue.buffering.max.kbytes": 262_144}
-        own |= {"queue.buffering.max.messages": 500_000, "metadata.recovery.strategy": "none"}
+        own |= {"queue.buffering.max.messages": 500_000, **STEADY}
         self._producer = Producer(dict(client) | own | {"error_cb": self._on_error})
 
     def run(

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka import Consumer, Producer
 
+from penstock.client.patience import ends_of
 from penstock.pipelines.error import RunError
 from penstock.pipelines.jobs.fraud.judge import History, RuleSet, decode_history, judge
 from penstock.pipelines.jobs.fraud.model import (
@@ -57,8 +58,7 @@ def seed_rules_of(client: Mapping[str, Any]) -> bool:
     ensure_topic(admin(client), RULES, 1, compacted=True)
     consumer = Consumer(consumer_settings(client, "fraud.rules.seed"))
     try:
-        place = TopicPartition(RULES, 0)
-        _, end = consumer.get_watermark_offsets(place, timeout=CALL_TIMEOUT_S)
+        _, end = ends_of(consumer, RULES, 0, CALL_TIMEOUT_S)
     finally:
         consumer.close()
     if end > 0:

@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from confluent_kafka import KafkaError, KafkaException
-
-# Failures come back as exceptions and are reported where they matter: librdkafka need not print
-# them on standard error as well.
-SILENT = logging.getLogger("penstock.pipelines.librdkafka")
-SILENT.addHandler(logging.NullHandler())
-SILENT.propagate = False
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 NO_COORDINATOR_YET = (
     KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
@@ -26,6 +19,7 @@ NO_LEADER_YET = (
     KafkaError.NOT_LEADER_FOR_PARTITION,
     KafkaError.LEADER_NOT_AVAILABLE,
 )
+"""Also of a topic that was made a moment ago: other brokers hear of it a little later."""
 _T = TypeVar("_T")
 
 
@@ -40,3 +34,12 @@ def patiently(call: Callable[[], _T], passes: tuple[int, ...], timeout_s: float)
             if error.code() not in passes or time.monotonic() > deadline:
                 raise
             time.sleep(0.05)
+
+
+def ends_of(consumer: Consumer, topic: str, partition: int, timeout_s: float) -> tuple[int, int]:
+    """Where the records of a partition begin and end, once it has a leader."""
+    place = TopicPartition(topic, partition)
+    low, high = patiently(
+        lambda: consumer.get_watermark_offsets(place, timeout_s), NO_LEADER_YET, timeout_s
+    )
+    return low, high
