@@ -26,10 +26,10 @@ from tools.cluster_chaos import fault, power
 from tools.cluster_chaos.driver import Plan, run
 from tools.cluster_chaos.kafka_target import KafkaTarget
 from tools.cluster_chaos.outcome import HEADING, Result, figures, render
-from tools.cluster_chaos.progress import Progress
 from tools.cluster_chaos.scenario import SCENARIOS
 from tools.cluster_chaos.setup import NODE_SETTINGS
 from tools.page import write_section
+from tools.progress import Progress
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reliability.md"
 # What counts as the long form, whose figures the page may show.

@@ -12,7 +12,6 @@ import random
 import signal
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from tools.apache_kafka import ApacheKafka
@@ -21,6 +20,7 @@ from tools.durability.outcome import HEADING, render
 from tools.durability.topic import BROKER_SETTINGS, KAFKA_SETTINGS, TOPICS
 from tools.page import write_section
 from tools.penstock_broker import Penstock
+from tools.progress import Progress
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reliability.md"
 # What counts as the long form, whose figures the page may show.
@@ -31,7 +31,6 @@ def main() -> int:
     options = _parse()
     # Told to stop, it must still end the broker that it started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="crash-", dir=options.scratch) as scratch:
         broker = _broker(options.target, Path(scratch) / "data")
         plan = Plan(
@@ -42,7 +41,8 @@ def main() -> int:
             rate=options.rate,
             judge_files=not options.no_dump,
         )
-        outcome = run(options.target, broker, plan, lambda line: _say(began, line))
+        with Progress(Path(scratch)) as say:
+            outcome = run(options.target, broker, plan, say)
         if outcome.violations:
             _keep_log(broker)
     for violation in outcome.violations[:100]:
@@ -73,10 +73,6 @@ def _broker(target: str, data_dir: Path) -> Broker:
     if target == "kafka":
         return ApacheKafka(data_dir, KAFKA_SETTINGS)
     return Penstock(data_dir, BROKER_SETTINGS)
-
-
-def _say(began: float, line: str) -> None:
-    print(f"[{time.monotonic() - began:6.1f} s] {line}", flush=True)
 
 
 def _keep_log(broker: Broker) -> None:

@@ -13,7 +13,6 @@ import random
 import signal
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from tools.apache_kafka import ApacheKafka
@@ -23,6 +22,7 @@ from tools.exactly_once.outcome import HEADING, Result, render
 from tools.exactly_once.setup import BROKER_SETTINGS
 from tools.page import write_section
 from tools.penstock_broker import Penstock
+from tools.progress import Progress
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reliability.md"
 # What counts as the long form, whose figures the page may show.
@@ -34,7 +34,6 @@ def main() -> int:
     options = _parse()
     # Told to stop, it must still end the processes that it started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="eos-", dir=options.scratch) as folder:
         scratch = Path(folder)
         broker = _broker(options.target, scratch / "data")
@@ -46,7 +45,8 @@ def main() -> int:
             rate=options.rate,
             fault=options.fault,
         )
-        result = run(options.target, broker, scratch, plan, lambda line: _say(began, line))
+        with Progress(scratch) as say:
+            result = run(options.target, broker, scratch, plan, say)
         if result.violations:
             _keep_logs(broker, scratch)
     for violation in result.violations[:100]:
@@ -80,10 +80,6 @@ def _broker(target: str, data_dir: Path) -> ApacheKafka | Penstock:
     if target == "kafka":
         return ApacheKafka(data_dir, BROKER_SETTINGS)
     return Penstock(data_dir, BROKER_SETTINGS)
-
-
-def _say(began: float, line: str) -> None:
-    print(f"[{time.monotonic() - began:6.1f} s] {line}", flush=True)
 
 
 def _keep_logs(broker: ApacheKafka | Penstock, scratch: Path) -> None:

@@ -14,7 +14,6 @@ import random
 import signal
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 from tools.apache_kafka import ApacheKafka
@@ -22,6 +21,7 @@ from tools.fraud.driver import BROKER_SETTINGS, Plan, run
 from tools.fraud.outcome import ACCURACY_HEADING, HEADING, Result, render, render_accuracy
 from tools.page import write_section
 from tools.penstock_broker import Penstock
+from tools.progress import Progress
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "reliability.md"
 # What counts as the long form, whose figures the page may show.
@@ -34,7 +34,6 @@ def main() -> int:
     options = _parse()
     # Told to stop, it must still end the processes that it started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
-    began = time.monotonic()
     kills = 0 if options.calm else options.kills
     with tempfile.TemporaryDirectory(prefix="fraud-", dir=options.scratch) as folder:
         broker = _broker(options.target, Path(folder) / "data")
@@ -43,7 +42,8 @@ def main() -> int:
             accounts=options.accounts, longest_peace_s=options.peace, calm=options.calm,
             state_in=options.state,
         )  # fmt: skip
-        result = run(broker, Path(folder), plan, lambda line: _say(began, line))
+        with Progress(Path(folder)) as say:
+            result = run(broker, Path(folder), plan, say)
     for violation in result.violations():
         print(violation)
     print(render(result).partition("### ")[2])
@@ -87,10 +87,6 @@ def _broker(target: str, data_dir: Path) -> ApacheKafka | Penstock:
     if target == "kafka":
         return ApacheKafka(data_dir, BROKER_SETTINGS)
     return Penstock(data_dir, BROKER_SETTINGS)
-
-
-def _say(began: float, line: str) -> None:
-    print(f"[{time.monotonic() - began:6.1f} s] {line}", flush=True)
 
 
 if __name__ == "__main__":

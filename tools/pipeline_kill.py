@@ -28,8 +28,9 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from tools.apache_kafka import ApacheKafka
 from tools.penstock_broker import Penstock
+from tools.progress import Progress
 from tools.sink_kill.check import Row, copy_differences, count_differences, differences
-from tools.sink_kill.fire import Fire, Plan, Toll
+from tools.sink_kill.fire import Fire, Plan, Say, Toll
 from tools.sink_kill.job import (
     COPY,
     COUNT,
@@ -54,14 +55,18 @@ class Outcome:
     """Per query, everything that is not as it must be."""
 
 
-def run(bootstrap: str, folder: Path, plan: Plan, records: int, jobs: Sequence[str]) -> Outcome:
+def run(
+    bootstrap: str, folder: Path, plan: Plan, records: int, jobs: Sequence[str], say: Say
+) -> Outcome:
     _create(bootstrap, [SOURCE, *jobs])
     sent, end_s = _feed(bootstrap, records)
+    say(f"{len(sent):,} records sent")
     reader = _Reader(bootstrap)
     try:
-        toll = Fire(bootstrap, folder, jobs, plan, reader.written).run()
+        toll = Fire(bootstrap, folder, jobs, plan, reader.written, say).run()
         outcome = Outcome(toll, len(sent))
         for job in jobs:
+            say(f"comparing {job}")
             found = reader.committed(job)
             wrong = (
                 count_differences(sent, found, end_s)
@@ -161,9 +166,9 @@ def main() -> int:
     plan = Plan(options.seed, options.driver_kills, options.worker_kills)
     with tempfile.TemporaryDirectory(prefix="pipeline-kill-") as folder:
         kind = ApacheKafka if options.target == "kafka" else Penstock
-        with kind(Path(folder) / "data") as broker:
+        with kind(Path(folder) / "data") as broker, Progress(Path(folder)) as say:
             outcome = run(
-                broker.bootstrap_servers, Path(folder), plan, options.records, options.jobs
+                broker.bootstrap_servers, Path(folder), plan, options.records, options.jobs, say
             )
     print(f"seed {options.seed}, {outcome.records:,} records, {outcome.toll}")
     for job, wrong in outcome.differences.items():

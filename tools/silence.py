@@ -131,7 +131,7 @@ def main() -> int:
     try:
         cluster.start_all()
         cluster.create_topic(TOPIC, PARTITIONS, timeout_s=30)
-        for kind in options.kinds.split(","):
+        for kind in options.kinds:
             for at_controller in (False, True):
                 _report(cluster, kind, at_controller, options.rounds)
     finally:
@@ -162,7 +162,7 @@ def _parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="silence", description=__doc__.partition("\n")[0])
     parser.add_argument("--target", choices=["penstock", "kafka"], default="penstock")
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--kinds", nargs="+", choices=KINDS, default=KINDS)
     parser.add_argument("--scratch", type=Path, help="where to put the data meanwhile")
     parser.add_argument("--keep", action="store_true", help="keep the nodes' logs")
     return parser.parse_args()

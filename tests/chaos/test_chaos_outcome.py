@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tools.cluster_chaos.outcome import Result, figures, render
-from tools.cluster_chaos.progress import Progress, size_of
+from tools.progress import Progress, size_of
 
 
 def result_of(seed: int, nodes: int, **more: object) -> Result:

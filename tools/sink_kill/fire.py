@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+Say = Callable[[str], None]
 WORKER = "pyspark.daemon"
 _POLL_S = 0.02
 _QUIET_S_MAX = 2.0
@@ -44,6 +45,7 @@ class Fire:
     plan: Plan
     written: Callable[[Sequence[str]], int]
     """How much stands in these outputs."""
+    say: Say
     toll: Toll = field(default_factory=Toll)
 
     def run(self) -> Toll:
@@ -63,6 +65,7 @@ class Fire:
 
     def _spawn(self) -> subprocess.Popen[bytes]:
         self.toll.starts += 1
+        self.say(f"start {self.toll.starts} of the driver")
         command = [sys.executable, "-m", "tools.sink_kill.job", self.bootstrap, str(self.folder)]
         with open(self.folder / "job.out", "ab") as log:
             return subprocess.Popen(
@@ -94,6 +97,7 @@ class Fire:
         return self._ended(process)
 
     def _ended(self, process: subprocess.Popen[bytes]) -> bool:
+        self.say(f"the job ended by itself, with exit code {process.returncode}")
         self.toll.failures += process.returncode != 0
         if self.toll.failures > 10:
             raise RuntimeError(f"the job fails by itself\n{self._last_words()}")
@@ -122,12 +126,14 @@ class Fire:
         # The first of them is the one that forks the others; it may go as well.
         if workers and _kill(chance.choice(workers)):
             self.toll.worker_kills += 1
+            self.say(f"a worker killed, {self.toll.worker_kills} of {self.plan.worker_kills}")
 
     def _kill_driver(self, process: subprocess.Popen[bytes], chance: random.Random) -> None:
         if process.poll() is not None:
             self.toll.failures += process.returncode != 0
             return
         self.toll.driver_kills += 1
+        self.say(f"the driver killed, {self.toll.driver_kills} of {self.plan.driver_kills}")
         if chance.random() < 0.5:
             os.killpg(process.pid, signal.SIGKILL)
             return

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from penstock.pipelines import sinks
+from penstock.pipelines.folder import as_uri
+from penstock.pipelines.run.batch_log import BatchLog
 from penstock.pipelines.run_settings import RunSettings
 from penstock.pipelines.sinks.fence import Target
 from penstock.pipelines.sinks.task_producer import drop_producer
@@ -59,6 +61,7 @@ def main() -> int:
 
 def _start(spark: SparkSession, settings: RunSettings, name: str) -> StreamingQuery:
     checkpoint = str(Path(settings.directory) / name)
+    BatchLog(spark, as_uri(checkpoint)).remove_draft()
     start: Callable[..., StreamingQuery] = sinks.topic(name).start
     rows = _source(spark, settings)
     if name == COUNT:

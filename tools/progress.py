@@ -1,4 +1,4 @@
-"""Says what happens, and that something still does when nothing was said for a while."""
+"""A long run says what happens, and that something still does when nothing was said for a while."""
 
 from __future__ import annotations
 
