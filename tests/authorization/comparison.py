@@ -34,9 +34,10 @@ from tests.authorization.cases import (
     all_cases,
 )
 from tests.authorization.grants import ADMIN, USERS, creations
-from tests.authorization.login import Hangup, Login, wait_until
+from tests.authorization.login import Hangup, Login
 from tests.authorization.outcome import CLOSED, Outcome, outcome_of
 from tests.authorization.streams_cases import join
+from tests.patience import wait_until
 
 Table = dict[str, dict[str, Outcome]]
 """By question and version, then by user."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import socket
 import struct
-import time
-from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -78,10 +76,3 @@ class Login:
                 raise Hangup
             data += more
         return data
-
-
-def wait_until(happened: Callable[[], object], what: str) -> None:
-    until = time.monotonic() + PATIENCE_S
-    while not happened():
-        assert time.monotonic() < until, f"not in {PATIENCE_S} seconds: {what}"
-        time.sleep(0.05)

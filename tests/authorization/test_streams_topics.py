@@ -9,8 +9,9 @@ from penstock.protocol.messages.create_acls import CreateAclsRequest
 from penstock.protocol.messages.find_coordinator import FindCoordinatorRequest
 from penstock.protocol.messages.streams_group_heartbeat import StreamsGroupHeartbeatRequest
 from tests.authorization.grants import ADMIN, PREFIX, Grant
-from tests.authorization.login import Login, wait_until
+from tests.authorization.login import Login
 from tests.authorization.target import penstock
+from tests.patience import wait_until
 from tests.transcripts.streams_script import topology_of
 
 GROUP, TOPIC, CHANGELOG = f"{PREFIX}group", f"{PREFIX}lines", f"{PREFIX}changelog"

@@ -29,7 +29,8 @@ from penstock.protocol.messages.list_offsets import (
 )
 from penstock.testing.cluster import Cluster as ThreeNodes
 from tests.conformance.clients.raw import Connection
-from tests.conformance.conftest import Cluster, wait_until
+from tests.conformance.conftest import Cluster
+from tests.patience import wait_until
 
 SETTING = "log.cleaner.backoff.ms"
 

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from pathlib import Path
 
 from penstock.client import App, Retry
 from penstock.testing.cluster import Cluster
+from tests.patience import wait_until
 
 COUNT = 600
-WAIT_S = 120.0
 COMMITTED = {"isolation.level": "read_committed"}
 
 
@@ -52,11 +51,3 @@ def test_leaders_and_coordinators_die_under_an_application(tmp_path: Path) -> No
 
 def read(cluster: Cluster, topic: str) -> list[int]:
     return [json.loads(each.value or b"") for each in cluster.read(topic, settings=COMMITTED)]
-
-
-def wait_until(condition: object, what: str) -> None:
-    assert callable(condition)
-    deadline = time.monotonic() + WAIT_S
-    while not condition():
-        assert time.monotonic() < deadline, f"never: {what}"
-        time.sleep(0.2)

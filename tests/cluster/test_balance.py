@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from penstock.testing.cluster import Cluster
-from tests.conformance.conftest import wait_until
+from tests.patience import wait_until
 
 RECORD = b"x" * 10_000
 LONG = pytest.mark.skipif(not os.environ.get("PENSTOCK_CLUSTERS"), reason="`make clusters` runs it")
@@ -64,7 +64,8 @@ def test_a_balance_is_planned_resumed_and_undone(nodes: Cluster) -> None:
     plan = run(nodes, "balance", "plan")
     assert [each["bytes"] > 0 for each in plan["before"]] == [True, False, False]
     assert len(plan["moves"]) == 4
-    assert len({each["bytes"] for each in plan["after"]}) == 1
+    after = [each["bytes"] for each in plan["after"]]
+    assert max(after) - min(after) < len(RECORD), "alike, but for how records came in batches"
     assert places(nodes, "orders") == before, "a plan changes nothing"
 
     # So slow that it would not end; it is begun, and then whoever waits for it is killed.

@@ -17,8 +17,9 @@ from penstock.protocol.messages.delete_acls import DeleteAclsFilter, DeleteAclsR
 from penstock.protocol.messages.metadata import MetadataRequest, MetadataRequestTopic
 from penstock.testing.cluster import Cluster
 from tests.authorization.grants import ADMIN
-from tests.authorization.login import Login, wait_until
+from tests.authorization.login import Login
 from tests.authorization.target import security_settings
+from tests.patience import wait_until
 
 SETTINGS = {
     **security_settings({"alice": None}, "PLAINTEXT"),

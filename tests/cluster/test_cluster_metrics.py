@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from contextlib import closing
 from urllib.request import urlopen
 
@@ -14,6 +13,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from penstock.testing.cluster import Cluster
 from tests.conformance.clients.raw import Connection
 from tests.conformance.clients.share import set_group, share_member
+from tests.patience import wait_until
 
 WAIT_S = 60.0
 
@@ -32,13 +32,6 @@ def scrape(cluster: Cluster, node: int) -> dict[str, float]:
 
 def total(cluster: Cluster, name: str) -> float:
     return sum(scrape(cluster, node)[f"penstock_{name}"] for node in cluster.running)
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + WAIT_S
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.05)
 
 
 @pytest.mark.penstock(nodes=3, metrics=True, settings={"replica.lag.time.max.ms": 3000})

@@ -15,9 +15,9 @@ import pytest
 
 from penstock.testing.port import free_port
 from tests.mixed.load_kit import Writer, number_of, read_all
-from tests.mixed.mixed_kit import wait_until
 from tests.mixed.our_node import OurNode
 from tests.page_kit import HERE, Block, Reader, sections
+from tests.patience import wait_until
 
 pytestmark = pytest.mark.timeout(900)
 

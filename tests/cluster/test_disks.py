@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from penstock.testing.cluster import Cluster
 from penstock.testing.nursery import Nursery
 from tests.cluster.broken_disk import PREPARE, break_disk, mend_disk
 from tests.cluster.test_cluster_metrics import scrape
+from tests.patience import wait_until
 
 PATIENCE_S = 90.0
 TOPIC = "t"
@@ -22,13 +22,6 @@ SETTINGS: dict[str, object] = {
     "penstock.scrub.interval.ms": 500,
     "offsets.topic.num.partitions": 1,
 }
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    until = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < until, "it did not come about"
-        time.sleep(0.1)
 
 
 def segments(directory: Path) -> list[Path]:

@@ -21,7 +21,7 @@ from penstock.testing.cluster import Cluster as ThreeNodes
 from tests.conformance.clients.raw import Connection
 from tests.conformance.clients.routing import GROUP, TRANSACTION
 from tests.conformance.conftest import Cluster
-from tests.conformance.conftest import wait_until as wait
+from tests.patience import wait_until
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(900)]
 PATIENCE_S = 180.0
@@ -36,10 +36,6 @@ def nodes(cluster: Cluster) -> Iterator[ThreeNodes]:
         if each not in cluster.nodes.running:
             cluster.nodes.start(each)
     cluster.nodes.wait_in_sync(timeout_s=PATIENCE_S)
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    wait(condition, PATIENCE_S)
 
 
 @pytest.fixture

@@ -13,7 +13,8 @@ import pytest
 
 from penstock.model.id import TopicPartition
 from penstock.testing.cluster import Cluster as ThreeNodes
-from tests.conformance.conftest import Cluster, wait_until
+from tests.conformance.conftest import Cluster
+from tests.patience import wait_until
 
 RECORD = b"x" * 10_000
 RECORDS = 400

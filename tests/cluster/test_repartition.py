@@ -24,7 +24,8 @@ from penstock.cli.operator.link import Link
 from penstock.cli.profile import Target
 from penstock.cli.repartition.closing import own_limit
 from penstock.testing.cluster import Cluster as ThreeNodes
-from tests.conformance.conftest import Cluster, wait_until
+from tests.conformance.conftest import Cluster
+from tests.patience import wait_until
 
 KEYS = 20
 PRODUCERS = 2

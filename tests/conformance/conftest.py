@@ -34,6 +34,7 @@ from tests.conformance.clients.membership import Membership
 from tests.conformance.clients.raw import Connection
 from tests.conformance.clients.record import PATIENCE_SECONDS, Client
 from tests.conformance.clients.transaction_set import TransactionSet
+from tests.patience import wait_until
 from tests.target import target_name
 from tools import apache_kafka
 from tools.brief_kafka import brief_kafka
@@ -325,13 +326,6 @@ def stand(
     for query in spark.streams.active:
         query.stop()
     transactions.close()
-
-
-def wait_until(condition: Callable[[], bool], patience: float = PATIENCE_SECONDS) -> None:
-    deadline = time.monotonic() + patience
-    while not condition():
-        assert time.monotonic() < deadline, "it did not happen in time"
-        time.sleep(0.02)
 
 
 def wait_until_known(nodes: ThreeNodes, topic: str) -> None:

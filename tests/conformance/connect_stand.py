@@ -12,7 +12,8 @@ from typing import Any
 
 from penstock.testing.port import free_port
 from tests.conformance.clients.record import PATIENCE_SECONDS
-from tests.conformance.conftest import START_SECONDS, wait_until
+from tests.conformance.conftest import START_SECONDS
+from tests.patience import wait_until
 from tools.apache_kafka import start_program
 
 _WORKER = "org.apache.kafka.connect.cli.ConnectDistributed"
@@ -97,7 +98,7 @@ class ConnectStand:
                 return False
             return True
 
-        wait_until(answered, START_SECONDS)
+        wait_until(answered, patience_s=START_SECONDS)
         return answers[0]
 
     def create(self, name: str, **settings: str) -> None:
@@ -110,7 +111,7 @@ class ConnectStand:
         return int(status["tasks"][0]["worker_id"].rsplit(":", 1)[1])
 
     def wait_state(self, *names: str, state: str = "RUNNING") -> None:
-        wait_until(lambda: all(self._is(name, state) for name in names), START_SECONDS)
+        wait_until(lambda: all(self._is(name, state) for name in names), patience_s=START_SECONDS)
 
     def _is(self, name: str, state: str) -> bool:
         try:

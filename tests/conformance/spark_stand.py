@@ -25,7 +25,7 @@ from penstock.pipelines.java import require_java
 from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.record import PATIENCE_SECONDS, Record
 from tests.conformance.clients.transaction_set import TransactionSet
-from tests.conformance.conftest import wait_until
+from tests.patience import wait_until
 
 QUERY_SECONDS = 120
 

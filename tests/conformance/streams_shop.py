@@ -11,8 +11,9 @@ import pytest
 
 from penstock.testing.record import create_topic, produce_records, read_records
 from tests.conformance.clients.record import PATIENCE_SECONDS
-from tests.conformance.conftest import START_SECONDS, wait_until
+from tests.conformance.conftest import START_SECONDS
 from tests.conformance.own_broker import OwnBroker
+from tests.patience import wait_until
 from tools.apache_kafka import start_program
 
 SOURCE = Path(__file__).parent / "java" / "OrderTotals.java"
@@ -88,7 +89,7 @@ class Shop:
 
     def wait_done(self) -> None:
         """Instances that were just opened have to start first."""
-        wait_until(lambda: self.last("totals") == self.expected_totals(), START_SECONDS)
+        wait_until(lambda: self.last("totals") == self.expected_totals(), patience_s=START_SECONDS)
         wait_until(lambda: len(self.pairs("copies")) >= len(self.orders))
 
     def expected_totals(self) -> dict[str, str]:

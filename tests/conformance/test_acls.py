@@ -28,7 +28,7 @@ from confluent_kafka.admin import (
 from tests.authorization.grants import ADMIN
 from tests.authorization.login import PASSWORD
 from tests.authorization.target import penstock
-from tests.conformance.conftest import wait_until
+from tests.patience import wait_until
 from tests.security.sasl_kit import PLAIN_MODULE, SaslBroker
 from tests.target import target_name
 from tools import apache_kafka
@@ -141,9 +141,9 @@ def test_a_producer_is_refused_allowed_and_refused_again(
     failure = sent(producer, topic)
     assert failure is not None and failure.code() == refused
     allow(admin, writes, creates)
-    wait_until(lambda: sent(producer, topic) is None, PATIENCE_S)
+    wait_until(lambda: sent(producer, topic) is None, patience_s=PATIENCE_S)
     take_back(admin, writes)
-    wait_until(lambda: sent(producer, topic) is not None, PATIENCE_S)
+    wait_until(lambda: sent(producer, topic) is not None, patience_s=PATIENCE_S)
     failure = sent(producer, topic)
     assert failure is not None and failure.code() == refused
 
@@ -173,12 +173,12 @@ def test_a_consumer_needs_its_group_and_its_topic(broker: SaslBroker, admin: Adm
     reads = entry(topic, "bob", AclOperation.READ)
     joins = entry("read", "bob", AclOperation.READ, kind=ResourceType.GROUP, pattern=PREFIXED)
     allow(admin, joins)
-    wait_until(lambda: consume() == KafkaError.TOPIC_AUTHORIZATION_FAILED, PATIENCE_S)
+    wait_until(lambda: consume() == KafkaError.TOPIC_AUTHORIZATION_FAILED, patience_s=PATIENCE_S)
     take_back(admin, joins)
     allow(admin, reads)
-    wait_until(lambda: consume() == KafkaError.GROUP_AUTHORIZATION_FAILED, PATIENCE_S)
+    wait_until(lambda: consume() == KafkaError.GROUP_AUTHORIZATION_FAILED, patience_s=PATIENCE_S)
     allow(admin, joins)
-    wait_until(lambda: consume() == b"v", PATIENCE_S)
+    wait_until(lambda: consume() == b"v", patience_s=PATIENCE_S)
 
 
 def test_who_reads_on_is_stopped(broker: SaslBroker, admin: AdminClient) -> None:
@@ -202,7 +202,7 @@ def test_who_reads_on_is_stopped(broker: SaslBroker, admin: AdminClient) -> None
             error = None if message is None else message.error()
             return error is not None and error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED
 
-        wait_until(is_told, PATIENCE_S)
+        wait_until(is_told, patience_s=PATIENCE_S)
     finally:
         consumer.close()
 
@@ -293,7 +293,7 @@ def test_a_regular_expression_comes_to_no_topic_that_must_not_be_known(
             consumer.poll(0.2)
             return {one.topic for one in consumer.assignment()}
 
-        wait_until(lambda: bool(assigned()), PATIENCE_S)
+        wait_until(lambda: bool(assigned()), patience_s=PATIENCE_S)
         # The client leaves out what it cannot name: the broker says what it was given.
         described = admin.describe_consumer_groups(["matchers"])["matchers"].result(PATIENCE_S)
         (member,) = described.members

@@ -21,7 +21,8 @@ from tests.conformance.clients.admin_kafka_python import (
 )
 from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.record import BrokerError, numbered
-from tests.conformance.conftest import Cluster, wait_until
+from tests.conformance.conftest import Cluster
+from tests.patience import wait_until
 
 WITH_ELECTION = ["confluent-kafka", "kafka-python"]
 

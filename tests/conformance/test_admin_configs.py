@@ -9,7 +9,8 @@ import pytest
 from penstock.model.error import ErrorCode
 from tests.conformance.clients.admin import Admin, Change
 from tests.conformance.clients.record import BrokerError
-from tests.conformance.conftest import ADMINS, Cluster, wait_until
+from tests.conformance.conftest import ADMINS, Cluster
+from tests.patience import wait_until
 
 INCREMENTAL = [name for name, kind in ADMINS.items() if hasattr(kind, "change_config")]
 

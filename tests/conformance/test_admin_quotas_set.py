@@ -18,7 +18,7 @@ from penstock.protocol.messages.describe_client_quotas import (
     DescribeClientQuotasRequest,
 )
 from tests.conformance.clients.raw import Connection
-from tests.conformance.conftest import wait_until
+from tests.patience import wait_until
 
 Entity = tuple[tuple[str, str | None], ...]
 Quotas = dict[Entity, dict[str, float]]

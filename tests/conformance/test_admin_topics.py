@@ -13,7 +13,8 @@ from tests.conformance.clients.admin import Admin, Partition
 from tests.conformance.clients.admin_confluent import answer
 from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.record import BrokerError, Record
-from tests.conformance.conftest import Cluster, wait_for_leaders, wait_until
+from tests.conformance.conftest import Cluster, wait_for_leaders
+from tests.patience import wait_until
 
 WITH_DEFAULTS = ["confluent-kafka", "kafka-python"]
 

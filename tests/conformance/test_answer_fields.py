@@ -48,7 +48,7 @@ from penstock.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequestTopic,
 )
 from tests.conformance.clients.raw import Connection
-from tests.conformance.conftest import wait_until
+from tests.patience import wait_until
 
 pytestmark = pytest.mark.client("raw requests")
 

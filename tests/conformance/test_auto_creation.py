@@ -16,7 +16,8 @@ from penstock.protocol.messages.metadata import (
 )
 from tests.conformance.clients.admin_confluent import answer
 from tests.conformance.clients.raw import Connection
-from tests.conformance.conftest import Cluster, wait_until
+from tests.conformance.conftest import Cluster
+from tests.patience import wait_until
 
 pytestmark = pytest.mark.client("raw requests")
 

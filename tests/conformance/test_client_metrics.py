@@ -19,7 +19,7 @@ from penstock.protocol.messages.incremental_alter_configs import (
 )
 from penstock.protocol.messages.list_config_resources import ListConfigResourcesRequest
 from tests.conformance.clients.raw import Connection
-from tests.conformance.conftest import wait_until
+from tests.patience import wait_until
 
 SET, DELETE = 0, 1
 KIND = int(ResourceType.CLIENT_METRICS)

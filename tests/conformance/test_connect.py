@@ -12,9 +12,10 @@ from confluent_kafka import Consumer, TopicPartition
 from penstock.testing.record import create_topic, produce_records, read_records
 from tests.conformance.clients.admin_confluent import ConfluentAdmin
 from tests.conformance.clients.record import PATIENCE_SECONDS
-from tests.conformance.conftest import BROKER_SETTINGS, START_SECONDS, Cluster, wait_until
+from tests.conformance.conftest import BROKER_SETTINGS, START_SECONDS, Cluster
 from tests.conformance.connect_stand import ConnectStand
 from tests.conformance.own_broker import OwnBroker, bring_down_and_up, own_broker
+from tests.patience import wait_until
 
 pytestmark = [pytest.mark.java]
 connect = pytest.mark.client("Kafka Connect")
@@ -72,9 +73,12 @@ class Scene:
     def wait_copied(self) -> None:
         """Long enough for a worker that takes over, or starts."""
         lines, orders = {line.encode() for line in self.lines}, {value for _, value in self.orders}
-        wait_until(lambda: set(self.values(LINES)) >= lines, START_SECONDS)
-        wait_until(lambda: set(self.values(self.mirrored)) >= orders, START_SECONDS)
-        wait_until(lambda: set(self.out.read_text().splitlines()) >= set(self.lines), START_SECONDS)
+        wait_until(lambda: set(self.values(LINES)) >= lines, patience_s=START_SECONDS)
+        wait_until(lambda: set(self.values(self.mirrored)) >= orders, patience_s=START_SECONDS)
+        wait_until(
+            lambda: set(self.out.read_text().splitlines()) >= set(self.lines),
+            patience_s=START_SECONDS,
+        )
 
     def translated(self) -> list[int]:
         """Where the group of the source would begin here, by partition."""

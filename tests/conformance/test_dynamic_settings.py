@@ -11,6 +11,11 @@ import pytest
 from penstock.metadata.config import ResourceType
 from penstock.model.error import ErrorCode
 from penstock.protocol.messages import alter_configs as legacy
+from penstock.protocol.messages.alter_user_scram_credentials import (
+    AlterUserScramCredentialsRequest,
+    ScramCredentialDeletion,
+    ScramCredentialUpsertion,
+)
 from penstock.protocol.messages.describe_configs import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -23,7 +28,8 @@ from penstock.protocol.messages.incremental_alter_configs import (
 from penstock.settings.broker import BROKER_KEYS
 from penstock.settings.key import AT_START, PROMISE, READ_ONLY
 from tests.conformance.clients.raw import Connection
-from tests.conformance.conftest import Cluster, wait_until
+from tests.conformance.conftest import Cluster
+from tests.patience import wait_until
 
 pytestmark = pytest.mark.client("raw requests")
 
@@ -219,7 +225,7 @@ REFUSED: list[tuple[int, str, list[Change], int, str]] = [
     (TOPIC, "here", [("SET", "leader.replication.throttled.replicas", "0:1,1:1")], NONE, ""),
     (TOPIC, "here", [("SET", "follower.replication.throttled.replicas", "x")], INVALID_CONFIG, ""),
     (TOPIC, "", [("SET", "retention.ms", "5")], INVALID_REQUEST, "Default topic resources are"),
-    (LOGGER, "2", [("SET", "root", "DEBUG")], INVALID_REQUEST, ""),
+    (LOGGER, "9", [("SET", "root", "DEBUG")], INVALID_REQUEST, ""),
     (METRICS, "m", [("SET", "no.such", "1")], INVALID_REQUEST, "Unknown client metrics config"),
     (METRICS, "m", [("SET", "interval.ms", "1")], INVALID_REQUEST, ""),
     (METRICS, "", [("SET", "interval.ms", "1000")], INVALID_REQUEST, "Subscription name can't be"),
@@ -298,6 +304,20 @@ def test_undeclared_setting(cluster: Cluster, wire: Connection, name: str) -> No
     assert (entry.config_source, entry.read_only) == (2 if name else 3, True)
     change(wire, where, ("DELETE", key, None))
     wait_until(lambda: key not in described(wire, where))
+
+
+@pytest.mark.feature("A first user leaves no setting for all brokers that older tools stumble over")
+def test_user_leaves_no_setting(wire: Connection) -> None:
+    user, sha_256 = "settings-user", 1
+    made = ScramCredentialUpsertion(
+        name=user, mechanism=sha_256, iterations=4096, salt=b"salt", salted_password=b"p" * 32
+    )
+    (result,) = wire.call(AlterUserScramCredentialsRequest(upsertions=[made]), 0).results
+    assert result.error_code == NONE
+    assert not [name for name, entry in described(wire, "").items() if entry.is_sensitive]
+    gone = ScramCredentialDeletion(name=user, mechanism=sha_256)
+    (result,) = wire.call(AlterUserScramCredentialsRequest(deletions=[gone]), 0).results
+    assert result.error_code == NONE
 
 
 @pytest.mark.feature("Every setting of a broker is described as read-only where it is")

@@ -27,13 +27,10 @@ from tests.conformance.clients.transaction_wire import (
     find_coordinator,
     settled,
 )
-from tests.conformance.conftest import (
-    BROKER_SETTINGS,
-    wait_for_leaders,
-    wait_until,
-)
+from tests.conformance.conftest import BROKER_SETTINGS, wait_for_leaders
 from tests.conformance.own_broker import own_broker
 from tests.node.wire_kit import Wire
+from tests.patience import wait_until
 
 EXPIRY_MS = 3_000
 RETENTION_MS = 3_000

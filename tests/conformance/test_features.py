@@ -11,7 +11,7 @@ from penstock.model.error import ErrorCode
 from penstock.protocol.messages.api_versions import ApiVersionsRequest
 from penstock.protocol.messages.update_features import FeatureUpdateKey, UpdateFeaturesRequest
 from tests.conformance.clients.raw import Connection
-from tests.conformance.conftest import wait_until
+from tests.patience import wait_until
 
 UPGRADE, SAFE_DOWNGRADE, UNSAFE_DOWNGRADE = 1, 2, 3
 TRANSACTION = "transaction.version"

@@ -23,7 +23,8 @@ from tests.conformance.clients.member import Committed, Place
 from tests.conformance.clients.membership import Membership, places, wait_shared
 from tests.conformance.clients.raw import Connection
 from tests.conformance.clients.record import BrokerError
-from tests.conformance.conftest import Cluster, wait_until
+from tests.conformance.conftest import Cluster
+from tests.patience import wait_until
 
 MakeTopic = Callable[..., str]
 CONFLUENT = pytest.mark.client("confluent-kafka")

@@ -24,7 +24,8 @@ from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.member import Committed, Member, Place
 from tests.conformance.clients.membership import Membership, places, wait_even, wait_shared
 from tests.conformance.clients.record import PATIENCE_SECONDS, Record
-from tests.conformance.conftest import Cluster, wait_until
+from tests.conformance.conftest import Cluster
+from tests.patience import wait_until
 
 MakeTopic = Callable[..., str]
 Join = Callable[..., Member]

@@ -18,7 +18,8 @@ from tests.conformance.clients.membership import (
     wait_shared,
 )
 from tests.conformance.clients.record import PATIENCE_SECONDS, Client, Record
-from tests.conformance.conftest import Cluster, wait_until
+from tests.conformance.conftest import Cluster
+from tests.patience import wait_until
 
 MakeTopic = Callable[..., str]
 SESSION_MS = 6_000  # the shortest that Kafka allows unless told otherwise

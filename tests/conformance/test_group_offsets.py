@@ -11,7 +11,8 @@ from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.member import Committed
 from tests.conformance.clients.membership import Membership, places, wait_shared
 from tests.conformance.clients.record import BrokerError, Client, Record
-from tests.conformance.conftest import Cluster, wait_until
+from tests.conformance.conftest import Cluster
+from tests.patience import wait_until
 
 MakeTopic = Callable[..., str]
 WITH_METADATA = ["confluent-kafka", "kafka-python"]

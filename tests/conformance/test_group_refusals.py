@@ -37,7 +37,8 @@ from penstock.protocol.messages.offset_fetch import (
 from penstock.protocol.messages.sync_group import SyncGroupRequest, SyncGroupRequestAssignment
 from tests.conformance.clients.raw import Connection
 from tests.conformance.clients.record import PATIENCE_SECONDS
-from tests.conformance.conftest import Cluster, wait_until
+from tests.conformance.conftest import Cluster
+from tests.patience import wait_until
 
 pytestmark = pytest.mark.client("raw requests")
 

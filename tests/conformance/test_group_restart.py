@@ -15,12 +15,9 @@ from tests.conformance.clients.java_host import JavaHost
 from tests.conformance.clients.member import Committed
 from tests.conformance.clients.membership import MEMBERS, Membership, places, wait_shared
 from tests.conformance.clients.record import Record
-from tests.conformance.conftest import (
-    BROKER_SETTINGS,
-    wait_for_leaders,
-    wait_until,
-)
+from tests.conformance.conftest import BROKER_SETTINGS, wait_for_leaders
 from tests.conformance.own_broker import own_broker
+from tests.patience import wait_until
 
 # kafka-python waits up to 36 s before it tries again a node that refused it several times.
 RECONNECT_PATIENCE_S = 120.0
@@ -109,6 +106,7 @@ def go_on(broker: Any, clients: Membership, topic_name: str, client: str, protoc
     records = [Record(b"after", partition=n) for n in range(2)]
     ConfluentClient(broker.bootstrap_servers).produce(topic_name, records, idempotent=True)
     wait_until(
-        lambda: sum(one.values().count(b"after") for one in members) >= 2, RECONNECT_PATIENCE_S
+        lambda: sum(one.values().count(b"after") for one in members) >= 2,
+        patience_s=RECONNECT_PATIENCE_S,
     )
     wait_shared(members, places(topic_name, 2))

@@ -11,7 +11,8 @@ from penstock.model.error import ErrorCode
 from tests.conformance.clients.admin_kafka_python import KafkaPythonAdmin
 from tests.conformance.clients.membership import Membership, places, wait_shared
 from tests.conformance.clients.record import Client
-from tests.conformance.conftest import Cluster, wait_until
+from tests.conformance.conftest import Cluster
+from tests.patience import wait_until
 
 MakeTopic = Callable[..., str]
 SESSION_MS = 6_000

@@ -9,7 +9,8 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from tests.conformance.clients.record import PATIENCE_SECONDS
-from tests.conformance.conftest import Cluster, wait_for_leaders, wait_until
+from tests.conformance.conftest import Cluster, wait_for_leaders
+from tests.patience import wait_until
 
 pytestmark = pytest.mark.java
 Tool = Callable[..., str]

@@ -62,7 +62,7 @@ from penstock.records.builder import build_batch
 from penstock.records.header import iter_batches
 from penstock.records.record import Record, iter_records
 from tests.conformance.clients.raw import Connection
-from tests.conformance.conftest import wait_until
+from tests.patience import wait_until
 
 pytestmark = pytest.mark.client("raw requests")
 

@@ -31,8 +31,9 @@ from penstock.protocol.messages.describe_client_quotas import DescribeClientQuot
 from tests.conformance.clients.raw import Connection
 from tests.conformance.clients.record import PATIENCE_SECONDS
 from tests.conformance.clients.share import set_group, share_member
-from tests.conformance.conftest import Cluster, wait_until
+from tests.conformance.conftest import Cluster
 from tests.node.wire_kit import batch, fetch, fetched, part, produce, produced
+from tests.patience import wait_until
 
 SECOND = 1000
 

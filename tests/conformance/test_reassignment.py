@@ -24,7 +24,8 @@ from penstock.protocol.messages.list_partition_reassignments import (
     ListPartitionReassignmentsTopics,
 )
 from tests.conformance.clients.raw import Connection
-from tests.conformance.conftest import Cluster, wait_until
+from tests.conformance.conftest import Cluster
+from tests.patience import wait_until
 
 NO_SUCH_BROKER = 4711
 MISSING = "no-such-topic"

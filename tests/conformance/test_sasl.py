@@ -15,7 +15,7 @@ from confluent_kafka import Consumer, KafkaError, Producer
 from confluent_kafka.admin import AdminClient
 
 from tests.conformance.clients.kafka_python import KafkaConsumer, KafkaProducer
-from tests.conformance.conftest import wait_until
+from tests.patience import wait_until
 from tests.security.sasl_kit import (
     ALICE,
     BOB,
@@ -140,7 +140,7 @@ def test_a_wrong_password_is_told(broker: SaslAddress, mechanism: str) -> None:
     login = (mechanism, LOGINS[mechanism][0], "wrong")
     told: list[KafkaError] = []
     admin = AdminClient(broker.client(*login) | {"error_cb": told.append})
-    wait_until(lambda: bool(admin.poll(0.05) or told), PATIENCE_S)
+    wait_until(lambda: bool(admin.poll(0.05) or told), patience_s=PATIENCE_S)
     assert told[0].code() == KafkaError._AUTHENTICATION
 
     async def run() -> None:
@@ -180,11 +180,11 @@ def test_a_password_changes_while_producers_run(broker: SaslAddress) -> None:
     running = threading.Thread(target=run)
     running.start()
     try:
-        wait_until(lambda: delivered > 5, PATIENCE_S)
+        wait_until(lambda: delivered > 5, patience_s=PATIENCE_S)
         set_password(broker.open, "carol", "after")
         at_change = delivered
         assert by_confluent(broker, ("SCRAM-SHA-256", "carol", "after"), b"changed")
-        wait_until(lambda: delivered > at_change + 5, PATIENCE_S)
+        wait_until(lambda: delivered > at_change + 5, patience_s=PATIENCE_S)
     finally:
         done.set()
         running.join()

@@ -36,7 +36,8 @@ from penstock.protocol.messages.renew_delegation_token import RenewDelegationTok
 from penstock.protocol.messages.sasl_authenticate import SaslAuthenticateRequest
 from penstock.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from tests.conformance.clients.raw import Connection
-from tests.conformance.conftest import Cluster, wait_until
+from tests.conformance.conftest import Cluster
+from tests.patience import wait_until
 
 SHA_256, SHA_512 = 1, 2
 

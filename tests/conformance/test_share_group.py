@@ -19,7 +19,8 @@ from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.raw import Connection
 from tests.conformance.clients.record import PATIENCE_SECONDS, Record
 from tests.conformance.clients.share import set_group, share_member
-from tests.conformance.conftest import Cluster, wait_until
+from tests.conformance.conftest import Cluster
+from tests.patience import wait_until
 
 pytestmark = pytest.mark.client("confluent-kafka, share consumer")
 MakeTopic = Callable[..., str]

@@ -13,7 +13,8 @@ from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.raw import Connection
 from tests.conformance.clients.record import Record
 from tests.conformance.clients.share import ShareMember, set_group, share_member
-from tests.conformance.conftest import Cluster, wait_until
+from tests.conformance.conftest import Cluster
+from tests.patience import wait_until
 
 pytestmark = pytest.mark.java
 Tool = Callable[..., str]

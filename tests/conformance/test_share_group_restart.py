@@ -13,9 +13,10 @@ from confluent_kafka import AcknowledgeType, Message
 
 from tests.conformance.clients.raw import Connection
 from tests.conformance.clients.share import set_group, share_member
-from tests.conformance.conftest import BROKER_SETTINGS, wait_until
+from tests.conformance.conftest import BROKER_SETTINGS
 from tests.conformance.own_broker import own_broker
 from tests.conformance.test_group_restart import create, kill, restart
+from tests.patience import wait_until
 
 SETTINGS = BROKER_SETTINGS | {"offsets.topic.num.partitions": "1"}
 

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 import pytest
 
 from tests.conformance.clients.admin_confluent import ConfluentAdmin
-from tests.conformance.conftest import BROKER_SETTINGS, wait_until
+from tests.conformance.conftest import BROKER_SETTINGS
 from tests.conformance.own_broker import bring_down_and_up, own_broker
 from tests.conformance.streams_shop import APPLICATION, Shop
+from tests.patience import wait_until
 from tools.tool_host import shared_tool_host
 
 pytestmark = [pytest.mark.java, pytest.mark.client("Kafka Streams")]

@@ -10,8 +10,9 @@ import pytest
 from confluent_kafka.admin import AdminClient
 
 from penstock.testing.broker import Broker
+from tests.patience import wait_until
 from tests.security.secured_kafka import kind_of_broker
-from tests.security.tls_kit import Keys, servers_of, tls_broker, wait_for
+from tests.security.tls_kit import Keys, servers_of, tls_broker
 
 LARGE = bytes(range(256)) * 3000
 VALUES = [b"small", LARGE, b"", *(b"%d" % number for number in range(500))]
@@ -94,7 +95,7 @@ def test_a_login_over_tls(broker: Broker, keys: Keys, password: str) -> None:
     if password == "wrong":
         refused: list[str] = []
         admin = AdminClient(settings | {"error_cb": lambda error: refused.append(error.str())})
-        wait_for(lambda: bool(admin.poll(0.1)) or bool(refused), "let in, or not a word")
+        wait_until(lambda: bool(admin.poll(0.1)) or bool(refused), "let in, or not a word")
         assert "Authentication failed" in refused[0]
         return
     broker.produce("login", VALUES, settings=settings, timeout_s=60)

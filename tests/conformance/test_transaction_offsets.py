@@ -30,8 +30,9 @@ from tests.conformance.clients.transaction_wire import (
     find_coordinator,
     settled,
 )
-from tests.conformance.conftest import Cluster, wait_until
+from tests.conformance.conftest import Cluster
 from tests.node.wire_kit import Wire
+from tests.patience import wait_until
 
 
 @pytest.fixture

@@ -11,7 +11,8 @@ from penstock.model.error import ErrorCode
 from tests.conformance.clients.record import BrokerError, Client, Record, numbered, read
 from tests.conformance.clients.transaction_set import TransactionSet
 from tests.conformance.clients.transactor import FencedError
-from tests.conformance.conftest import CLIENTS, Cluster, wait_until
+from tests.conformance.conftest import CLIENTS, Cluster
+from tests.patience import wait_until
 
 MakeTopic = Callable[..., str]
 A_WHILE_S = 0.4

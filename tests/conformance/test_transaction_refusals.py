@@ -19,8 +19,9 @@ from tests.conformance.clients.transaction_wire import (
     init,
     settled,
 )
-from tests.conformance.conftest import Cluster, wait_until
+from tests.conformance.conftest import Cluster
 from tests.node.wire_kit import Wire, batch, produce, produced, values
+from tests.patience import wait_until
 
 pytestmark = pytest.mark.client("raw requests")
 MakeTopic = Callable[..., str]

@@ -22,9 +22,10 @@ from tests.conformance.clients.transaction_wire import (
 )
 from tests.conformance.clients.transactor import Transacting
 from tests.conformance.clients.transactor_confluent import ConfluentTransactor
-from tests.conformance.conftest import wait_for_leaders, wait_until
+from tests.conformance.conftest import wait_for_leaders
 from tests.conformance.own_broker import OwnBroker, own_broker
 from tests.node.wire_kit import Wire, values
+from tests.patience import wait_until
 from tests.target import target_name
 
 SETTINGS = {

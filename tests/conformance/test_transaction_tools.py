@@ -25,8 +25,9 @@ from tests.conformance.clients.transaction_wire import (
     fetch_committed,
     settled,
 )
-from tests.conformance.conftest import Cluster, wait_until
+from tests.conformance.conftest import Cluster
 from tests.node.wire_kit import Wire
+from tests.patience import wait_until
 
 pytestmark = pytest.mark.java
 Tool = Callable[..., str]

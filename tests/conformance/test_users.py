@@ -8,7 +8,8 @@ import subprocess
 import pytest
 
 from tests.conformance.clients.record import PATIENCE_SECONDS
-from tests.conformance.conftest import Cluster, wait_until
+from tests.conformance.conftest import Cluster
+from tests.patience import wait_until
 from tests.unit.cli.conftest import PENSTOCK
 
 pytestmark = pytest.mark.client("penstock users")

@@ -18,9 +18,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.conformance.conftest import wait_until
 from tests.deploy.containerfile import Image
 from tests.deploy.sandbox import Sandbox, is_possible
+from tests.patience import wait_until
 
 ROOT = Path(__file__).parents[2]
 PATIENCE_S = 300.0
@@ -56,7 +56,7 @@ def stop(process: subprocess.Popen[str], how: int) -> tuple[str, str]:
 def test_the_container_serves_as_its_user_and_stops_when_told(image: Image) -> None:
     container = image.start("--advertise", "127.0.0.1:9092")
     try:
-        wait_until(image.is_healthy, PATIENCE_S)
+        wait_until(image.is_healthy, patience_s=PATIENCE_S)
         image.ask("penstock topics create orders -p 1")
         image.ask("penstock produce orders -k a -v one")
         assert image.ask("penstock consume orders --from beginning -n 1").split() == ["one"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import time
-from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from random import Random
@@ -35,17 +34,11 @@ from tests.node.wire_kit import (
     recent,
     values,
 )
+from tests.patience import wait_until
 
 PARTITIONS = int(os.environ.get("PENSTOCK_HOSTILE_PARTITIONS", "1500"))
 SMALL = {"internal.segment.bytes": "2000", "index.interval.bytes": "100"}
 STORAGE_ERROR = 56
-
-
-def wait_for(happened: Callable[[], object], what: str, timeout_s: float = 30.0) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not happened():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.05)
 
 
 def fill(wire: Wire, topic: str, count: int = 60) -> list[bytes | None]:
@@ -131,7 +124,7 @@ def test_retention_goes_on_beside_a_partition_that_is_damaged(target: Target) ->
     broker.start()
     with target.watched("one partition damaged, others expire"):
         segments = target.data_dir / "short-0"
-        wait_for(lambda: len(list(segments.glob("*.log"))) == 1, "nothing expired")
+        wait_until(lambda: len(list(segments.glob("*.log"))) == 1, "nothing expired")
         with target.wire() as wire:
             answer = produced(wire.call(produce("broken", batch(b"x")), PRODUCE_VERSION))
             assert answer.error_code == STORAGE_ERROR
@@ -200,7 +193,9 @@ def test_very_many_partitions_are_deleted(target: Target) -> None:
     with target.watched(f"deletion of {PARTITIONS} partitions"), target.wire() as wire:
         delete = DeleteTopicsRequest(topics=[DeleteTopicState(name="many")], timeout_ms=30_000)
         assert wire.call(delete, 6).responses[0].error_code == 0
-        wait_for(lambda: not list(target.data_dir.glob("many-*")), "the directories stay", 60)
+        wait_until(
+            lambda: not list(target.data_dir.glob("many-*")), "the directories stay", patience_s=60
+        )
 
 
 @pytest.mark.penstock(settings={"log.segment.delete.delay.ms": "60000"})
@@ -215,7 +210,7 @@ def test_what_was_to_be_deleted_goes_after_a_crash(target: Target) -> None:
     assert len(list(target.data_dir.glob("many-*"))) == 300
     broker.start()
     with target.watched("leftovers of 300 partitions"):
-        wait_for(lambda: not list(target.data_dir.glob("many-*")), "the directories stay")
+        wait_until(lambda: not list(target.data_dir.glob("many-*")), "the directories stay")
 
 
 def touch_all(target: Target, topic: str, count: int) -> None:
@@ -231,7 +226,9 @@ def touch_all(target: Target, topic: str, count: int) -> None:
                 timeout_ms=30_000,
                 topic_data=[TopicProduceData(name=topic, partition_data=parts)],
             )
-            wait_for(lambda request=request: is_taken(wire, request), "partitions not led", 60)
+            wait_until(
+                lambda request=request: is_taken(wire, request), "partitions not led", patience_s=60
+            )
 
 
 def is_taken(wire: Wire, request: ProduceRequest) -> bool:

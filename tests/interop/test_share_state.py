@@ -16,7 +16,8 @@ from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.raw import Connection
 from tests.conformance.clients.record import Record
 from tests.conformance.clients.share import set_group, share_member
-from tests.conformance.conftest import wait_for_leaders, wait_until
+from tests.conformance.conftest import wait_for_leaders
+from tests.patience import wait_until
 from tools.brief_kafka import brief_kafka
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(300)]

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from confluent_kafka import Consumer, KafkaException, Message, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
-from tests.mixed.mixed_kit import wait_until
+from tests.patience import wait_until
 
 PATIENCE_S = 180.0
 EXIT_S = 5.0

@@ -21,9 +21,10 @@ from tests.mixed.load_kit import (
     number_of,
     read_all,
 )
-from tests.mixed.mixed_kit import QUICK, wait_until
+from tests.mixed.mixed_kit import QUICK
 from tests.mixed.our_node import OurNode
 from tests.page_kit import Reader
+from tests.patience import wait_until
 from tools.apache_kafka import CLUSTER_ID, ApacheKafka
 from tools.brief_kafka import brief_cluster
 
@@ -155,7 +156,7 @@ class Load:
             done = (f"{worker}: {worker.rounds - was}" for worker, was in before.items())
             return f"no progress {when}: {', '.join(done)}"
 
-        wait_until(has_progress, stuck, 2 * PATIENCE_S)
+        wait_until(has_progress, stuck, patience_s=2 * PATIENCE_S)
 
     def settle(self) -> None:
         """Every record once and in order, nothing aborted to be seen, groups where they were."""

@@ -11,8 +11,7 @@ import signal
 import socket
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -22,6 +21,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
 from penstock.testing.port import free_port
+from tests.patience import wait_until
 from tools.apache_kafka import CLUSTER_ID, ApacheKafka, answers_metadata
 from tools.brief_kafka import brief_jvm
 from tools.kafka_cluster import SMALL_HEAP, random_id
@@ -29,7 +29,6 @@ from tools.kafka_cluster import SMALL_HEAP, random_id
 # Only reached where something is wrong: on a busy machine everything takes its time.
 START_S = 240.0
 STOP_S = 180.0
-WAIT_S = 240.0
 CALL_S = 30.0
 
 Role = Literal["broker", "controller"]
@@ -145,7 +144,9 @@ class PenstockNode:
 
     def wait_ready(self) -> None:
         is_up = answers_metadata if self.place.role == "broker" else _accepts
-        wait_until(lambda: self._is_running() and is_up(self.place.port), self._story, START_S)
+        wait_until(
+            lambda: self._is_running() and is_up(self.place.port), self._story, patience_s=START_S
+        )
 
     def _story(self) -> str:
         return f"penstock {self.place.number} is not well\n{self.log_file.read_text()[-3000:]}"
@@ -273,13 +274,3 @@ def _accepts(port: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def wait_until(
-    condition: Callable[[], object], why: str | Callable[[], str], timeout_s: float = WAIT_S
-) -> None:
-    deadline = time.monotonic() + timeout_s
-    while not condition():
-        if time.monotonic() > deadline:
-            raise AssertionError(why if isinstance(why, str) else why())
-        time.sleep(0.05)

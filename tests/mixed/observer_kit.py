@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -22,10 +23,10 @@ from penstock.storage.file_cache import FileCache
 from penstock.storage.recovery.loader import open_log
 from penstock.storage.trash import Trash
 from penstock.telemetry.clock import SystemClock
+from tests.patience import PATIENCE_S
 
 LISTENER = "CONTROLLER"
 PARTITION = TopicPartition("__cluster_metadata", 0)
-WAIT_S = 60.0
 
 
 class Observer:
@@ -89,11 +90,18 @@ class Observer:
         self.leaders.append((leader_id, epoch))
 
     async def until(self, condition: Callable[[], object]) -> None:
-        async with asyncio.timeout(WAIT_S):
-            while not condition():
-                if self.quorum.failure is not None:
-                    raise self.quorum.failure
-                await asyncio.sleep(0.01)
+        deadline = time.monotonic() + PATIENCE_S
+        while not condition():
+            if self.quorum.failure is not None:
+                raise self.quorum.failure
+            assert time.monotonic() < deadline, self._told()
+            await asyncio.sleep(0.01)
+
+    def _told(self) -> str:
+        log = self.log
+        offsets = f"log {log.start_offset} to {log.end_offset}, committed {log.high_watermark}"
+        view, trouble = self.quorum.view, self._channel.trouble
+        return f"{view}, {offsets}, leaders {self.leaders[-3:]}, last trouble: {trouble}"
 
     async def caught_up_with(self, topic: str) -> None:
         await self.until(lambda: topic in self.image.topics)

@@ -8,7 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.mixed.mixed_kit import START_S, STOP_S, wait_until
+from tests.mixed.mixed_kit import START_S, STOP_S
+from tests.patience import wait_until
 from tools.apache_kafka import answers_metadata
 
 
@@ -36,7 +37,7 @@ class OurNode:
             )
 
     def wait_ready(self) -> None:
-        wait_until(self._is_up, self._story, START_S)
+        wait_until(self._is_up, self._story, patience_s=START_S)
 
     def _is_up(self) -> bool:
         assert self._process is not None

@@ -32,8 +32,9 @@ from tests.mixed.load_kit import (
     one_for_each,
     read_all,
 )
-from tests.mixed.mixed_kit import MixedCluster, wait_until
+from tests.mixed.mixed_kit import MixedCluster
 from tests.mixed.replica_kit import difference, held
+from tests.patience import wait_until
 
 TOPIC = "orders"
 REPLICAS = 3

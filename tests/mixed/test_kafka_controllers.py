@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.mixed.mixed_kit import KafkaNode, Kind, MixedCluster, PenstockNode, wait_until
+from tests.mixed.mixed_kit import KafkaNode, Kind, MixedCluster, PenstockNode
 from tests.mixed.story_kit import Story
 from tests.mixed.tool_kit import KafkaTools
+from tests.patience import wait_until
 
 pytestmark = pytest.mark.java
 

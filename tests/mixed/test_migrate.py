@@ -14,8 +14,8 @@ import pytest
 
 from tests.mixed.load_kit import leaders
 from tests.mixed.migrate_kit import KAFKA, OURS, TOPIC, Hosts, Load
-from tests.mixed.mixed_kit import wait_until
 from tests.page_kit import Block, CommandError, sections
+from tests.patience import wait_until
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(1500)]
 
@@ -35,7 +35,7 @@ class Migration:
 
     def follow(self, name: str, blocks: Sequence[Block]) -> None:
         for block in blocks:
-            wait_until(partial(self._is_done, block), f"{name}: {block}", PATIENCE_S)
+            wait_until(partial(self._is_done, block), f"{name}: {block}", patience_s=PATIENCE_S)
         self._load.wait_progress(f"after {name}")
 
     def _is_done(self, block: Block) -> bool:
@@ -70,7 +70,7 @@ class Migration:
             for number in KAFKA:
                 change = Block("sh", way.text.replace("kafka1", f"kafka{number}"))
                 self.follow(f"{kind} runs node {number}", [change])
-                wait_until(lambda: self._is_level(look), "not level again", PATIENCE_S)
+                wait_until(lambda: self._is_level(look), "not level again", patience_s=PATIENCE_S)
 
     def _is_level(self, look: Block) -> bool:
         said = self._hosts.reader.run(look)

@@ -18,7 +18,8 @@ from penstock.cli.operator.link import Link
 from penstock.cli.profile import Target
 from penstock.cli.user import list_users, remove_user, set_password
 from penstock.testing.port import HOST, free_port
-from tests.mixed.mixed_kit import KafkaNode, Kind, MixedCluster, PenstockNode, wait_until
+from tests.mixed.mixed_kit import KafkaNode, Kind, MixedCluster, PenstockNode
+from tests.patience import wait_until
 from tests.security.tls_kit import Keys
 
 pytestmark = pytest.mark.java

@@ -13,8 +13,9 @@ from tests.conformance.clients.confluent import ConfluentClient
 from tests.conformance.clients.raw import Connection
 from tests.conformance.clients.record import Record
 from tests.conformance.clients.share import set_group, share_member
-from tests.conformance.conftest import wait_for_leaders, wait_until
-from tests.mixed.mixed_kit import WAIT_S, KafkaNode, Kind, MixedCluster, PenstockNode
+from tests.conformance.conftest import wait_for_leaders
+from tests.mixed.mixed_kit import KafkaNode, Kind, MixedCluster, PenstockNode
+from tests.patience import PATIENCE_S, wait_until
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(600)]
 
@@ -38,7 +39,7 @@ def leaders(admin: AdminClient, topic: str) -> set[int]:
 
 def prepare(servers: str) -> AdminClient:
     admin = AdminClient({"bootstrap.servers": servers, "log_level": 0})
-    admin.create_topics([NewTopic(TOPIC, PARTITIONS, 2)])[TOPIC].result(WAIT_S)
+    admin.create_topics([NewTopic(TOPIC, PARTITIONS, 2)])[TOPIC].result(PATIENCE_S)
     wait_for_leaders(admin, TOPIC, PARTITIONS)
     with closing(Connection(servers)) as connection:
         for group in GROUPS:
@@ -51,7 +52,7 @@ def prepare(servers: str) -> AdminClient:
 def takes(servers: str, group: str, count: int) -> None:
     """So many records, each once, and then no more."""
     with share_member(servers, group, TOPIC) as member:
-        wait_until(lambda: member.poll() >= 0 and len(member.seen) >= count, WAIT_S)
+        wait_until(lambda: member.poll() >= 0 and len(member.seen) >= count)
         assert [member.poll() for _ in range(4)] == [0] * 4
     assert len(member.seen) == len(set(member.values)) == count
 

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 from aiokafka import AIOKafkaProducer
 from confluent_kafka import Consumer, KafkaError, Message, Producer
 
-from tests.authorization.login import wait_until
 from tests.conformance.clients.kafka_python import KafkaProducer
+from tests.patience import wait_until
 from tests.security.tls_kit import Keys
 from tools.apache_kafka import start_program
 

@@ -17,8 +17,9 @@ from penstock.protocol.messages.sasl_handshake import SaslHandshakeRequest
 from penstock.security.plain import plain_token
 from penstock.testing.port import HOST, free_port
 from tests.node.test_network_limits import MB, rss_bytes
+from tests.patience import wait_until
 from tests.security.sasl_kit import SaslBroker, SaslWire
-from tests.security.tls_kit import PATIENCE_S, Keys, address_of, asks, wait_for
+from tests.security.tls_kit import PATIENCE_S, Keys, address_of, asks
 
 WARM_UP = 150
 ATTEMPTS = 600
@@ -110,4 +111,4 @@ def test_nothing_is_left(broker: SaslBroker, keys: Keys, kind: str) -> None:
     before = rss_bytes(broker.pid)
     for number in range(WARM_UP, WARM_UP + ATTEMPTS):
         attempt(number)
-    wait_for(lambda: rss_bytes(broker.pid) - before < GROWTH_MAX, "it grows with each attempt")
+    wait_until(lambda: rss_bytes(broker.pid) - before < GROWTH_MAX, "it grows with each attempt")

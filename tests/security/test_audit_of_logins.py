@@ -8,7 +8,8 @@ import pytest
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
 
-from tests.node.test_audit_log import about, of_file, wait_for
+from tests.node.test_audit_log import about, of_file
+from tests.patience import wait_until
 from tests.security.sasl_kit import BOB, SaslBroker
 
 PATIENCE_S = 30
@@ -29,8 +30,8 @@ def test_logins_and_refusals_are_on_record(tmp_path: Path) -> None:
         wrong = AdminClient(broker.client("PLAIN", "eve", "guessed"))
         with pytest.raises(KafkaException):
             wrong.list_topics(timeout=2)
-        wait_for(lambda: about(of_file(file), kind="login", outcome="refused"))
-        wait_for(lambda: about(of_file(file), kind="login", outcome="allowed"))
+        wait_until(lambda: about(of_file(file), kind="login", outcome="refused"))
+        wait_until(lambda: about(of_file(file), kind="login", outcome="allowed"))
     (login, *_) = about(of_file(file), kind="login", outcome="allowed")
     assert (login["principal"], login["mechanism"]) == ("User:bob", "PLAIN")
     (refused, *_) = about(of_file(file), kind="login", outcome="refused")

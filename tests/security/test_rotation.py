@@ -11,7 +11,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from penstock.testing.broker import Broker
 from penstock.testing.port import HOST, free_port
-from tests.authorization.login import wait_until
+from tests.patience import wait_until
 from tests.security.rotation_kit import MECHANISM, PATIENCE_S, TOPIC, Login, Reader, Writer, kinds
 from tests.security.sasl_kit import ALICE, set_password
 from tests.security.tls_kit import Keys

@@ -15,6 +15,7 @@ import pytest
 from penstock.cli.security.authority import Authority
 from penstock.testing.broker import Broker
 from penstock.testing.port import HOST, free_port
+from tests.patience import wait_until
 from tests.security.tls_kit import (
     API_VERSIONS,
     PATIENCE_S,
@@ -24,7 +25,6 @@ from tests.security.tls_kit import (
     ends,
     servers_of,
     tls_broker,
-    wait_for,
 )
 
 CORRELATION = b"\0\0\0\7"
@@ -68,7 +68,7 @@ def test_whoever_has_a_certificate_of_the_ca_is_let_in(broker: Broker, keys: Key
 
 def test_no_certificate(broker: Broker, keys: Keys) -> None:
     assert is_refused(broker, keys.context())
-    wait_for(lambda: "peer did not return a certificate" in broker.log, "nothing logged")
+    wait_until(lambda: "peer did not return a certificate" in broker.log, "nothing logged")
     assert asks(address_of(broker, "SSL"), keys.context())[4:8] == CORRELATION
 
 
@@ -95,13 +95,13 @@ def test_a_listener_that_speaks_the_newest_alone(broker: Broker, keys: Keys) -> 
 def test_a_certificate_that_has_expired(broker: Broker, keys: Keys) -> None:
     old = keys.authority.issue("alice", units=("payments",), valid=timedelta(hours=-1))
     assert is_refused(broker, keys.context(keys.pair("old", old)))
-    wait_for(lambda: "certificate has expired" in broker.log, "nothing logged")
+    wait_until(lambda: "certificate has expired" in broker.log, "nothing logged")
 
 
 def test_a_certificate_of_nobody(broker: Broker, keys: Keys) -> None:
     """It is valid, and no rule applies."""
     assert is_refused(broker, keys.context(keys.pair("carol", keys.authority.issue("carol"))))
-    wait_for(lambda: "no rules apply to CN=carol,O=Penstock playground" in broker.log, "not said")
+    wait_until(lambda: "no rules apply to CN=carol,O=Penstock playground" in broker.log, "not said")
 
 
 def test_a_node_of_another_ca_is_refused_by_the_client(broker: Broker, tmp_path: Path) -> None:
@@ -118,7 +118,7 @@ def test_older_versions(broker: Broker, keys: Keys, version: ssl.TLSVersion) -> 
     context.minimum_version = context.maximum_version = version
     with pytest.raises(ssl.SSLError):
         asks(address_of(broker, "SSL"), context)
-    wait_for(lambda: "unsupported protocol" in broker.log, "nothing logged")
+    wait_until(lambda: "unsupported protocol" in broker.log, "nothing logged")
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
@@ -133,7 +133,7 @@ def test_plain_text_ends_at_once_and_is_logged_once(broker: Broker) -> None:
         with socket.create_connection(address_of(broker, "SSL"), PATIENCE_S) as sock:
             sock.sendall(said)
             assert not ends(sock), "not a word of Kafka's protocol"
-    wait_for(lambda: "plain text on an encrypted listener" in broker.log, "nothing logged")
+    wait_until(lambda: "plain text on an encrypted listener" in broker.log, "nothing logged")
     assert broker.log.count("plain text on an encrypted listener") == 1
 
 
@@ -174,7 +174,7 @@ def test_those_who_stop_in_mid_handshake_hold_nobody_up(broker: Broker, keys: Ke
                 assert asks(address_of(broker, "SSL"), keys.context())[4:8] == CORRELATION
         ends(stuck[0])
         assert asks(address_of(broker, "SSL"), keys.context())[4:8] == CORRELATION
-        wait_for(lambda: "too many handshakes at once" in broker.log, "nothing logged")
+        wait_until(lambda: "too many handshakes at once" in broker.log, "nothing logged")
     finally:
         for sock in stuck:
             sock.close()

@@ -23,6 +23,7 @@ from confluent_kafka.admin import (
 from penstock.testing.broker import Broker
 from penstock.testing.nursery import Order
 from penstock.testing.port import HOST
+from tests.patience import wait_until
 from tests.security.tls_kit import (
     API_VERSIONS,
     PATIENCE_S,
@@ -30,7 +31,6 @@ from tests.security.tls_kit import (
     address_of,
     servers_of,
     tls_broker,
-    wait_for,
 )
 
 
@@ -80,16 +80,16 @@ def test_a_changed_file_is_taken_and_a_bad_one_refused(broker: Broker, keys: Key
         hosts = ("localhost", HOST)
         issued = keys.authority.issue("node", hosts=hosts, valid=timedelta(days=10))
         keys.write("node.pem", issued.keystore)
-        wait_for(lambda: shown(broker, keys) != first, "the new certificate is not taken")
+        wait_until(lambda: shown(broker, keys) != first, "the new certificate is not taken")
         second = shown(broker, keys)
         assert 9 < metric(broker, "penstock_tls_certificate_days_left") < 11
 
         keys.write("node.pem", issued.keystore[:-300])
         refused = "penstock_tls_certificates_refused"
-        wait_for(lambda: metric(broker, refused) == 1, "not counted")
+        wait_until(lambda: metric(broker, refused) == 1, "not counted")
         other_name = keys.authority.issue("mallory", hosts=hosts)
         keys.write("node.pem", other_name.keystore)
-        wait_for(lambda: metric(broker, refused) == 2, "another name is taken")
+        wait_until(lambda: metric(broker, refused) == 2, "another name is taken")
         assert "Keystore DistinguishedName does not match" in broker.log
         assert shown(broker, keys) == second
         said = [line for line in broker.log.splitlines() if "the old ones stay in force" in line]
@@ -117,7 +117,7 @@ def test_a_setting_is_taken_and_a_bad_one_refused(broker: Broker, keys: Keys) ->
         "other.pem", keys.authority.issue("node", hosts=("localhost", HOST)).keystore
     )
     alter(own, str(other))
-    wait_for(lambda: shown(broker, keys) != first, "the new certificate is not taken")
+    wait_until(lambda: shown(broker, keys) != first, "the new certificate is not taken")
     assert shown(broker, keys, "MUTUAL") == mutual
 
     second = shown(broker, keys)
@@ -148,6 +148,6 @@ def test_a_trusted_authority_can_be_replaced(broker: Broker, keys: Keys, tmp_pat
 
     assert is_let_in(keys.context(keys.client)) and not is_let_in(newcomer)
     keys.write("ca.pem", other.authority.certificate)
-    wait_for(lambda: is_let_in(newcomer), "the new authority is not trusted")
+    wait_until(lambda: is_let_in(newcomer), "the new authority is not trusted")
     keys.write("ca.pem", keys.authority.certificate)
-    wait_for(lambda: not is_let_in(newcomer), "the authority is still trusted")
+    wait_until(lambda: not is_let_in(newcomer), "the authority is still trusted")

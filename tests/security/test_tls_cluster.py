@@ -10,7 +10,8 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
 from penstock.testing.cluster import Cluster
-from tests.security.tls_kit import PATIENCE_S, Keys, wait_for
+from tests.patience import wait_until
+from tests.security.tls_kit import PATIENCE_S, Keys
 
 COUNT = 3000
 VALUE = bytes(2000)
@@ -42,7 +43,7 @@ def test_nothing_acknowledged_is_lost_when_a_leader_is_killed(cluster: Cluster, 
         topics = admin.list_topics("orders", timeout=PATIENCE_S).topics
         return topics["orders"].partitions[0].leader if topics["orders"].partitions else -1
 
-    wait_for(lambda: leader() > 0, "no leader")
+    wait_until(lambda: leader() > 0, "no leader")
     acknowledged: list[int] = []
     producer = Producer(settings | {"acks": "all", "linger.ms": 5, "log_level": 0})
     for number in range(COUNT):
@@ -60,7 +61,7 @@ def test_nothing_acknowledged_is_lost_when_a_leader_is_killed(cluster: Cluster, 
             cluster.kill(killed)
     assert producer.flush(PATIENCE_S) == 0
     assert len(acknowledged) == COUNT
-    wait_for(lambda: leader() not in (-1, killed), "no other leader")
+    wait_until(lambda: leader() not in (-1, killed), "no other leader")
     assert set(read_keys(settings)) == set(range(COUNT))
 
 

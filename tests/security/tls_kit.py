@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import socket
 import ssl
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 from penstock.cli.security.authority import Authority, Issued
@@ -95,13 +93,6 @@ def address_of(broker: Broker, listener: str) -> tuple[str, int]:
 def servers_of(broker: Broker, listener: str) -> str:
     host, port = address_of(broker, listener)
     return f"{host}:{port}"
-
-
-def wait_for(condition: Callable[[], bool], what: str) -> None:
-    until = time.monotonic() + PATIENCE_S
-    while not condition():
-        assert time.monotonic() < until, what
-        time.sleep(0.05)
 
 
 def ends(sock: socket.socket) -> bytes:
