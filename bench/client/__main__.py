@@ -29,9 +29,9 @@ BYTES = 200
 KEYS = 1000
 CONCURRENCY = 64
 RECORDS = {
-    "bare": 200_000,
-    "penstock": 200_000,
-    "penstock-retry": 200_000,
+    "bare": 1_000_000,
+    "penstock": 1_000_000,
+    "penstock-retry": 1_000_000,
     "faststream-confluent": 20_000,
     "faststream-aiokafka": 20_000,
     "penstock-waiting": 12_800,
