@@ -13,6 +13,8 @@ class Scale:
     ladder: tuple[int, ...]
     first_warmup_seconds: float
     warmup_seconds: float
+    # Its operator runs in the JVM too, whose compiler is at work in the first minute.
+    store_warmup_seconds: float
     measured_seconds: float
     # As long as a real-time batch, so that it holds one boundary between two.
     stateless_seconds: float
@@ -37,6 +39,7 @@ FULL: Final = Scale(
     ladder=(10_000, 15_000, 20_000, 30_000, 40_000, 50_000),
     first_warmup_seconds=20.0,
     warmup_seconds=8.0,
+    store_warmup_seconds=60.0,
     measured_seconds=25.0,
     stateless_seconds=60.0,
     drain_seconds=15.0,
@@ -50,6 +53,7 @@ QUICK: Final = Scale(
     ladder=(1_000, 1_500, 2_000),
     first_warmup_seconds=8.0,
     warmup_seconds=3.0,
+    store_warmup_seconds=8.0,
     measured_seconds=6.0,
     stateless_seconds=6.0,
     drain_seconds=40.0,

@@ -206,12 +206,13 @@ Latency is from the moment a payment is handed to the producer until a `read_com
 a process of its own has its verdict, by the clock of this machine.
 That consumer counts every verdict and takes the latency of every seventh; it lets the broker
 gather answers for up to 5 ms, which is part of the latency. After the first verdicts
-{first_warmup_seconds:.0f} s of payments are warm-up, {warmup_seconds:.0f} s before each later rate;
-they are left out. Then {measured_seconds:.0f} s are measured ({stateless_seconds:.0f} s of the
-stateless verdicts, which is one batch of Spark's real-time mode). Lag is payments sent less
-verdicts seen; it grows when its median in the last quarter is more than half a second of payments
-above that in the first. The payments are those of `penstock fraud generate` (10,000 accounts),
-without the undecodable ones, drawn beforehand: while it is measured, the load only sends.
+{first_warmup_seconds:.0f} s of payments are warm-up ({store_warmup_seconds:.0f} s where Spark's own
+store has the states), {warmup_seconds:.0f} s before each later rate; they are left out. Then
+{measured_seconds:.0f} s are measured ({stateless_seconds:.0f} s of the stateless verdicts, which is
+one batch of Spark's real-time mode). Lag is payments sent less verdicts seen; it grows when its
+median in the last quarter is more than half a second of payments above that in the first. The
+payments are those of `penstock fraud generate` (10,000 accounts), without the undecodable ones,
+drawn beforehand: while it is measured, the load only sends.
 
 The copies read the same filled topic to its end (`availableNow`). The batch job counts the
 records of a topic and sums their lengths. Start to first verdict is that of

@@ -6,7 +6,7 @@ own store.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bench.pipelines.case.outcome import Outcome
 from bench.pipelines.case.steady import Line, Say, line, told
@@ -27,7 +27,8 @@ def realtime(station: Station, scale: Scale, rounds: int, say: Say) -> Outcome:
 
 
 def store(station: Station, scale: Scale, rounds: int, say: Say) -> Outcome:
-    return _ladder("store", STORE_P99_MS, station, scale, rounds, say)
+    warm = replace(scale, first_warmup_seconds=scale.store_warmup_seconds)
+    return _ladder("store", STORE_P99_MS, station, warm, rounds, say)
 
 
 def _ladder(
