@@ -26,12 +26,14 @@ from penstock.saga.stage import Stage
 from penstock.testing.broker import Broker
 from penstock.testing.cluster import Cluster
 from tools.postgres import Postgres
+from tools.progress import Progress
 
 _TICK_S = 0.1
 _BETWEEN_S = 2.0
 _DOWN_S = 3.0
 _STUCK_S = 60.0
 _PATIENCE_S = 300.0
+_TELLING_S = 20.0
 
 
 @dataclass
@@ -95,8 +97,8 @@ def place(database: OwnDatabase | None, url: str, customers: Customers, count: i
     return database
 
 
-def play(killer: Killer, customers: Customers, rate: float, seconds: float) -> None:
-    began = struck = time.monotonic()
+def play(killer: Killer, customers: Customers, rate: float, seconds: float, say: Progress) -> None:
+    began = struck = told = time.monotonic()
     url, database = killer.stage.urls["orders"], None
     while time.monotonic() - began < seconds:
         time.sleep(_TICK_S)
@@ -104,12 +106,15 @@ def play(killer: Killer, customers: Customers, rate: float, seconds: float) -> N
         try:
             database = place(database, url, customers, max(due, 0))
         except Exception as error:
-            print(f"customers: {type(error).__name__}", flush=True)
+            say(f"customers: {type(error).__name__}")
             database = None
         killer.raise_dead()
         if time.monotonic() - struck > _BETWEEN_S:
             killer.strike()
             struck = time.monotonic()
+            if struck - told > _TELLING_S:
+                say(f"{customers.placed:,} orders placed, killed {dict(killer.done)}")
+                told = struck
     killer.raise_dead(everybody=True)
     if database is not None:
         database.close()
@@ -134,12 +139,14 @@ def run(
         server = stack.enter_context(Postgres()) if postgres else None
         urls = None if server is None else schemas(server)
         kafka = {"bootstrap.servers": brokers.bootstrap_servers}
+        say = stack.enter_context(Progress(folder))
         stage = Stage(folder / "saga", kafka, urls=urls, faults=faults)
         stage.prepare(stock_for(int(seconds * rate)))
         killer = Killer(stage, brokers, server, random.Random(seed))
         customers = Customers(seed)
         with started(stage):
-            play(killer, customers, rate, seconds)
+            play(killer, customers, rate, seconds, say)
+            say("everything is up again; waiting until the orders have ended")
             # A planted fault leaves orders that never move; on a busy machine others may seem to.
             found = stage.settle(stuck_s=_STUCK_S if faults else _PATIENCE_S)
         ends = dict(read_counts(stage.urls)["orders"])
