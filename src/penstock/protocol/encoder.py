@@ -127,8 +127,10 @@ class StructWriter:
             return f"{value} == []"
         if isinstance(field.type, str):
             return f"{value} == {default_of(field)!r}"
-        empty = f"{value} == {self.code.bind_class(field.type)}()"
-        return f"{value} is None or {empty}" if field.optional_struct else empty
+        # One by one: an empty struct to compare with would cost more than all of these.
+        inner = [self._is_default(one, f"{value}.{one.name}") for one in field.type.SCHEMA]
+        empty = " and ".join(f"({test})" for test in inner)
+        return f"{value} is None or ({empty})" if field.optional_struct else empty
 
     def _is_left_out(self, field: Field, value: str) -> str:
         """Of tagged fields."""
