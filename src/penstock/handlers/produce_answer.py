@@ -51,13 +51,14 @@ class SafeAnswer:
         self._timer: asyncio.TimerHandle | None = None
         self._response = response
         self._waiting: list[Waiting] = []
-        self._left = 0
+        # Not a count: one whose time is up may still be acknowledged, and that is nobody else's.
+        self._left: set[Partition] = set()
         self._held = held
         self.add(waiting)
 
     def add(self, waiting: list[Waiting]) -> None:
         self._waiting += waiting
-        self._left += len(waiting)
+        self._left.update(partition for partition, _, _ in waiting)
         for partition, result, _ in waiting:
             if self._timer is None and partition.leader is not None:
                 self._timer = self._loop.call_later(self._timeout_s, self._on_timeout)
@@ -65,11 +66,11 @@ class SafeAnswer:
 
     def release(self) -> None:
         self._held = False
-        if self._left <= 0:
+        if not self._left:
             self._settle()
 
     def on_acknowledged(self, partition: Partition) -> None:
-        self._left -= 1
+        self._left.discard(partition)
         if not self._left and not self._held:
             self._settle()
 
@@ -82,8 +83,10 @@ class SafeAnswer:
         self.on_acknowledged(partition)
 
     def _on_timeout(self) -> None:
-        """Who is acknowledged after this, is told to nobody: the count is below zero by then."""
-        self._left = 0
+        """Who is acknowledged after this, is told to nobody. What is added later has a time of its
+        own."""
+        self._timer = None
+        self._left.clear()
         for partition, result, answer in self._waiting:
             if answer.error_code or not partition.is_led:
                 continue
