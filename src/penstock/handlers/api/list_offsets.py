@@ -27,6 +27,7 @@ from penstock.storage.lookup import (
 )
 
 LEADER_EPOCH_FROM = 4
+NOT_AVAILABLE_FROM = 5
 
 LATEST = -1
 EARLIEST = -2
@@ -97,7 +98,7 @@ def _answer(
     except SlowBatch as found:
         slow.append((partition, asked.timestamp, answer, found))
     except ApiError as error:
-        _refuse(answer, error)
+        _refuse(answer, error, version)
     return answer
 
 
@@ -112,8 +113,12 @@ def _fill(answer: ListOffsetsPartitionResponse, found: Found, version: int) -> N
     answer.leader_epoch = epoch if version >= LEADER_EPOCH_FROM else -1
 
 
-def _refuse(answer: ListOffsetsPartitionResponse, error: ApiError) -> None:
-    answer.error_code = error.code
+def _refuse(answer: ListOffsetsPartitionResponse, error: ApiError, version: int) -> None:
+    code = error.code
+    if code is ErrorCode.OFFSET_NOT_AVAILABLE and version < NOT_AVAILABLE_FROM:
+        # What older clients know as "ask again in a moment".
+        code = ErrorCode.LEADER_NOT_AVAILABLE
+    answer.error_code = code
     answer.timestamp = answer.offset = -1
 
 
@@ -132,7 +137,7 @@ async def _read_slow(
                     answer, await _find_slow(partition, timestamp, isolation, found), call.version
                 )
         except ApiError as error:
-            _refuse(answer, error)
+            _refuse(answer, error, call.version)
     return response
 
 
@@ -153,11 +158,7 @@ async def _find_slow(
 def find(partition: Partition, timestamp: int, isolation: int, start_offset: int = 0) -> Found:
     log = partition.log
     if timestamp == LATEST:
-        leader = partition.leader
-        is_sure = leader is None or leader.knows_latest(log.high_watermark)
-        if not is_sure and isolation != WHOLE_LOG:
-            # The leader before may have told of a later watermark than this one knows of yet.
-            raise ApiError(ErrorCode.OFFSET_NOT_AVAILABLE)
+        _check_latest(partition, isolation)
         return -1, partition.bound(isolation), partition.leader_epoch
     if timestamp in (EARLIEST, EARLIEST_LOCAL):
         start = log.log_start_offset
@@ -180,5 +181,15 @@ def _search(batch: bytes, timestamp: int, offset: int) -> tuple[int, int] | None
 
 def _visible(partition: Partition, found: TimedOffset | None, isolation: int) -> Found:
     if found is None or found.offset >= partition.bound(isolation):
+        _check_latest(partition, isolation)
         return UNKNOWN
     return found.timestamp, found.offset, found.leader_epoch
+
+
+def _check_latest(partition: Partition, isolation: int) -> None:
+    """The leader before may have told consumers of a later watermark than this one knows of yet."""
+    leader = partition.leader
+    if leader is None or isolation == WHOLE_LOG:
+        return
+    if not leader.knows_latest(partition.log.high_watermark):
+        raise ApiError(ErrorCode.OFFSET_NOT_AVAILABLE)
