@@ -23,6 +23,8 @@ SENDFILE_BYTES_MAX = 1024 * 1024
 
 _MSG_MORE = getattr(socket, "MSG_MORE", 0)
 
+_TOO_SHORT = "file is shorter than the range being sent"
+
 _REAL = RealSockets()
 _BYTES = {bytes}
 # Until something waits to be sent: most connections never need a queue of their own.
@@ -147,7 +149,7 @@ class PartWriter:
         count = min(len(part), SENDFILE_BYTES_MAX)
         sent = self._sockets.sendfile(self._sock.fileno(), part.fd, part.position, count)
         if sent == 0:
-            raise ConnectionError("file is shorter than the range being sent")
+            raise ConnectionError(_TOO_SHORT)
         self._account(sent)
         if sent < len(part):
             self._queue[0] = Rest(part, sent)
@@ -166,6 +168,9 @@ def _copied(part: Part) -> bytes | bytearray | memoryview:
         return part
     data = part.read()
     part.release()
+    if len(data) < len(part):
+        # Sent, the frame would go on with the beginning of the next one.
+        raise ConnectionError(_TOO_SHORT)
     return data
 
 

@@ -127,3 +127,16 @@ def test_a_few_records_leave_with_what_is_around_them_in_one_call(tmp_path: Path
     assert sock.sent == [b"head" + bytes(range(10, 110)) + b"tail"]
     assert records.releases == 1
     assert (writer.queued_bytes, tally.memory_bytes, writer.sent_bytes) == (0, 0, 108)
+
+
+@pytest.mark.parametrize("head", [b"head", b"h" * COPY_BYTES_MAX])
+def test_a_range_that_its_file_has_no_more_ends_the_connection(
+    pair: tuple[socket.socket, socket.socket], tmp_path: Path, head: bytes
+) -> None:
+    """Its frame says how long it is: what is missing would be taken from the next answer."""
+    left, _ = pair
+    (tmp_path / "f").write_bytes(b"cut off")
+    part = FileRange(tmp_path / "f", 3, 100)
+    with pytest.raises(OSError, match="shorter"):
+        PartWriter(left, AnswerTally()).write([head, part])
+    assert part.releases == 1
