@@ -10,6 +10,8 @@ import pytest
 
 from penstock.node.descriptor import plan
 from penstock.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from penstock.protocol.messages.delete_topics import DeleteTopicsRequest, DeleteTopicState
+from penstock.protocol.messages.describe_log_dirs import DescribeLogDirsRequest
 from tests.node.node_kit import FailingDisk, running
 from tests.node.wire_kit import (
     FETCH_VERSION,
@@ -23,6 +25,7 @@ from tests.node.wire_kit import (
     produced,
     values,
 )
+from tests.patience import wait_until
 
 KAFKA_STORAGE_ERROR = 56
 
@@ -42,6 +45,12 @@ class CrowdedDisk(FailingDisk):
         if CrowdedDisk.errno:
             raise OSError(CrowdedDisk.errno, os.strerror(CrowdedDisk.errno), path)
         FailingDisk.fsync_dir(path)
+
+    @staticmethod
+    def listdir(path: str) -> list[str]:
+        if CrowdedDisk.errno:
+            raise OSError(CrowdedDisk.errno, os.strerror(CrowdedDisk.errno), path)
+        return os.listdir(path)
 
 
 @pytest.mark.parametrize("code", [errno.EMFILE, errno.ENFILE])
@@ -73,6 +82,48 @@ def test_a_node_lives_through_it(
         answer = fetched(wire.call(fetch({"t": [part()]}), FETCH_VERSION))["t", 0]
         assert values(answer)[0] == b"x" * 400_000
         node.ask(node.node.log_dirs.checkpoint)
+
+
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.ENFILE])
+def test_to_look_at_what_nobody_has_opened_fails_no_directory(
+    tmp_path: Path, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with running(tmp_path) as node, Wire(node.address, 30) as wire:
+        new = CreatableTopic(name="t", num_partitions=1, replication_factor=1)
+        wire.call(CreateTopicsRequest(topics=[new], timeout_ms=1000), 7)
+        assert produced(wire.call(produce("t", batch(b"kept")), PRODUCE_VERSION)).error_code == 0
+    with running(tmp_path, CrowdedDisk()) as node, Wire(node.address, 30) as wire:
+        monkeypatch.setattr(CrowdedDisk, "errno", code)
+        (told,) = wire.call(DescribeLogDirsRequest(topics=None), 4).results
+        assert told.error_code == KAFKA_STORAGE_ERROR
+        assert node.node.log_dirs.metadata.offline is None
+
+        monkeypatch.setattr(CrowdedDisk, "errno", 0)
+        (told,) = wire.call(DescribeLogDirsRequest(topics=None), 4).results
+        assert told.error_code == 0
+        assert told.topics[0].partitions[0].partition_size > 0
+        answer = fetched(wire.call(fetch({"t": [part()]}), FETCH_VERSION))["t", 0]
+        assert values(answer) == [b"kept"]
+
+
+@pytest.mark.parametrize("code", [errno.EMFILE, errno.ENFILE])
+def test_a_topic_that_cannot_be_deleted_is_deleted_later(
+    tmp_path: Path, code: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The space that is kept back for deletions is in a file, too."""
+    with running(tmp_path, CrowdedDisk()) as node, Wire(node.address, 30) as wire:
+        new = CreatableTopic(name="t", num_partitions=1, replication_factor=1)
+        wire.call(CreateTopicsRequest(topics=[new], timeout_ms=1000), 7)
+        wait_until(lambda: node.node._metadata.reserve.is_whole)
+        node.ask(node.node.log_dirs.metadata.cache.close_all)
+        monkeypatch.setattr(CrowdedDisk, "errno", code)
+        request = DeleteTopicsRequest(topics=[DeleteTopicState(name="t")], timeout_ms=1000)
+        assert wire.call(request, 6).responses[0].error_code == KAFKA_STORAGE_ERROR
+        assert node.node.log_dirs.metadata.offline is None
+
+        monkeypatch.setattr(CrowdedDisk, "errno", 0)
+        assert wire.call(request, 6).responses[0].error_code == 0
+        assert node.node._metadata.reserve.is_whole
 
 
 @pytest.mark.parametrize(

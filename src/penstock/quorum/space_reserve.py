@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from penstock.model.error import StorageError
 from penstock.storage.disk import Disk, write_fully
-from penstock.storage.failure import is_full
+from penstock.storage.failure import is_full, is_out_of_files
 
 FILE_NAME = ".space-reserve"
 RESERVE_BYTES = 1 << 20
@@ -71,11 +71,17 @@ class SpaceReserve:
             self._disk.close(fd)
 
     def give(self) -> bool:
-        """One more piece is free for whoever writes next; False if there was none left."""
+        """One more piece is free for whoever writes next; False if there was none left, or if it
+        is file descriptors that have run out: then space is not what is missing."""
         held = self._found()
         if not held:
             return False
-        fd = self._disk.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+        try:
+            fd = self._disk.open(self._path, os.O_RDWR | os.O_CLOEXEC)
+        except OSError as error:
+            if not is_out_of_files(error):
+                raise
+            return False
         try:
             self._held = max(0, held - PIECE_BYTES)
             self._disk.ftruncate(fd, self._held)

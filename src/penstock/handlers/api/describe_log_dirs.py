@@ -15,6 +15,7 @@ from penstock.protocol.messages.describe_log_dirs import (
     DescribeLogDirsResult,
     DescribeLogDirsTopic,
 )
+from penstock.storage.failure import failure_of
 from penstock.storage.log_dir import LogDir
 
 Wanted = list[tuple[str, set[int] | None]]
@@ -36,7 +37,9 @@ def _describe(broker: Broker, log_dir: LogDir, wanted: Wanted) -> DescribeLogDir
         total_bytes, usable_bytes = log_dir.space()
         topics = _topics(broker, log_dir, wanted)
     except OSError as error:
-        log_dir.fail(StorageError(f"cannot read {log_dir.path}: {error}"))
+        failure = failure_of(error, "read", log_dir.path)
+        if isinstance(failure, StorageError):
+            log_dir.fail(failure)
         return failed
     return DescribeLogDirsResult(
         log_dir=log_dir.path, topics=topics, total_bytes=total_bytes, usable_bytes=usable_bytes
