@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import shutil
 from functools import partial
 from pathlib import Path
@@ -18,6 +20,8 @@ from penstock.protocol.messages.describe_log_dirs import (
     DescribeLogDirsRequest,
     DescribeLogDirsResponse,
 )
+from penstock.protocol.messages.produce import PartitionProduceData
+from penstock.storage.disk import Buffer, RealDisk
 from tests.node.node_kit import DisksOfDirectories, RunningNode, running
 from tests.node.test_node_metrics import scrape, value
 from tests.node.wire_kit import (
@@ -152,6 +156,50 @@ def test_a_failed_disk_takes_its_own_partitions_alone(tmp_path: Path, how: str) 
             content = read(wire, index)
             assert isinstance(content, list)
             assert content[0] == b"kept" and (index in lost or content[1] == b"more")
+
+
+class DiskThatFailsUnderOne(RealDisk):
+    """EIO for what is written in one directory of a partition, until then and there alone."""
+
+    def __init__(self) -> None:
+        self.failing = ""
+        self._paths: dict[int, str] = {}
+        self.pwrite = self._pwrite
+        self.open = self._open
+
+    def _open(self, path: str, flags: int, mode: int = 0o644) -> int:
+        fd = os.open(path, flags, mode)
+        self._paths[fd] = path
+        return fd
+
+    def _pwrite(self, fd: int, data: Buffer, offset: int) -> int:
+        if self.failing and self._paths.get(fd, "").startswith(self.failing):
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return os.pwrite(fd, data, offset)
+
+
+def test_a_produce_is_answered_whose_disk_fails_with_its_second_partition(tmp_path: Path) -> None:
+    """What is written of it already waits for a flush that never comes."""
+    disk = DiskThatFailsUnderOne()
+    with (
+        running(tmp_path, disk, settings(tmp_path)) as node,
+        Wire(node.address, 10) as wire,
+    ):
+        create(wire)
+        for index in range(PARTITIONS):
+            assert write(wire, index, b"kept") == 0
+        sick = homes(tmp_path)[1]
+        first, second = placed(sick)
+        disk.failing = f"{sick}/t-{second}/"
+        request = produce("t", batch(b"more"), partition=first)
+        request.topic_data[0].partition_data.append(
+            PartitionProduceData(index=second, records=bytes(batch(b"more")))
+        )
+        (topic,) = wire.call(request, PRODUCE_VERSION).responses
+        assert [each.error_code for each in topic.partition_responses] == [
+            ErrorCode.KAFKA_STORAGE_ERROR,
+            ErrorCode.KAFKA_STORAGE_ERROR,
+        ]
 
 
 def test_the_node_ends_with_the_metadata_logs_disk_or_the_last_one(tmp_path: Path) -> None:

@@ -64,6 +64,11 @@ class SafeAnswer:
                 self._timer = self._loop.call_later(self._timeout_s, self._on_timeout)
             partition.await_acknowledged(result.last_offset + 1, self, self._acks)
 
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing of it is waited for: then nobody is told of it any more."""
+        return not self._left and not self._held
+
     def release(self) -> None:
         self._held = False
         if not self._left:

@@ -131,9 +131,11 @@ def _answer(
     if request.acks == 0:
         _hang_up_on_error(appends.response)
         return None
-    if appends.waiting:
-        return SafeAnswer(broker.loop, request, appends.response, appends.waiting).later
-    return appends.response
+    if not appends.waiting:
+        return appends.response
+    safe = SafeAnswer(broker.loop, request, appends.response, appends.waiting)
+    # A disk may have failed under a later partition of the request, and under these with it.
+    return appends.response if safe.is_settled else safe.later
 
 
 def _append(
