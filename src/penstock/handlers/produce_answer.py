@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import asyncio
 
+from penstock.handlers.broker import Broker
+from penstock.handlers.call import Call
+from penstock.handlers.current_leader import tell_leaders
 from penstock.model.error import ApiError, ErrorCode
 from penstock.network.later import Later
 from penstock.protocol.messages.produce import (
+    LeaderIdAndEpoch,
+    NodeEndpoint,
     PartitionProduceResponse,
     ProduceRequest,
     ProduceResponse,
 )
 from penstock.replication.partition import Partition
 from penstock.storage.log import AppendResult
+
+LEADER_TOLD_FROM = 10
 
 Waiting = tuple[Partition, AppendResult, PartitionProduceResponse]
 
@@ -25,9 +32,11 @@ class SafeAnswer:
 
     __slots__ = (
         "_acks",
+        "_broker",
+        "_call",
+        "_has_failed",
         "_held",
         "_left",
-        "_loop",
         "_response",
         "_timeout_s",
         "_timer",
@@ -37,15 +46,17 @@ class SafeAnswer:
 
     def __init__(
         self,
-        loop: asyncio.AbstractEventLoop,
+        broker: Broker,
         request: ProduceRequest,
+        call: Call,
         response: ProduceResponse,
         waiting: list[Waiting],
         *,
         held: bool = False,
     ) -> None:
         self.later: Later[ProduceResponse] = Later()
-        self._loop = loop
+        self._broker = broker
+        self._call = call
         self._acks = request.acks
         self._timeout_s = request.timeout_ms / 1000
         self._timer: asyncio.TimerHandle | None = None
@@ -54,6 +65,8 @@ class SafeAnswer:
         # Not a count: one whose time is up may still be acknowledged, and that is nobody else's.
         self._left: set[Partition] = set()
         self._held = held
+        # While it is held, others than those that are waited for may fail.
+        self._has_failed = held
         self.add(waiting)
 
     def add(self, waiting: list[Waiting]) -> None:
@@ -61,7 +74,7 @@ class SafeAnswer:
         self._left.update(partition for partition, _, _ in waiting)
         for partition, result, _ in waiting:
             if self._timer is None and partition.leader is not None:
-                self._timer = self._loop.call_later(self._timeout_s, self._on_timeout)
+                self._timer = self._broker.loop.call_later(self._timeout_s, self._on_timeout)
             partition.await_acknowledged(result.last_offset + 1, self, self._acks)
 
     @property
@@ -82,6 +95,7 @@ class SafeAnswer:
     def on_unacknowledged(self, partition: Partition, error: Exception) -> None:
         if not isinstance(error, ApiError):
             error = ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error))
+        self._has_failed = True
         for waiting, _, answer in self._waiting:
             if waiting is partition:
                 turn_into_failure(answer, error)
@@ -103,6 +117,8 @@ class SafeAnswer:
     def _settle(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
+        if self._has_failed:
+            name_leaders(self._broker, self._response, self._call)
         self.later.settle(self._response)
 
 
@@ -112,3 +128,21 @@ def turn_into_failure(answer: PartitionProduceResponse, error: ApiError) -> None
     answer.base_offset = -1
     answer.log_append_time_ms = -1
     answer.log_start_offset = -1
+
+
+def name_leaders(broker: Broker, response: ProduceResponse, call: Call) -> None:
+    """Of partitions that are led elsewhere, or have come to be while they were waited for."""
+    if call.version < LEADER_TOLD_FROM:
+        return
+    refused = [
+        (topic.name, topic.topic_id, answer.index, answer)
+        for topic in response.responses
+        for answer in topic.partition_responses
+        if answer.error_code
+    ]
+    if refused:
+        listener = call.client.listener
+        response.node_endpoints = [
+            NodeEndpoint(node_id=one.broker_id, host=one.host, port=one.port, rack=one.rack)
+            for one in tell_leaders(broker, listener, refused, LeaderIdAndEpoch)
+        ]

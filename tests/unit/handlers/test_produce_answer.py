@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+from penstock.handlers.call import Call, ClientState
 from penstock.handlers.produce_answer import SafeAnswer
+from penstock.metadata.broker import BrokerImage, Endpoint
+from penstock.metadata.image import ClusterImage
+from penstock.metadata.topic import TopicImage
 from penstock.model.error import ErrorCode
 from penstock.protocol.messages.produce import (
     PartitionProduceResponse,
     ProduceRequest,
     ProduceResponse,
+    TopicProduceResponse,
 )
 from penstock.replication.partition import Partition
 from penstock.replication.waiter import AckWaiter
 from tests.unit.handlers.fetch_kit import Turns
+from tests.unit.replication.replica_kit import image, new_partition
+from tests.unit.storage.storage_kit import batch
 
 
 class FollowedPartition:
@@ -46,8 +54,9 @@ class Stand:
         self.first, self.second = FollowedPartition(), FollowedPartition()
         self.answers = [PartitionProduceResponse(index=0), PartitionProduceResponse(index=1)]
         self.safe = SafeAnswer(
-            cast(Any, self.loop),
+            cast(Any, SimpleNamespace(loop=self.loop)),
             ProduceRequest(acks=-1, timeout_ms=10),
+            Call(ClientState("127.0.0.1:1"), 12),
             ProduceResponse(),
             [self.appended(0)],
             held=True,
@@ -96,3 +105,36 @@ def test_one_that_comes_after_the_others_time_has_a_time_of_its_own() -> None:
     stand.append_second()
     stand.time_out()
     assert stand.told == [[ErrorCode.REQUEST_TIMED_OUT, ErrorCode.REQUEST_TIMED_OUT]]
+
+
+def test_who_leads_by_now_is_told_where_the_leadership_was_lost_meanwhile(tmp_path: Path) -> None:
+    """As of what was refused at once (KIP-951): nobody has to ask."""
+    partition = new_partition(tmp_path, flush_messages=2**63 - 1)
+    partition.lead(image(leader=1, epoch=6), 1)
+    cluster = ClusterImage()
+    topic = TopicImage(partition.topic, partition.topic_id)
+    cluster.topics.add(topic)
+    endpoint = Endpoint("PLAINTEXT", "host-2", 9092)
+    cluster.brokers[2] = BrokerImage(2, 200, bytes(16), (endpoint,), fenced=False)
+    broker = SimpleNamespace(loop=Turns(), image=cluster)
+    answer = PartitionProduceResponse(index=0)
+    of_topic = TopicProduceResponse(name=partition.topic, partition_responses=[answer])
+    result = partition.append(memoryview(batch(1)), 1000)
+    safe = SafeAnswer(
+        cast(Any, broker),
+        ProduceRequest(acks=-1, timeout_ms=10),
+        Call(ClientState("127.0.0.1:1"), 12),
+        ProduceResponse(responses=[of_topic]),
+        [(partition, result, answer)],
+    )
+    told: list[ProduceResponse] = []
+    safe.later.listen(told.append)
+    topic.partitions[0] = image(leader=2, epoch=7)
+    partition.follow(topic.partitions[0])
+    (response,) = told
+    assert answer.error_code == ErrorCode.NOT_LEADER_OR_FOLLOWER
+    leader = answer.current_leader
+    assert leader is not None
+    assert (leader.leader_id, leader.leader_epoch) == (2, 7)
+    (node,) = response.node_endpoints
+    assert (node.node_id, node.host, node.port) == (2, "host-2", 9092)

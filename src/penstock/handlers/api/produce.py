@@ -10,17 +10,19 @@ from typing import Any, NamedTuple
 from penstock.handlers import transactional_produce as transactional
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call, ClientState
-from penstock.handlers.current_leader import tell_leaders
 from penstock.handlers.named_once import named_once
-from penstock.handlers.produce_answer import SafeAnswer, Waiting, turn_into_failure
+from penstock.handlers.produce_answer import (
+    SafeAnswer,
+    Waiting,
+    name_leaders,
+    turn_into_failure,
+)
 from penstock.handlers.topology import check_writable
 from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
 from penstock.model.id import TopicPartition
 from penstock.network.later import Later, future_of
 from penstock.protocol.messages.produce import (
     BatchIndexAndErrorMessage,
-    LeaderIdAndEpoch,
-    NodeEndpoint,
     PartitionProduceData,
     PartitionProduceResponse,
     ProduceRequest,
@@ -42,7 +44,6 @@ from penstock.storage.log import AppendResult
 from penstock.storage.producer.verification import Guard
 
 TOPIC_IDS_FROM = 13
-LEADER_TOLD_FROM = 10
 ZSTD_FROM = 7
 ZSTD = 4
 
@@ -79,7 +80,7 @@ def handle(broker: Broker, request: ProduceRequest, call: Call) -> Answer:
     appends = append_all(broker, request, call, {})
     if appends.unchecked:
         return _park_unchecked(broker, request, call, appends)
-    return _answer(broker, request, appends)
+    return _answer(broker, request, call, appends)
 
 
 def append_all(
@@ -106,34 +107,19 @@ def append_all(
             for topic in request.topic_data
         ]
     )
-    if call.version >= LEADER_TOLD_FROM:
-        _tell_leaders(broker, response, call.client.listener)
+    name_leaders(broker, response, call)
     return Appends(response, waiting, unchecked)
 
 
-def _tell_leaders(broker: Broker, response: ProduceResponse, listener: str) -> None:
-    refused = [
-        (topic.name, topic.topic_id, answer.index, answer)
-        for topic in response.responses
-        for answer in topic.partition_responses
-        if answer.error_code
-    ]
-    if refused:
-        response.node_endpoints = [
-            NodeEndpoint(node_id=one.broker_id, host=one.host, port=one.port, rack=one.rack)
-            for one in tell_leaders(broker, listener, refused, LeaderIdAndEpoch)
-        ]
-
-
 def _answer(
-    broker: Broker, request: ProduceRequest, appends: Appends
+    broker: Broker, request: ProduceRequest, call: Call, appends: Appends
 ) -> ProduceResponse | Later[ProduceResponse] | None:
     if request.acks == 0:
         _hang_up_on_error(appends.response)
         return None
     if not appends.waiting:
         return appends.response
-    safe = SafeAnswer(broker.loop, request, appends.response, appends.waiting)
+    safe = SafeAnswer(broker, request, call, appends.response, appends.waiting)
     # A disk may have failed under a later partition of the request, and under these with it.
     return appends.response if safe.is_settled else safe.later
 
@@ -213,7 +199,7 @@ def _park_unchecked(
     broker: Broker, request: ProduceRequest, call: Call, appends: Appends
 ) -> Answer:
     # From now on, so that no flush is missed while the rest is being checked.
-    safe = SafeAnswer(broker.loop, request, appends.response, appends.waiting, held=True)
+    safe = SafeAnswer(broker, request, call, appends.response, appends.waiting, held=True)
     answered = future_of(safe.later)
     try:
         return broker.parked.park(
@@ -235,7 +221,7 @@ async def _produce_whole(broker: Broker, request: ProduceRequest, call: Call) ->
     if request.transactional_id is not None:
         refused = await transactional.join(broker, request, call.version)
     appends = append_all(broker, request, call, refused)
-    safe = SafeAnswer(broker.loop, request, appends.response, appends.waiting, held=True)
+    safe = SafeAnswer(broker, request, call, appends.response, appends.waiting, held=True)
     answered = future_of(safe.later)
     return await _produce_unchecked(broker, request, call, appends, safe, answered)
 
