@@ -1,6 +1,8 @@
-"""DescribeCluster: the brokers and their controller."""
+"""DescribeCluster: the brokers, or on listeners of controllers those, and who leads (KIP-919)."""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
 
 from penstock.handlers import authorized
 from penstock.handlers.broker import Broker
@@ -13,35 +15,68 @@ from penstock.protocol.messages.describe_cluster import (
     DescribeClusterResponse,
 )
 
+ENDPOINT_TYPE_FROM = 1
+
 BROKERS = 1
 CONTROLLERS = 2
 
+NAMES = {BROKERS: "BROKER", CONTROLLERS: "CONTROLLER"}
+NO_CONTROLLER = -1
+
 
 def handle(broker: Broker, request: DescribeClusterRequest, call: Call) -> Answer:
-    if request.endpoint_type != BROKERS:
-        known = request.endpoint_type == CONTROLLERS
-        return DescribeClusterResponse(
-            error_code=ErrorCode.MISMATCHED_ENDPOINT_TYPE
-            if known
-            else ErrorCode.UNSUPPORTED_ENDPOINT_TYPE,
-            error_message="The request was sent to an endpoint of type BROKER, but we wanted an "
-            "endpoint of type CONTROLLER"
-            if known
-            else f"Unsupported endpoint type {request.endpoint_type}",
-        )
+    here = CONTROLLERS if call.client.listener in broker.controller_listeners else BROKERS
+    if request.endpoint_type != here:
+        return _refuse(request.endpoint_type, here, call.version)
     response = DescribeClusterResponse(
+        endpoint_type=here,
         error_message=None,
         cluster_id=broker.cluster_id,
         controller_id=broker.node_id,
-        brokers=[
-            DescribeClusterBroker(
-                broker_id=node_id, host=host, port=port, rack=rack, is_fenced=fenced
-            )
-            for node_id, host, port, rack, fenced in endpoints(
-                broker, call.client.listener, request.include_fenced_brokers
-            )
-        ],
+        brokers=_brokers(broker, request, call) if here == BROKERS else _controllers(broker, call),
     )
+    if here == CONTROLLERS:
+        response.controller_id = _active(broker, response)
     if request.include_cluster_authorized_operations:
         response.cluster_authorized_operations = authorized.CLUSTER
     return response
+
+
+def _refuse(asked: int, here: int, version: int) -> DescribeClusterResponse:
+    code, message = ErrorCode.UNSUPPORTED_ENDPOINT_TYPE, f"Unsupported endpoint type {asked}"
+    if asked in NAMES:
+        code = ErrorCode.MISMATCHED_ENDPOINT_TYPE
+        message = (
+            f"The request was sent to an endpoint of type {NAMES[here]}, but we wanted an "
+            f"endpoint of type {NAMES[asked]}"
+        )
+    if version < ENDPOINT_TYPE_FROM:
+        code = ErrorCode.INVALID_REQUEST
+    return DescribeClusterResponse(error_code=code, error_message=message)
+
+
+def _brokers(
+    broker: Broker, request: DescribeClusterRequest, call: Call
+) -> Iterator[DescribeClusterBroker]:
+    listener, with_fenced = call.client.listener, request.include_fenced_brokers
+    for node_id, host, port, rack, fenced in endpoints(broker, listener, with_fenced):
+        yield DescribeClusterBroker(
+            broker_id=node_id, host=host, port=port, rack=rack, is_fenced=fenced
+        )
+
+
+def _controllers(broker: Broker, call: Call) -> Iterator[DescribeClusterBroker]:
+    """Those that are registered, where a client of this listener reaches them."""
+    for controller_id, controller in broker.image.controllers.items():
+        for point in controller.end_points:
+            if point.name == call.client.listener:
+                yield DescribeClusterBroker(
+                    broker_id=controller_id, host=point.host, port=point.port
+                )
+
+
+def _active(broker: Broker, response: DescribeClusterResponse) -> int:
+    """Only one that is among those told: a client looks for its address there."""
+    leader_id = broker.quorum.view.leader_id
+    is_told = any(one.broker_id == leader_id for one in response.brokers)
+    return leader_id if is_told and leader_id is not None else NO_CONTROLLER

@@ -116,6 +116,14 @@ def _tell_operations(asked: Asked, request: MetadataRequest, response: MetadataR
 
 
 def _describe_cluster(asked: Asked, request: DescribeClusterRequest) -> Answer:
+    """Of controllers only to whom administers them, as on Kafka's own."""
+    on_controller = asked.call.client.listener in asked.broker.controller_listeners
+    if on_controller and not asked.may_cluster(Operation.ALTER):
+        return DescribeClusterResponse(
+            error_code=ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+            error_message="Cluster authorization failed.",
+        )
+
     def tell(response: DescribeClusterResponse) -> DescribeClusterResponse:
         if request.include_cluster_authorized_operations and not response.error_code:
             response.cluster_authorized_operations = asked.cluster_operations()

@@ -1,0 +1,40 @@
+"""Kafka's tools at the controllers themselves, also at those that do not lead (KIP-919)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from tests.conformance.conftest import Cluster
+from tools.tool_host import shared_tool_host
+
+pytestmark = pytest.mark.java
+
+SETTING = "log.cleaner.backoff.ms"
+Tool = Callable[..., str]
+
+
+@pytest.fixture(params=[1, 2, 3])
+def tool(request: pytest.FixtureRequest, cluster: Cluster) -> Tool:
+    """At the controller of that node alone: what it printed."""
+    assert cluster.nodes is not None
+    port = cluster.nodes.nodes[request.param].ports.controllers
+
+    def run(name: str, *args: str) -> str:
+        done = shared_tool_host().run(name, [*args, "--bootstrap-controller", f"127.0.0.1:{port}"])
+        assert done.returncode == 0, f"{name}: {done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    return run
+
+
+def test_tools_ask_controllers(tool: Tool, cluster: Cluster) -> None:
+    listed = [line.split() for line in tool("kafka-cluster", "list-endpoints").splitlines()]
+    assert [(int(row[0]), row[-1]) for row in listed[1:]] == [
+        (each, "controller") for each in cluster.broker_ids
+    ]
+    defaults = ("--entity-type", "brokers", "--entity-default")
+    tool("kafka-configs", *defaults, "--alter", "--add-config", f"{SETTING}=14000")
+    assert f"{SETTING}=14000" in tool("kafka-configs", *defaults, "--describe")
+    tool("kafka-configs", *defaults, "--alter", "--delete-config", SETTING)
