@@ -8,7 +8,7 @@ broker was asked.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, cast
 
 from penstock.controller.config_resource import check_receiver
 from penstock.handlers.api import controller_request
@@ -17,7 +17,7 @@ from penstock.handlers.call import Answer, Call
 from penstock.handlers.logger_change import change_levels
 from penstock.handlers.security_change import check_security
 from penstock.metadata.config import ConfigResource, ResourceType
-from penstock.model.error import ApiError
+from penstock.model.error import ApiError, StorageError
 from penstock.protocol.messages import alter_configs as legacy
 from penstock.protocol.messages import incremental_alter_configs as incremental
 
@@ -46,10 +46,22 @@ async def _split(
         else legacy.AlterConfigsResponse()
     )
     if request.resources:
-        response = await broker.controller.ask(request, call)
+        response = await _ask(broker, request, call)
     decided: Iterator[Any] = iter(response.responses)
     merged: list[Any] = [settled.get(index) or next(decided) for index in range(len(asked))]
     response.responses = merged
+    return response
+
+
+async def _ask(broker: Broker, request: Request, call: Call) -> Response:
+    """What is refused as a whole is refused one by one: clients look for each that they named."""
+    try:
+        response: Response = await broker.controller.ask(request, call)
+    except (ApiError, StorageError) as error:
+        from penstock.handlers.refusal import refuse  # seldom needed
+
+        assert request.API_KEY is not None
+        return cast(Response, refuse(request.API_KEY, call.version, request, error))
     return response
 
 
