@@ -195,7 +195,9 @@ def test_a_group_is_seeded_and_checked_before_it_is_deployed(command: Command, t
     )
     refused = command.try_run(*check, "--reset", "none")
     assert refused.code == 1 and "the consumers fail" in refused.lines[-1]
-    command.run("groups", "seed", topic, topic, "--yes")
+    shown = command.run("groups", "seed", topic, topic, "--yes").lines
+    assert shown[-2] == "in all: 2 partitions without an offset: 3 records left out, 0 to read"
+    assert shown[1].endswith("had no offset  -")
     assert (
         command.run(*check)
         .lines[-1]
@@ -252,6 +254,16 @@ def test_a_sentence_about_a_group_says_what_is_not_known() -> None:
         ((), "it has no offsets"),
         ((PartitionLag(("t", 0), None, 0, 7),), "is not known of 1 partition"),
         ((PartitionLag(("t", 0), 7, 0, 7),), "nothing is left to read"),
+        # No offset, and no record that it could be late with.
+        ((PartitionLag(("t", 0), None, 7, 7),), "nothing is left to read"),
+        (
+            (
+                PartitionLag(("t", 0), 5, 0, 7, unread_ms=0),
+                PartitionLag(("t", 1), None, 0, 7),
+                PartitionLag(("t", 2), None, 0, None),
+            ),
+            "the oldest of them 9s old (partition t-0); how far is not known of 2 partitions",
+        ),
         (
             (PartitionLag(("t", 0), 5, 0, 7, unread_ms=0),),
             "the oldest of them 9s old (partition t-0)",

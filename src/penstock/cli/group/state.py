@@ -74,6 +74,11 @@ class PartitionLag(NamedTuple):
         return self.end - self.committed if self.waiting is None else self.waiting
 
     @property
+    def is_known(self) -> bool:
+        """Where a log has no records there is nothing to read, wherever it would begin."""
+        return self.lag is not None or (self.start is not None and self.start == self.end)
+
+    @property
     def done(self) -> int | None:
         """Moves on by one with each record that is done with."""
         if self.waiting is None or self.end is None:

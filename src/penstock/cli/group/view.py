@@ -185,4 +185,10 @@ def plan_summary(steps: Plan) -> str:
     again = sum(each.read_again for each in steps)
     parts = [plural(skipped, "record") + " skipped"] if skipped else []
     parts += [plural(again, "record") + " read again"] if again else []
+    if begun := [each for each in steps if each.is_beginning]:
+        parts.append(
+            f"{plural(len(begun), 'partition')} without an offset: "
+            f"{plural(sum(each.before for each in begun), 'record')} left out, "
+            f"{sum(each.ahead for each in begun):,} to read"
+        )
     return ", ".join(parts) or "no record is skipped or read again"
