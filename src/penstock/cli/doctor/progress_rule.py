@@ -10,7 +10,7 @@ from penstock.cli.doctor.finding import ADD_PARTITIONS, RESTART_ALL, TO_END, Adv
 from penstock.cli.doctor.trend import PartitionTrend
 from penstock.cli.group.state import Member
 from penstock.cli.group.words import duration, place_name
-from penstock.cli.output import plural
+from penstock.cli.output import plural, quoted
 
 SKEW_SHARE: Final = 0.8
 SKEW_FACTOR: Final = 10
@@ -69,7 +69,7 @@ def _whose(owner: Member) -> str:
 def _unstick(case: Case, stuck: PartitionTrend) -> tuple[Advice, ...]:
     topic, partition = stuck.place
     show = f"penstock consume {topic} -p {partition} --from"
-    skip = f"penstock groups reset {case.group} -t {topic}:{partition} --to"
+    skip = f"penstock groups reset {quoted(case.group)} -t {topic}:{partition} --to"
     odd = case.odd.get(stuck.place)
     if odd is None:
         return (
@@ -102,7 +102,7 @@ def catching_up(case: Case) -> Reason | None:
     known = [each for each in left if each is not None]
     if not known or len(known) < len(left):
         return None
-    watch = Advice(f"penstock groups watch {case.group}", "see that it goes on")
+    watch = Advice(f"penstock groups watch {quoted(case.group)}", "see that it goes on")
     more = more_members(case) if case.row.over_s else ()
     return Reason(
         Cause.catching_up,
@@ -142,6 +142,9 @@ def skew(case: Case) -> Reason | None:
             f"{place_name(worst.place)}: {plural(worst.lag, 'record')}; others: {usual:,.0f}",
             rates_text(case),
         ),
-        (first, Advice(f"penstock groups members {case.group}", "shows who has it, and where")),
+        (
+            first,
+            Advice(f"penstock groups members {quoted(case.group)}", "shows who has it, and where"),
+        ),
         (ADD_PARTITIONS, Advice("start more members", "a partition has one reader"), RESTART_ALL),
     )
