@@ -113,6 +113,22 @@ def catching_up(case: Case) -> Reason | None:
     )
 
 
+def _why_skewed(case: Case, worst: PartitionTrend) -> str:
+    if worst.produced_s is None:
+        return "whether more is written to it than to them could not be seen"
+    produced = case.trend.produced_s
+    share = worst.produced_s / produced if produced else 0.0
+    if share > SKEW_FACTOR / 2 / len(case.trend.partitions) or share > SKEW_SHARE:
+        return (
+            f"{share:.0%} of what is written goes to this partition: most likely one key, or few, "
+            "with most of the records"
+        )
+    return (
+        "it gets no more than the others: most likely the member that has it is slow, or its "
+        "records take longer"
+    )
+
+
 def skew(case: Case) -> Reason | None:
     if len(case.trend.partitions) < 2:
         return None
@@ -120,16 +136,6 @@ def skew(case: Case) -> Reason | None:
     usual = median(each.lag for each in others)
     if worst.lag < SKEW_SHARE * case.trend.lag or worst.lag < SKEW_FACTOR * max(usual, 1):
         return None
-    produced = case.trend.produced_s
-    share = (worst.produced_s or 0.0) / produced if produced else 0.0
-    is_hot = share > SKEW_FACTOR / 2 / len(case.trend.partitions) or share > SKEW_SHARE
-    why = (
-        f"{share:.0%} of what is written goes to this partition: most likely one key, or few, "
-        "with most of the records"
-        if is_hot
-        else "it gets no more than the others: most likely the member that has it is slow, or its "
-        "records take longer"
-    )
     topic, partition = worst.place
     first = Advice(
         f"penstock consume {topic} -p {partition} --from {worst.now.committed} -n 100 -k",
@@ -137,7 +143,7 @@ def skew(case: Case) -> Reason | None:
     )
     return Reason(
         Cause.skew,
-        f"one partition is far behind the others; {why}",
+        f"one partition is far behind the others; {_why_skewed(case, worst)}",
         (
             f"{place_name(worst.place)}: {plural(worst.lag, 'record')}; others: {usual:,.0f}",
             rates_text(case),
