@@ -11,7 +11,9 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from penstock.cli.failure import Failure
+from penstock.cli.group.order import ranked
 from penstock.cli.group.state import Group, GroupLag, PartitionLag
+from penstock.cli.group.view import lag_document, rank_document, rank_row
 from penstock.cli.group.words import summary
 from penstock.cli.wire_call import BrokerConnection
 from penstock.protocol.codec import encode
@@ -270,6 +272,22 @@ def test_a_sentence_about_a_group_says_what_is_not_known() -> None:
         ),
     ):
         assert summary(GroupLag(group, partitions, now_ms=9000)).endswith(said)
+
+
+def test_what_no_leader_tells_is_not_nothing() -> None:
+    group = Group("g", "classic", "Stable", 1)
+    known, silent = PartitionLag(("t", 0), 5, 0, 7, 0), PartitionLag(("t", 1), 5, None, None)
+    for partitions, cell, lag, unanswered in (
+        ((known,), 2, 2, 0),
+        ((known, silent), "2+", 2, 1),
+        ((silent,), None, None, 1),
+    ):
+        (row,) = ranked([GroupLag(group, partitions, 9000)], {})
+        assert rank_row(row)[5] == cell
+        said = rank_document(row)
+        assert (said["lag"], said["unanswered_partitions"]) == (lag, unanswered)
+        said = lag_document(row.lag)
+        assert (said["lag"], said["unanswered_partitions"]) == (lag, unanswered)
 
 
 def test_what_makes_no_sense_is_refused_in_one_line(

@@ -17,7 +17,7 @@ from penstock.cli.group.view import RANK_COLUMNS, lag_document, rank_document, r
 from penstock.cli.group.words import duration, summary
 from penstock.cli.interrupt import check_interrupt
 from penstock.cli.operator.link import Link
-from penstock.cli.output import Cell, note, print_line, print_table
+from penstock.cli.output import Cell, note, plural, print_line, print_table
 
 T = TypeVar("T")
 _CLEAR: Final = "\x1b[H\x1b[2J"
@@ -92,14 +92,24 @@ def watch_all(
     for found, gaps in _looks(look, interval_s, count):
         if as_json:
             _print_json_line([rank_document(each) for each in found[:rows]])
-            tell_gaps(gaps)
+            _tell_missing(found, gaps)
             continue
         _clear()
         print_table(RANK_COLUMNS, [rank_row(each) for each in found[:rows]])
         sys.stdout.flush()
         if len(found) > rows:
             note(f"{len(found) - rows} more that are less behind; --rows shows more")
-        tell_gaps(gaps)
+        _tell_missing(found, gaps)
+
+
+def _tell_missing(found: Sequence[RankedLag], gaps: Sequence[str]) -> None:
+    tell_gaps(gaps)
+    count = len({each.place for row in found for each in row.lag.partitions if each.is_unanswered})
+    if count:
+        complain(
+            f"the leaders of {plural(count, 'partition')} do not answer: what is behind there is "
+            "not counted"
+        )
 
 
 def tell_gaps(gaps: Sequence[str]) -> None:
