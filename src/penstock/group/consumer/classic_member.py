@@ -92,6 +92,7 @@ class ClassicMembers:
             return Decision((), join_refused(ErrorCode.MEMBER_ID_REQUIRED, member_id))
         subscription = decode_subscription(protocols[0][1])
         draft = self._coordinator.draft(group, now_ms)
+        draft.may_describe = caller.may_describe
         before = _find_or_make(draft, request, member_id)
         after = _updated(before, request, subscription, caller)
         return self._settle(draft, before, after, subscription)
