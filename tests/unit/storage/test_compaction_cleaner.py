@@ -75,6 +75,17 @@ def test_a_cut_log_counts_as_dirty_from_its_start(tmp_path: Path) -> None:
     assert bench.cleaner.offsets.first_dirty(bench.log) == 0
 
 
+def test_a_log_that_was_cut_before_anybody_looked_is_dirty_from_its_start(tmp_path: Path) -> None:
+    bench = dirty(CleanBench(str(tmp_path)))
+    bench.clean()
+    bench.reopen()
+    truncate_to(bench.log, 2)
+    dirty(bench)
+    later = Cleaner(bench.disk, str(tmp_path), lambda: [bench.log], bench.clock)
+    later.load([TP])
+    assert later.offsets.first_dirty(bench.log) == 0
+
+
 def test_a_log_of_the_same_name_is_another_log(tmp_path: Path) -> None:
     bench = dirty(CleanBench(str(tmp_path)))
     bench.clean()
