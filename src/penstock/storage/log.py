@@ -404,9 +404,8 @@ class Log:
         return ticket
 
     def flush_extend(self, ticket: FlushTicket) -> None:
-        """Bring a ticket that nobody has begun to carry out up to the present end."""
-        ticket.end_offset = self.end_offset
-        ticket.generation = self.generation
+        """Bring a ticket that nobody has begun to carry out up to the present end. On an OSError it
+        is good for what it was good for before."""
         self.dirty_since_ms = -1
         self._changed = True
         for segment in self._unsynced:
@@ -424,6 +423,8 @@ class Log:
                 if self.disk.exists(metadata):
                     ticket.add_file(self.cache.file(metadata))
             self._segment_synced = self._directory_synced = True
+        ticket.end_offset = self.end_offset
+        ticket.generation = self.generation
 
     def drop_unsynced(self, segments: list[Segment]) -> None:
         """These are gone: nobody waits for them any more."""
