@@ -86,6 +86,31 @@ def test_after_a_decision_that_no_replica_has(cluster: KitCluster, version: int)
 
 
 @VERSIONS
+def test_a_decision_that_no_replica_has_while_the_coordinator_is_elected_again(
+    cluster: KitCluster, version: int
+) -> None:
+    """Nothing of it leaves the coordinator: should it lose its office now, nobody knows of it."""
+
+    async def story(cluster: KitCluster) -> None:
+        producer = await open_transaction(cluster, version)
+        cluster.stopped_replicas.add(TRANSACTION_STATE)
+        first = await producer.coordinator()
+        version_ = 5 if producer.is_new else 4
+        asked = asyncio.create_task(first.ask(producer.end_request(False), version_))
+        await asyncio.sleep(1)
+        cluster.move(TRANSACTION_STATE, first.id)
+        await asyncio.sleep(1)
+        data = leader_of(cluster, DATA).partition(DATA)
+        assert markers(data) == []
+        cluster.stopped_replicas.clear()
+        assert (await asked).error_code == 0
+        await check_ended(cluster, producer, commit=False)
+        assert len(markers(data)) == 1
+
+    cluster.run(story)
+
+
+@VERSIONS
 @pytest.mark.parametrize("commit", [True, False], ids=["commit", "abort"])
 def test_between_the_decision_and_the_markers(
     cluster: KitCluster, version: int, commit: bool
