@@ -317,8 +317,10 @@ class Log:
         created_ms = self.clock.now_ms() if now_ms is None else now_ms
         segment = self.new_segment(base_offset, created_ms)
         try:
-            segment.create_files()
+            # In this order: were the new file there already when this fails, the old segment would
+            # go on over the offset that the new one claims.
             old.seal()
+            segment.create_files()
         except OSError as error:
             self.fail_write(error)
         self._unsynced.append(old)

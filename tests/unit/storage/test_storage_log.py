@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from penstock.records.control import build_end_marker
 from penstock.records.header import check_batch, iter_batches, parse_header
 from penstock.records.record import Record, iter_records
 from penstock.storage.append_check import Origin
+from penstock.storage.disk import RealDisk
 from penstock.storage.log import Log
 from penstock.storage.lookup import (
     aborted_txns,
@@ -354,3 +356,59 @@ def test_an_emptied_batch_at_the_end_of_the_log_lets_readers_get_there(bench: Be
     log.append_replica(emptied(2), NOW)
     assert offsets(log, 1) == [1, 2]
     assert offsets(log, 1, bound=2) == [1]
+
+
+class NoRoom(RealDisk):
+    """For new files of a kind."""
+
+    kind = ""
+
+    def open(self, path: str, flags: int, mode: int = 0o644, /) -> int:
+        if self.kind and path.endswith(self.kind) and flags & os.O_CREAT:
+            raise OSError(errno.ENOSPC, "full", path)
+        return os.open(path, flags, mode)
+
+
+def test_a_roll_that_failed_leaves_no_segment_behind(tmp_path: Path) -> None:
+    disk = NoRoom()
+    bench = Bench(str(tmp_path), disk=disk)
+    log = tiny(bench)
+    put(log)
+    disk.kind = ".index"
+    with pytest.raises(ApiError):
+        put(log, size=400)
+    disk.kind = ""
+    assert put(log) == 1, "a small one has its place in the old segment"
+    assert put(log, size=400) == 2
+    assert offsets(log, 0) + offsets(log, 2) == [0, 1, 2]
+    log.close()
+    again = bench.open()
+    assert again.bases == [0, 2]
+    assert [offsets(again, at)[0] for at in (0, 1, 2)] == [0, 1, 2]
+    bench.close()
+
+
+def test_a_replica_that_cannot_note_an_abort_is_where_it_was(tmp_path: Path) -> None:
+    leader = Bench(str(tmp_path / "leader")).open()
+    fields = {"producer_id": 1, "producer_epoch": 0, "is_transactional": True}
+    put(leader, 2, base_sequence=0, **fields)
+    marker = build_end_marker(
+        producer_id=1, producer_epoch=0, commit=False, coordinator_epoch=3, timestamp=NOW
+    )
+    leader.append(marker, 0, NOW, Origin.COORDINATOR)
+    put(leader)
+    data = leader.read(0, 10_000, 4).slices[0].read()
+    disk = NoRoom()
+    bench = Bench(str(tmp_path / "follower"), disk=disk)
+    follower = bench.open()
+    disk.kind = ".txnindex"
+    with pytest.raises(ApiError):
+        follower.append_replica(data, NOW)
+    assert follower.active.next_offset() == follower.end_offset
+    disk.kind = ""
+    left = leader.read(follower.end_offset, 10_000, 4).slices[0].read()
+    follower.append_replica(left, NOW)
+    assert Path(follower.active.path).read_bytes() == data
+    assert aborted_txns(follower, 0, 4) == aborted_txns(leader, 0, 4)
+    assert follower.end_offset == 4
+    bench.close()
