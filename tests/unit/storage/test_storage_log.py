@@ -24,6 +24,7 @@ from penstock.storage.lookup import (
 )
 from penstock.storage.retention import apply_retention
 from penstock.storage.trim import delete_records_before, truncate_fully, truncate_to
+from penstock.testing.disk import FaultyDisk
 from tests.unit.storage.storage_kit import Bench, Settings, batch
 
 NOW = 1_000_000
@@ -386,6 +387,30 @@ def test_a_roll_that_failed_leaves_no_segment_behind(tmp_path: Path) -> None:
     assert again.bases == [0, 2]
     assert [offsets(again, at)[0] for at in (0, 1, 2)] == [0, 1, 2]
     bench.close()
+
+
+def test_a_disk_that_is_full_within_the_note_of_an_abort_leaves_the_others_readable() -> None:
+    disk = FaultyDisk(1)
+    disk.mkdir("/data")
+    log = Bench("/data", disk=disk).open()
+    fields = {"producer_id": 1, "producer_epoch": 0, "is_transactional": True}
+
+    def abort() -> None:
+        marker = build_end_marker(
+            producer_id=1, producer_epoch=0, commit=False, coordinator_epoch=3, timestamp=NOW
+        )
+        log.append(marker, 0, NOW, Origin.COORDINATOR)
+
+    put(log, 2, base_sequence=0, **fields)
+    abort()
+    put(log, 2, base_sequence=2, **fields)
+    disk.free_bytes = 20
+    with pytest.raises(ApiError):
+        abort()
+    disk.free_bytes = None
+    assert [txn[:3] for txn in aborted_txns(log, 0, 10)] == [(1, 0, 2)]
+    abort()
+    assert [txn[:3] for txn in aborted_txns(log, 0, 10)] == [(1, 0, 2), (1, 3, 5)]
 
 
 def test_a_replica_that_cannot_note_an_abort_is_where_it_was(tmp_path: Path) -> None:
