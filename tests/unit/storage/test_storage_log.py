@@ -370,12 +370,13 @@ class NoRoom(RealDisk):
         return os.open(path, flags, mode)
 
 
-def test_a_roll_that_failed_leaves_no_segment_behind(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [".index", ".log"])
+def test_a_roll_that_failed_leaves_no_segment_behind(tmp_path: Path, kind: str) -> None:
     disk = NoRoom()
     bench = Bench(str(tmp_path), disk=disk)
     log = tiny(bench)
     put(log)
-    disk.kind = ".index"
+    disk.kind = kind
     with pytest.raises(ApiError):
         put(log, size=400)
     disk.kind = ""
