@@ -67,6 +67,17 @@ def test_a_checkpoint_outside_of_the_log_counts_as_none(tmp_path: Path) -> None:
     assert bench.cleaner.offsets.first_dirty(bench.log) == 2
 
 
+def test_a_checkpoint_behind_the_end_counts_as_none_also_when_the_log_has_grown(
+    tmp_path: Path,
+) -> None:
+    """It is of another log, or of another state of this one."""
+    bench = dirty(CleanBench(str(tmp_path)))
+    bench.cleaner.offsets.move(TP, bench.log.end_offset + 2)
+    assert bench.cleaner.offsets.first_dirty(bench.log) == 0
+    dirty(bench)
+    assert bench.cleaner.offsets.first_dirty(bench.log) == 0
+
+
 def test_a_cut_log_counts_as_dirty_from_its_start(tmp_path: Path) -> None:
     bench = dirty(CleanBench(str(tmp_path)))
     bench.clean()

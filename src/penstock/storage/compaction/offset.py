@@ -42,6 +42,7 @@ class CleanerOffsets:
         self._seen[log.partition] = (log, log.generation)
         offset = self._offsets.get(log.partition, log.log_start_offset)
         if offset < log.log_start_offset or offset > log.end_offset:
+            self._offsets.pop(log.partition, None)
             return log.log_start_offset
         return offset
 
