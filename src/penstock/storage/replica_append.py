@@ -15,6 +15,7 @@ from penstock.records.header import (
     check_batch,
     check_holdable,
 )
+from penstock.storage.abort_note import noted_abort
 from penstock.storage.recovery.replay import read_marker
 
 if TYPE_CHECKING:
@@ -53,9 +54,11 @@ def _append_stretch(
     size = len(records)
     try:
         segment = log.segment_for(size, first.base_offset, last.last_offset, newest, now_ms)
-        if marker is not None and not marker.commit:
-            log.note_abort(segment, first, first.base_offset)
-        segment.append_many(records, headers)
+        if marker is None or marker.commit:
+            segment.append_many(records, headers)
+        else:
+            with noted_abort(segment, log.producers, first.producer_id, first.base_offset):
+                segment.append_many(records, headers)
     except OSError as error:
         log.fail_write(error)
     for header, marker in zip(headers, markers, strict=True):

@@ -414,6 +414,31 @@ def test_a_disk_that_is_full_within_the_note_of_an_abort_leaves_the_others_reada
     assert [txn[:3] for txn in aborted_txns(log, 0, 10)] == [(1, 0, 2), (1, 3, 5)]
 
 
+def test_an_abort_whose_marker_had_no_room_is_told_once() -> None:
+    """librdkafka takes each that it is told of off the list with one marker, and what is left for
+    an abort of what its producer commits later."""
+    disk = FaultyDisk(1)
+    disk.mkdir("/data")
+    log = Bench("/data", disk=disk).open()
+    fields = {"producer_id": 1, "producer_epoch": 0, "is_transactional": True}
+
+    def abort() -> None:
+        marker = build_end_marker(
+            producer_id=1, producer_epoch=0, commit=False, coordinator_epoch=3, timestamp=NOW
+        )
+        log.append(marker, 0, NOW, Origin.COORDINATOR)
+
+    put(log, 2, base_sequence=0, **fields)
+    disk.free_bytes = 40
+    with pytest.raises(ApiError):
+        abort()
+    disk.free_bytes = None
+    assert aborted_txns(log, 0, 10) == []
+    put(log)
+    abort()
+    assert [txn[:3] for txn in aborted_txns(log, 0, 10)] == [(1, 0, 3)]
+
+
 def test_a_replica_that_cannot_note_an_abort_is_where_it_was(tmp_path: Path) -> None:
     leader = Bench(str(tmp_path / "leader")).open()
     fields = {"producer_id": 1, "producer_epoch": 0, "is_transactional": True}
