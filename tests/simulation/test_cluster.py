@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -108,6 +109,14 @@ def test_a_node_whose_ports_refuse_leads_no_more_and_comes_back() -> None:
         assert cluster.run(client.leader(WHERE)).leader_id != leader
         cluster.heal()
         cluster.run(client.wait_in_sync([WHERE]), 60)
+
+
+def test_a_controller_that_cannot_go_on_gives_way() -> None:
+    with started(6) as (cluster, client):
+        hosts: list[Any] = list(cluster.hosts.values())
+        (active,) = filter(None, (host.node._metadata.active() for host in hosts))
+        active.fail(RuntimeError("a mistake of its own"))
+        cluster.run(client.create("later", 1), 60)
 
 
 def test_the_same_seed_is_the_same_run() -> None:
