@@ -19,6 +19,7 @@ from penstock.testing.simulation.member import add_members, build_member
 from tests.simulation.cluster_chaos import Plan, Run
 from tests.simulation.cluster_checker import Violation
 from tests.simulation.cluster_kit import ClusterClient
+from tests.simulation.cluster_moves import RunWithMoves
 from tests.simulation.cluster_planted import PLANTED, planted
 
 SEEDS_DEFAULT = "1-12"
@@ -72,6 +73,12 @@ def test_a_dead_leader_is_followed_by_another() -> None:
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
 def test_chaos(seed: int) -> None:
     Run(Plan.of(seed)).run()
+
+
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
+def test_chaos_while_replicas_move(cluster_seed: int) -> None:
+    plan = Plan.of(cluster_seed)
+    RunWithMoves(replace(plan, nodes=max(plan.nodes, 4))).run()
 
 
 # 249: a batch behind one that was refused before this node knew that it leads was out of order.
