@@ -14,7 +14,9 @@ import pytest
 
 from penstock.model.id import TopicPartition
 from penstock.protocol.messages.metadata import MetadataRequest
+from penstock.storage.disk import read_whole
 from penstock.testing.simulation.cluster import SimulatedCluster
+from penstock.testing.simulation.host import DATA_DIR
 from penstock.testing.simulation.member import add_members, build_member
 from tests.simulation.cluster_chaos import Plan, Run
 from tests.simulation.cluster_checker import Violation
@@ -116,6 +118,17 @@ def test_a_node_whose_ports_refuse_leads_no_more_and_comes_back() -> None:
         assert cluster.run(client.leader(WHERE)).leader_id != leader
         cluster.heal()
         cluster.run(client.wait_in_sync([WHERE]), 60)
+
+
+def test_who_only_follows_writes_watermarks_down_as_often_as_a_leader() -> None:
+    with started(7) as (cluster, client):
+        cluster.run_for(70)
+        cluster.run(client.send(WHERE, b"one more"))
+        cluster.run_for(10)
+        for host in cluster.hosts.values():
+            disk = host.faulty_disk
+            noted = read_whole(disk, f"{DATA_DIR}/replication-offset-checkpoint", 1000)
+            assert b"t 0 1\n" in noted, host.name
 
 
 def test_a_controller_that_cannot_go_on_gives_way() -> None:
