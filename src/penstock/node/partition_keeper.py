@@ -167,6 +167,8 @@ class PartitionKeeper:
         if partition.is_open:
             partition.log.update_config(config)
             partition.on_config(config.min_insync_replicas)
+        else:
+            partition.min_isr = config.min_insync_replicas
 
     def _throttle(self, partition: Partition, config: TopicConfig) -> None:
         partition.throttle = self._throttles.of(

@@ -29,8 +29,9 @@ pytestmark = pytest.mark.java
 SETTINGS = {
     "offsets.topic.num.partitions": "1",
     "offsets.topic.replication.factor": "2",
-    "broker.session.timeout.ms": "2000",
-    "broker.heartbeat.interval.ms": "400",
+    # Not less: on a busy machine brokers that live would be fenced now and then.
+    "broker.session.timeout.ms": "6000",
+    "broker.heartbeat.interval.ms": "500",
 }
 WAIT_S = 60.0
 
@@ -45,6 +46,15 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[KafkaCluster]:
         yield started
 
 
+@pytest.fixture(autouse=True)
+def whole(cluster: KafkaCluster) -> Iterator[None]:
+    """A test that fails in the middle does not take the next ones with it."""
+    yield
+    for number, node in cluster.nodes.items():
+        if not node.running:
+            cluster.start(number)
+
+
 @pytest.fixture
 def three(cluster: KafkaCluster, command_server: CommandServer) -> Command:
     return Command(cluster.bootstrap_servers, command_server)
@@ -54,7 +64,8 @@ def three(cluster: KafkaCluster, command_server: CommandServer) -> Command:
 def full_topic(three: Command, topic: str) -> Iterator[str]:
     """Two replicas on brokers 1 and 2 of something that takes a while to copy slowly."""
     three.run("topics", "create", topic, "-p", "1", "-r", "2")
-    three.try_run("partitions", "move", f"{topic}:0", "--to", "1,2", "--yes", "--wait")
+    moved = three.try_run("partitions", "move", f"{topic}:0", "--to", "1,2", "--yes", "--wait")
+    assert moved.code == 0, moved
     line = b"x" * 1000 + b"\n"
     three.try_run("produce", topic, "-z", "none", stdin=line * 3000)
     yield topic
@@ -144,19 +155,21 @@ def test_a_broker_that_died_is_seen_everywhere(
 
 def test_a_balance_run_and_undone(three: Command, topic: str) -> None:
     three.run("topics", "create", topic, "-p", "3", "-r", "1")
-    three.try_run("partitions", "move", topic, "--to", "1", "--yes", "--wait")
+    moved = three.try_run("partitions", "move", topic, "--to", "1", "--yes", "--wait")
+    assert moved.code == 0, moved
     producer = Producer({"bootstrap.servers": three.servers})
     for number in range(3000):
         producer.produce(topic, b"x" * 1000, partition=number % 3)
     assert producer.flush(60) == 0
     planned = three.run("balance", "plan", "--json").json
     assert sorted(each["topic"] for each in planned["moves"]).count(topic) == 2
-    done = three.try_run("balance", "run", "--throttle", "500M", "--yes", "--json").json
-    assert done["outcome"] == "done"
+    done = three.try_run("balance", "run", "--throttle", "500M", "--yes", "--json")
+    assert (done.code, done.json["outcome"]) == (0, "done"), done
     assert sorted(replicas(three, topic)) == [[1], [2], [3]]
     then = three.run("balance", "plan", "--json").json
     assert (then["moves"], then["elections"]) == ([], [])
-    three.try_run("balance", "undo", "--throttle", "none", "--yes")
+    undone = three.try_run("balance", "undo", "--throttle", "none", "--yes")
+    assert undone.code == 0, undone
     assert replicas(three, topic) == [[1], [1], [1]]
     assert throttles(three) == set()
     # With its three replicas no broker could be drained.
@@ -256,7 +269,8 @@ def test_a_broker_is_drained_in_two_calls_and_removed(
     removed = three.try_run(
         "brokers", "remove", "1", "--yes", "--stop", f"kill {cluster.nodes[1].pid}"
     )
-    assert (removed.code, removed.lines[-1]) == (0, "removed broker 1"), removed
+    assert removed.code == 0, removed
+    assert removed.lines[-1] == "removed broker 1"
     assert "also a voter of the controllers' quorum" in removed.err
     assert sorted(brokers(three)) == [2, 3]
     cluster.stop(1)
@@ -285,7 +299,8 @@ def test_a_dead_broker_is_replaced_and_removed(
     cluster.kill(2)
     wait_until(lambda: brokers(three)[2]["state"] == "fenced")
     removed = three.try_run("brokers", "remove", "2", "--yes")
-    assert (removed.code, removed.lines[-1]) == (0, "removed broker 2"), removed
+    assert removed.code == 0, removed
+    assert removed.lines[-1] == "removed broker 2"
     assert sorted(brokers(three)) == [1, 3]
     assert [sorted(each) for each in replicas(three, full_topic)] == [[1, 3]]
     assert in_sync(three)
