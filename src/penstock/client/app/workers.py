@@ -138,13 +138,19 @@ class Workers:
                     outcome = await handling.handle(work, slot)
                     slot.is_handling = True
                     now = perf_counter()
-            except (Exception, SystemExit, asyncio.CancelledError) as error:
+            except (KeyboardInterrupt, GeneratorExit):
+                raise
+            # What a panic in an extension module raises is no Exception.
+            except BaseException as error:
                 work = slot.work
                 if work is None:
                     self._foreman.fail(f"a mistake of ours: {error!r}")
                     raise
                 outcome = await self._failed(slot, work, error)
                 now = perf_counter()
+            if slot.why is not None:
+                # Its handler would not be cancelled; the next one is not to hear of it.
+                slot.cancelled()
             slot.work = None
             if outcome is not None and work is not None:
                 self._put_off(work, outcome)

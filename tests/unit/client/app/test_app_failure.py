@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -74,6 +75,63 @@ def test_what_a_handler_waits_for_is_cancelled_by_others(target: Target, name: s
         test.send(name, 1, key="same")
         test.advance("10s")
     assert tried == [(0, 1), (0, 2), (1, 1)]
+
+
+CURRENCIES = {"EUR": 2, "JPY": 0}
+
+
+@dataclass
+class Price:
+    currency: str
+
+    def __post_init__(self) -> None:
+        self.digits = CURRENCIES[self.currency]
+
+
+def test_a_value_that_its_class_refuses_is_poison_like_others(target: Target, name: str) -> None:
+    """With an error of any kind: it ends neither the worker nor the application."""
+    app = App(name)
+    seen: list[int] = []
+
+    @app.consumer(name, concurrency=1)
+    async def handle(value: Price) -> None:
+        seen.append(value.digits)
+
+    with app.test(target) as test:
+        for currency in ("EUR", "XXX", "JPY"):
+            test.send(name, {"currency": currency}, key="same")
+        test.finish()
+        (letter,) = test.read(f"{name}.dead-letters")
+    assert seen == [2, 0]
+    said = said_by(letter)
+    assert (said["penstock.dlq.error"], said["penstock.dlq.class"]) == ("KeyError", "poison")
+
+
+class Panic(BaseException):
+    """As extension modules raise it: no Exception."""
+
+
+@pytest.mark.parametrize("kind", ["async", "plain"])
+def test_a_panic_is_a_failure_of_its_record(target: Target, name: str, kind: str) -> None:
+    app = App(name)
+    tried: list[tuple[int, int]] = []
+
+    def handle(value: int, message: Message) -> None:
+        tried.append((value, message.attempt))
+        if value == 0:
+            raise Panic("index out of bounds")
+
+    async def handle_async(value: int, message: Message) -> None:
+        handle(value, message)
+
+    app.consumer(name, concurrency=1)(handle if kind == "plain" else handle_async)
+    with app.test(target) as test:
+        test.send(name, 0, key="same")
+        test.send(name, 1, key="same")
+        test.finish()
+        (letter,) = test.read(f"{name}.dead-letters")
+    assert tried == [(0, 1), (0, 2), (0, 3), (1, 1)]
+    assert said_by(letter)["penstock.dlq.error"] == "Panic"
 
 
 def test_a_delay_holds_its_own_topic_alone(target: Target, name: str) -> None:

@@ -265,6 +265,32 @@ def test_a_handler_that_hangs_is_given_up(target: Target, name: str, kind: str) 
     assert 1 in seen
 
 
+@pytest.mark.parametrize("ends", ["returns", "raises"])
+def test_a_handler_that_will_not_be_cancelled_spares_the_next(
+    target: Target, name: str, ends: str
+) -> None:
+    """The worker of one that swallowed its cancellation gives up the next that hangs all the
+    same."""
+    app = App(name)
+
+    @app.consumer(name, timeout="50ms", commit_interval="50ms", concurrency=1)
+    async def handle(value: int) -> None:
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            if value != 0:
+                raise
+            if ends == "raises":
+                raise ValueError("interrupted") from None
+
+    with app.test(target) as test:
+        target.produce(name, ["0", "1"], partition=0)
+        test.finish()
+        letters = test.read(f"{name}.dead-letters")
+    errors = [dict(each.headers)["penstock.dlq.error"] for each in letters]
+    assert errors == [b"ValueError", b"TimeoutError"][ends == "returns" :]
+
+
 def test_marks_of_transactions_leave_no_lag(target: Target, name: str) -> None:
     """What ends a transaction is no record, and has an offset all the same."""
     app = App(name)
