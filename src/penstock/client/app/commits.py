@@ -30,6 +30,11 @@ class Commits:
         self.poller = poller
         self.counts = counts
 
+    @property
+    def is_pending(self) -> bool:
+        """Whether what handlers have sent is to be written yet."""
+        return False
+
     def soon(self) -> None:
         """What changed since the last time; nobody waits for it."""
         commits = self.assignment.dirty_commits()
@@ -72,6 +77,10 @@ class TransactionalCommits(Commits):
         self._on_failure = on_failure
         self._turn = asyncio.Lock()
         self._task: asyncio.Task[bool] | None = None
+
+    @property
+    def is_pending(self) -> bool:
+        return self._turn.locked() or any(each.outputs for each in self.assignment.parts.values())
 
     def soon(self) -> None:
         if self._task is None or self._task.done():

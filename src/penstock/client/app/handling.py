@@ -210,13 +210,20 @@ class Handling:
             self.counts.dead_letters += 1
             asked = reply_to(letter.headers)
             if asked is not None:
-                key = work.message.key()
-                await self._send(work, Sent(asked.topic, key, None, asked.headers(error)))
+                await self._refuse(work, asked, error)
         else:
             self.counts.retried += 1
 
+    async def _refuse(self, work: Work, asked: ReplyTo, error: BaseException) -> None:
+        """Tell who asked. Where that cannot be, the letter is written all the same, and once."""
+        try:
+            key = work.message.key()
+            await self._send(work, Sent(asked.topic, key, None, asked.headers(error)))
+        except DeliveryError as refused:
+            LOG.warning("%s: %s: no answer: %s", self._declared.group, name_of(work), refused)
+
     def _log(self, work: Work, error: BaseException, what: str) -> None:
-        kind, said = type(error).__name__, " ".join(str(error).split())
+        kind, said = type(error).__name__, " ".join(name.error_text(error).split())
         LOG.warning("%s: %s: %s: %s; %s", self._declared.group, name_of(work), kind, said, what)
 
     async def send_result(self, work: Work, result: Any) -> None:

@@ -97,6 +97,10 @@ class Runner:
             or not self._poller.membership.is_assigned
         ):
             return False
+        if self._commits.is_pending:
+            # Nobody is to wait for the next regular commit.
+            self._commits.soon()
+            return False
         topics = {*self.declared.topics, *self.declared.delayed_topics}
         return all(self._is_read(place, end) for place, end in ends.items() if place[0] in topics)
 

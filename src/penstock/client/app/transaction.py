@@ -81,6 +81,8 @@ class Transactions:
             "transaction.timeout.ms": _TRANSACTION_TIMEOUT_MS,
             "linger.ms": 5,
             "compression.type": "lz4",
+            # The broker decides what is too large, by its own or its topic's max.message.bytes.
+            "message.max.bytes": 100_000_000,
             **STEADY_TRANSACTIONS,
         }
         self._producer = Producer(own | settings, logger=LIBRDKAFKA_LOG)

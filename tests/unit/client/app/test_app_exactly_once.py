@@ -9,7 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from penstock.client import App, Retry
+from penstock.client import App, Message, Retry
 from tests.patience import wait_until
 from tests.unit.client.app.app_kit import Target
 
@@ -59,6 +59,29 @@ def test_failures_are_part_of_it(target: Target, name: str) -> None:
     assert sorted(int(each.value or b"") for each in target.read(out)) == [
         n * 2 for n in range(10) if n != 3
     ]
+
+
+def test_what_is_settled_is_written(target: Target, name: str) -> None:
+    """Tests read outputs as soon as all is settled, and move time on to retries that are there."""
+    app = App(name)
+    tried: list[int] = []
+
+    @app.consumer(
+        name, output=f"{name}.out", delivery="exactly-once", retry=Retry("30m", attempts=1)
+    )
+    async def double(value: int, message: Message) -> int:
+        tried.append(message.attempt)
+        if message.attempt == 1:
+            raise OSError("away")
+        return value * 2
+
+    with app.test(target) as test:
+        test.send(name, 1)
+        test.settle()
+        assert test.read(f"{name}.out") == []
+        test.advance("30m")
+        assert [each.value for each in test.read(f"{name}.out")] == [b"2"]
+    assert tried == [1, 2]
 
 
 def test_a_process_that_is_killed_writes_nothing_twice(

@@ -134,6 +134,54 @@ def test_a_panic_is_a_failure_of_its_record(target: Target, name: str, kind: str
     assert said_by(letter)["penstock.dlq.error"] == "Panic"
 
 
+@pytest.mark.parametrize("delivery", ["at-least-once", "exactly-once"])
+def test_the_largest_record_of_a_topic_fits_among_its_letters(
+    target: Target, name: str, delivery: Any
+) -> None:
+    """And in its retry topics, with all that is said of it."""
+    target.create_topic(name, config={"max.message.bytes": 3_000_000})
+    app = App(name)
+
+    @app.consumer(name, retry=Retry("1m", attempts=1), delivery=delivery)
+    async def handle(value: bytes) -> None:
+        raise OSError("away: " + "y" * 10_000)
+
+    large = os.urandom(2_999_000)
+    with app.test(target) as test:
+        target.produce(name, [large], settings={"message.max.bytes": 4_000_000})
+        test.finish()
+        (letter,) = test.read(f"{name}.dead-letters")
+    assert letter.value == large
+
+
+class Silent(PoisonError):
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+@pytest.mark.parametrize("error", [PoisonError("x" * 2_000_000), Silent()], ids=["long", "silent"])
+def test_whatever_an_error_says_its_letter_is_written(
+    target: Target, name: str, error: Exception
+) -> None:
+    """With the whole answer of a service in it, or nothing: its record is not in the way."""
+    app = App(name)
+    seen: list[int] = []
+
+    @app.consumer(name)
+    async def handle(value: int) -> None:
+        if value == 0:
+            raise error
+        seen.append(value)
+
+    with app.test(target) as test:
+        test.send(name, 0, key="same")
+        test.send(name, 1, key="same")
+        test.finish()
+        (letter,) = test.read(f"{name}.dead-letters")
+    assert seen == [1]
+    assert 0 < len(said_by(letter)["penstock.dlq.message"]) <= 4_000
+
+
 def test_a_delay_holds_its_own_topic_alone(target: Target, name: str) -> None:
     """Far more wait for a retry than fit in memory; what comes meanwhile is handled."""
     app = App(name)
