@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pyarrow
@@ -181,6 +182,25 @@ def test_a_run_that_was_taken_over_gives_up(broker: Broker) -> None:
 def test_positions_of_earlier_versions_are_read() -> None:
     position = decode_position(b'{"position":3,"run":1700000000000,"partitions":2}')
     assert position == (3, "1700000000000", 2, ())
+
+
+def test_large_poison_goes_to_the_dead_letters(broker: Broker) -> None:
+    """As large as the topics take it, which a client's own limit is below."""
+    large = "x" * 1_040_000
+    lane = Lane(claimed(broker), 0)
+    lane.feed(rows(0, ("a", large), ("a", "2")), {})
+    assert lane.commit()["dead_letters"] == 1
+    (letter,) = broker.read("adder.dead-letters", settings=COMMITTED, count=1)
+    assert letter.value == large.encode()
+
+
+def test_more_poison_than_the_queue_holds_goes_to_the_dead_letters(broker: Broker) -> None:
+    spec = claimed(broker)
+    small = {**spec.client, "queue.buffering.max.messages": 10}
+    lane = Lane(replace(spec, client=small), 0)
+    lane.feed(rows(0, *(("a", f"poison {number}") for number in range(50))), {})
+    assert lane.commit()["dead_letters"] == 50
+    assert len(broker.read("adder.dead-letters", settings=COMMITTED, count=50)) == 50
 
 
 def test_poison_goes_to_the_dead_letters_with_its_headers(broker: Broker) -> None:
