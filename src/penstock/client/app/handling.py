@@ -24,7 +24,7 @@ from penstock.client.app.part import Part, Work
 from penstock.client.app.request.header import ReplyTo, reply_to
 from penstock.client.app.retry import Again, Dead, Later
 from penstock.client.app.slot import Slot
-from penstock.client.app.transaction import Sent
+from penstock.client.app.transaction import RefusedError, Sent
 from penstock.client.claim.check import ClaimCheck
 from penstock.client.claim.reference import CLAIM_HEADER
 from penstock.client.dead_letter import POISON, AnyHeaders
@@ -202,6 +202,23 @@ class Handling:
             LOG.error("%s: %s: %s", declared.group, work, refused)
             return Outcome(self._clock.now_ms() + _RESEND_MS)
         return None
+
+    async def refused(self, work: Work, error: RefusedError) -> None:
+        """No transaction takes what it sent: its letter is sent in place of that."""
+        if work.is_refused and error.record.topic == self._declared.dead_letters.topic:
+            LOG.error("%s: %s: its letter is refused: %s", self._declared.group, work, error)
+            return
+        work.tries += 1
+        self.counts.failed += 1
+        self._log(work, error, "to the dead letters")
+        letter = letter_of(work, error, Dead(POISON), self._declared, self._clock.now_ms())
+        work.outputs = [Sent(*letter)]
+        asked = reply_to(letter.headers)
+        if asked is not None and asked.topic != error.record.topic:
+            key = work.message.key()
+            work.outputs.append(Sent(asked.topic, key, None, asked.headers(error)))
+        self.counts.dead_letters += not work.is_refused
+        work.is_refused = True
 
     async def _letter(self, work: Work, error: BaseException, step: Later | Dead) -> None:
         letter = letter_of(work, error, step, self._declared, self._clock.now_ms())

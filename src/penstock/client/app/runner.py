@@ -59,13 +59,13 @@ class Runner:
         self._waiting = Waiting(clock, self._assignment, self._poller, self._due)
         self._workers = Workers(declared, self._lanes, handling, self._poller, self)
         self._quick = self._workers.quick
-        self._commits = self._commits_for(transactions)
+        self._commits = self._commits_for(transactions, handling)
         handling.commit_now = self._commits.wait_noted
 
-    def _commits_for(self, transactions: Transactions | None) -> Commits:
+    def _commits_for(self, transactions: Transactions | None, handling: Handling) -> Commits:
         known = (self._assignment, self._poller, self.counts)
         if transactions is not None:
-            return TransactionalCommits(*known, transactions, self.fail)
+            return TransactionalCommits(*known, transactions, self.fail, handling.refused)
         return NoCommits(*known) if self.declared.delivery == "at-most-once" else Commits(*known)
 
     # --- from start to end -------------------------------------------------------------------

@@ -215,7 +215,7 @@ class Workers:
         if part.gone:
             return
         if work.outputs is not None:
-            part.outputs.append((work.offset, work.outputs))
+            part.outputs.append(work)
         part.progress.finish(work.offset)
         if work.is_careful:
             self._foreman.passed(work)
