@@ -148,7 +148,7 @@ class RejectedRows:
                     transactional_id=self._name,
                     transaction_timeout_ms=600_000,
                     linger_ms=5,
-                    # The broker decides what is too large, by its own or its topic's max.message.bytes.
+                    # The broker decides what is too large.
                     message_max_bytes=100_000_000,
                     error_cb=lambda _: None,
                 ),

@@ -13,6 +13,8 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from penstock.client import App, Message, Outgoing, Retry
+from penstock.client.app.desk import Assigned
+from penstock.client.app.runner import Runner
 from tests.patience import wait_until
 from tests.unit.client.app.app_kit import Target
 
@@ -126,6 +128,45 @@ def test_a_rebalance_waits_for_what_is_under_way(target: Target, name: str) -> N
         wait_until(both_work, "both work")
         wait_until(lambda: len(seen) >= sent, "all are handled")
     assert sorted(value for _, value in seen) == list(range(sent))
+
+
+def test_a_rebalance_waits_also_where_all_ends(target: Target, name: str) -> None:
+    """A partition that is taken away from a process that is about to end: what is under way is
+    finished first, and committed by whoever gives it up."""
+    app = App(name)
+    events: list[str] = []
+    gate = asyncio.Event()
+
+    @app.consumer(name)
+    async def handle(value: int) -> None:
+        events.append("begun")
+        await gate.wait()
+        events.append("done")
+
+    async def end_and_revoke(runner: Runner) -> list[Any]:
+        ending = asyncio.ensure_future(runner.stop())
+        await asyncio.sleep(0)
+        revoking = asyncio.ensure_future(runner.drain([(name, 0)], lost=False))
+        revoking.add_done_callback(lambda _: events.append("given up"))
+        await asyncio.sleep(0.1)
+        gate.set()
+        commits = await revoking
+        late = Assigned(name, 0, 1, None)
+        assert runner.open_commits([late]) == []
+        runner.assign([late])
+        assert not runner._assignment.parts
+        await ending
+        return commits
+
+    with app.test(target) as test:
+        test.send(name, 1)
+        wait_until(lambda: events, "it is under way")
+        assert test._running is not None
+        (runner,) = test._running.runners
+        (commit,) = test._ask(end_and_revoke(runner))
+        test._running.runners.clear()
+    assert events == ["begun", "done", "given up"]
+    assert commit.offset == 1
 
 
 def test_a_topic_made_anew_is_read_from_its_start(target: Target, name: str) -> None:
