@@ -37,7 +37,8 @@ _RESEND_MS = 1000
 
 
 class Outcome(NamedTuple):
-    """Of a record that is not done: None, and nobody here does it, or when to try again."""
+    """Of a record that is not done: None, and nobody here does it, or when to try again, by the
+    clock's elapsed time."""
 
     again_ms: int | None
 
@@ -65,7 +66,7 @@ class Handling:
         self._noting = asyncio.Lock()
         self._has_ttl = declared.ttl_ms is not None
         self._is_transactional = declared.delivery == "exactly-once"
-        self.now_ms = clock.now_ms
+        self.elapsed_ms = clock.elapsed_ms
 
     @property
     def is_quick(self) -> bool:
@@ -191,7 +192,7 @@ class Handling:
             step = declared.retry.next_step(error, work.tries, stage, random.random())
         if isinstance(step, Again):
             self._log(work, error, f"again in {step.wait_ms} ms")
-            return Outcome(self._clock.now_ms() + step.wait_ms)
+            return Outcome(self.elapsed_ms() + step.wait_ms)
         what = f"again in {step.delay}" if isinstance(step, Later) else "to the dead letters"
         self._log(work, error, what)
         try:
@@ -200,7 +201,7 @@ class Handling:
             # It stays with us, and is handled again: nothing may be lost.
             work.tries -= 1
             LOG.error("%s: %s: %s", declared.group, work, refused)
-            return Outcome(self._clock.now_ms() + _RESEND_MS)
+            return Outcome(self.elapsed_ms() + _RESEND_MS)
         return None
 
     async def refused(self, work: Work, error: RefusedError) -> None:

@@ -183,7 +183,7 @@ class Workers:
         """The record is not lost, and the worker goes on."""
         LOG.error("%s: %s", self._declared.group, work, exc_info=error)
         work.outputs = None
-        return Outcome(self._handling.now_ms() + _MISTAKE_MS)
+        return Outcome(self._handling.elapsed_ms() + _MISTAKE_MS)
 
     async def _cancelled(self, slot: Slot, work: Work, error: BaseException) -> Outcome | None:
         """A handler that was ended from here; the worker itself is ended by `stop` alone."""
@@ -229,5 +229,5 @@ class Workers:
             self._poller.settle(1)
             return
         self._foreman.again(outcome.again_ms, work)
-        if work.is_careful and outcome.again_ms > self._handling.now_ms() + _PATIENCE_MS:
+        if work.is_careful and outcome.again_ms > self._handling.elapsed_ms() + _PATIENCE_MS:
             self._foreman.passed(work)

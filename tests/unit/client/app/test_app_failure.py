@@ -14,6 +14,8 @@ import pytest
 
 from penstock.cli.main import main
 from penstock.client import App, DeadLetters, Message, PoisonError, Retry
+from penstock.client.app.clock import Clock
+from tests.patience import wait_until
 from tests.unit.client.app.app_kit import Target
 
 
@@ -75,6 +77,33 @@ def test_what_a_handler_waits_for_is_cancelled_by_others(target: Target, name: s
         test.send(name, 1, key="same")
         test.advance("10s")
     assert tried == [(0, 1), (0, 2), (1, 1)]
+
+
+class SetBack(Clock):
+    behind_ms = 0
+
+    def now_ms(self) -> int:
+        return super().now_ms() - self.behind_ms
+
+
+def test_a_clock_that_is_set_back_delays_no_attempt(target: Target, name: str) -> None:
+    app = App(name)
+    clock = SetBack()
+    tried: list[tuple[int, int]] = []
+
+    @app.consumer(name, retry=Retry(backoff="1s"))
+    async def handle(value: int, message: Message) -> None:
+        tried.append((value, message.attempt))
+        if value == 1:
+            clock.behind_ms = 3_600_000
+        elif message.attempt == 1:
+            raise OSError("away")
+
+    test = app.test(target)
+    test.clock = clock  # type: ignore[attr-defined]
+    with test:
+        target.produce(name, [("a", "0"), ("b", "1")], partition=0)
+        wait_until(lambda: (0, 2) in tried, "it is tried again")
 
 
 CURRENCIES = {"EUR": 2, "JPY": 0}
