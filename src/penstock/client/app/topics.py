@@ -7,20 +7,19 @@ from collections.abc import Callable
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException
-from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from penstock.client.app.declaration import Declaration
 from penstock.client.app.log import LOG
 from penstock.client.app.membership import reason_of
 from penstock.client.duration import milliseconds
 from penstock.client.error import ConsumeError
+from penstock.client.letter_size import letter_config
 from penstock.client.session import LOG as LIBRDKAFKA_LOG
 
 TIMEOUT_S = 15.0
 _STEP_S = 1.0
 _WEEK_MS = 7 * 86_400_000
-_HEADERS_BYTES = 128 * 1024
-"""Room for what a letter says beside the record that it holds."""
 
 
 class EndedError(ConsumeError):
@@ -47,7 +46,6 @@ def make_topics(
 
 def _make_all(look: _Look, declared: Declaration) -> None:
     sizes = {topic: look.partitions(topic) for topic in declared.topics}
-    largest = {topic: look.record_bytes_max(topic) for topic in declared.topics}
     wanted = {
         topic: (sizes[source], _WEEK_MS + milliseconds(delay), [source])
         for topic, (source, delay) in declared.delayed_topics.items()
@@ -56,9 +54,7 @@ def _make_all(look: _Look, declared: Declaration) -> None:
     wanted[dead.topic] = (-1, dead.retention_ms, declared.topics)
     for topic, (partitions, retention_ms, sources) in wanted.items():
         config = {"retention.ms": str(retention_ms)}
-        known = [each for source in sources if (each := largest[source])]
-        if known:
-            config["max.message.bytes"] = str(max(known) + _HEADERS_BYTES)
+        config |= letter_config(look.admin, sources, look.timeout_s)
         new = NewTopic(topic, num_partitions=partitions, replication_factor=-1, config=config)
         _make(look.admin, new, look.timeout_s)
     for topic in wanted:
@@ -102,15 +98,6 @@ class _Look:
                 LOG.warning("waiting for the topic %s", topic)
                 said = True
             time.sleep(0.1)
-
-    def record_bytes_max(self, topic: str) -> int | None:
-        """What its max.message.bytes is; None where we may not know."""
-        asked = ConfigResource(ConfigResource.Type.TOPIC, topic)
-        try:
-            answer = self.admin.describe_configs([asked], request_timeout=self.timeout_s)[asked]
-            return int(answer.result(self.timeout_s)["max.message.bytes"].value)
-        except (KafkaException, KeyError, TypeError, ValueError):
-            return None
 
     def _described(self, topic: str, deadline: float) -> Any:
         while True:
