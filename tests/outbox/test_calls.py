@@ -3,6 +3,7 @@ knows their keys."""
 
 from __future__ import annotations
 
+import sys
 import time
 from contextlib import closing
 
@@ -12,6 +13,7 @@ from penstock.client import calls
 from penstock.client.calls.worker import make_one
 from penstock.client.database import OwnDatabase, Statements, open_database
 from tests.outbox.outbox_kit import begun, rows
+from tests.patience import wait_until
 
 
 class Bank:
@@ -67,6 +69,45 @@ def test_a_call_is_made_and_noted_with_what_follows(url: str) -> None:
             time.sleep(0.02)
     assert rows(url, "select * from paid") == [("a", 5)]
     assert rows(url, "select key, state, attempts from penstock_call") == [("a", "done", 1)]
+
+
+def test_what_a_call_returns_cannot_undo_it(url: str) -> None:
+    """An answer without a JSON form is kept as text: the call was made, and is not made again."""
+    prepare(url)
+    ask(url, "a")
+    made: list[str] = []
+
+    def charge(call: calls.Call) -> set[str]:
+        made.append(call.key)
+        return {call.key}
+
+    with closing(open_database(url)) as database:
+        work_off(database, calls.Kind(charge, backoff_s=0))
+    assert made == ["a"]
+    assert rows(url, "select state, response from penstock_call") == [("done", "\"{'a'}\"")]
+
+
+@pytest.mark.parametrize("where", ["make", "done"])
+def test_a_worker_outlives_whatever_a_call_raises(url: str, where: str) -> None:
+    """A `sys.exit` somewhere in a library ends neither the worker nor the calls of others."""
+    prepare(url)
+    ask(url, "a")
+    left = ["once"]
+
+    def exits(call: calls.Call) -> dict[str, int]:
+        if left and where == "make":
+            sys.exit(left.pop())
+        return {"amount": 5}
+
+    def exits_then(sql: Statements, call: calls.Call, response: dict[str, int]) -> None:
+        if left and where == "done":
+            sys.exit(left.pop())
+        paid(sql, call, response)
+
+    kind = calls.Kind(exits, done=exits_then, backoff_s=0, reserve_s=0)
+    with calls.Worker(url, {"charge": kind}):
+        wait_until(lambda: rows(url, "select * from paid"), "it is made in the end")
+    assert rows(url, "select * from paid") == [("a", 5)]
 
 
 def test_a_call_that_fails_is_made_again_until_it_was_often_enough(url: str) -> None:

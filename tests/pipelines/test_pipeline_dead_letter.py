@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 from penstock.pipelines import decode, pipeline, sinks, sources
+from penstock.pipelines.run.rejected import RejectedRows
 from penstock.pipelines.transforms import dead_letter
 
 RAW = (
@@ -100,7 +102,7 @@ def test_letters_are_written_once_whatever_the_outputs_and_restarts(
 def test_letters_of_a_batch_that_was_not_seen_to_are_written_at_the_next_start(
     penstock: Any, pipeline_run: Callable[..., Any], monkeypatch: Any
 ) -> None:
-    from penstock.pipelines.run.rejected import Found, RejectedRows
+    from penstock.pipelines.run.rejected import Found
 
     penstock.create_topic("orders")
     penstock.produce("orders", ["x"])
@@ -131,3 +133,33 @@ def test_letters_of_the_second_of_two_inputs_of_one_topic(
     penstock.produce("orders", ['{"id":"a"}', "x"])
     assert pipeline_run(second_alone).dead_letters == 1
     assert [each.value for each in penstock.read("second-alone.dead-letters")] == [b"x"]
+
+
+@pipeline(
+    inputs={
+        "orders": sources.topic(
+            "orders", decode=decode.json("id string"), options={"maxOffsetsPerTrigger": "1"}
+        )
+    },
+    outputs={"left": sinks.topic("left")},
+    options={"spark.sql.streaming.minBatchesToRetain": "10"},
+)
+def one_by_one(orders: Any) -> Any:
+    return {"left": orders.selectExpr("id AS key", "id AS value")}
+
+
+def test_batches_that_end_faster_than_their_letters_are_written_wait_for_them(
+    penstock: Any, pipeline_run: Callable[..., Any], monkeypatch: Any
+) -> None:
+    """Spark forgets old batches, and with them where their letters are to be found."""
+    see_to = RejectedRows.see_to
+
+    def slowly(self: Any, number: int, search: Any) -> Any:
+        time.sleep(0.2)
+        return see_to(self, number, search)
+
+    monkeypatch.setattr(RejectedRows, "see_to", slowly)
+    penstock.create_topic("orders")
+    penstock.produce("orders", [f"x{number}" for number in range(40)])
+    assert pipeline_run(one_by_one).dead_letters == 40
+    assert len(penstock.read("one-by-one.dead-letters")) == 40

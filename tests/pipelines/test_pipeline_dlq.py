@@ -106,6 +106,16 @@ def test_letters_go_back_once_with_their_history(penstock: Broker) -> None:
     assert [each.waiting for each in tallies(client(penstock), DEAD)] == [0]
 
 
+def test_a_letter_as_large_as_the_topic_takes_goes_back(penstock: Broker) -> None:
+    penstock.create_topic("orders", 2)
+    penstock.create_topic(DEAD, 2)
+    large = "x" * 1_040_000
+    roomy = {"message.max.bytes": 2_000_000}
+    penstock.produce(DEAD, [("k", large)], headers=headers(0), settings=roomy)
+    assert Redrive(client(penstock), DEAD).run().sent == 1
+    assert values(penstock, 1) == [large]
+
+
 def test_a_second_failure_adds_to_the_history(penstock: Broker) -> None:
     bury(penstock, 1)
     Redrive(client(penstock), DEAD).run()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pyarrow
@@ -18,7 +20,7 @@ from penstock.pipelines.keyed import task as task_module
 from penstock.pipelines.keyed.claim import Claim
 from penstock.pipelines.keyed.judging import Rows
 from penstock.pipelines.keyed.lane import Lane, LaneSpec
-from penstock.pipelines.keyed.preparation import starts
+from penstock.pipelines.keyed.preparation import ensure_topics, starts
 from penstock.pipelines.keyed.query import lane_spec
 from penstock.pipelines.keyed.report import ReportReader
 from penstock.pipelines.keyed.state import POSITION_KEY, PartitionState, decode_position
@@ -181,6 +183,39 @@ def test_a_run_that_was_taken_over_gives_up(broker: Broker) -> None:
 def test_positions_of_earlier_versions_are_read() -> None:
     position = decode_position(b'{"position":3,"run":1700000000000,"partitions":2}')
     assert position == (3, "1700000000000", 2, ())
+
+
+def test_large_poison_goes_to_the_dead_letters(broker: Broker) -> None:
+    """As large as the topics take it, which a client's own limit is below."""
+    large = "x" * 1_040_000
+    lane = Lane(claimed(broker), 0)
+    lane.feed(rows(0, ("a", large), ("a", "2")), {})
+    assert lane.commit()["dead_letters"] == 1
+    (letter,) = broker.read("adder.dead-letters", settings=COMMITTED, count=1)
+    assert letter.value == large.encode()
+
+
+def test_dead_letters_have_room_for_the_largest_record_of_the_source(penstock: Broker) -> None:
+    penstock.create_topic("numbers", config={"max.message.bytes": 3_000_000})
+    settings = RunSettings(bootstrap_servers=penstock.bootstrap_servers)
+    ensure_topics(adder(), settings)
+    large = os.urandom(2_999_000)
+    (stood,) = penstock.produce(
+        "adder.dead-letters",
+        [large],
+        headers=[("penstock.dlq.message", b"x" * 4_000)],
+        settings={"message.max.bytes": 4_000_000},
+    )
+    assert stood.value == large
+
+
+def test_more_poison_than_the_queue_holds_goes_to_the_dead_letters(broker: Broker) -> None:
+    spec = claimed(broker)
+    small = {**spec.client, "queue.buffering.max.messages": 10}
+    lane = Lane(replace(spec, client=small), 0)
+    lane.feed(rows(0, *(("a", f"poison {number}") for number in range(50))), {})
+    assert lane.commit()["dead_letters"] == 50
+    assert len(broker.read("adder.dead-letters", settings=COMMITTED, count=50)) == 50
 
 
 def test_poison_goes_to_the_dead_letters_with_its_headers(broker: Broker) -> None:

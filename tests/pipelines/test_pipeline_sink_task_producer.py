@@ -183,6 +183,13 @@ def test_headers_and_topics_of_rows(penstock: Broker, target: Target) -> None:
     assert [each.key for each in penstock.read("elsewhere", settings=COMMITTED)] == [b"b", b"b"]
 
 
+def test_what_the_topic_takes_is_not_too_large(penstock: Broker, target: Target) -> None:
+    """The topic's own limit counts, not a client's."""
+    large = b"x" * 1_040_000
+    write_batch(target, "query", 0, 0, rows((b"k", large)))
+    assert seen(penstock) == [large]
+
+
 def test_more_rows_than_the_queue_holds_keep_their_order(
     penstock: Broker, target: Target, monkeypatch: pytest.MonkeyPatch
 ) -> None:

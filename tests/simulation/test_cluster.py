@@ -8,16 +8,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from penstock.model.id import TopicPartition
 from penstock.protocol.messages.metadata import MetadataRequest
+from penstock.storage.disk import read_whole
 from penstock.testing.simulation.cluster import SimulatedCluster
+from penstock.testing.simulation.host import DATA_DIR
 from penstock.testing.simulation.member import add_members, build_member
 from tests.simulation.cluster_chaos import Plan, Run
 from tests.simulation.cluster_checker import Violation
 from tests.simulation.cluster_kit import ClusterClient
+from tests.simulation.cluster_moves import RunWithMoves
 from tests.simulation.cluster_planted import PLANTED, planted
 
 SEEDS_DEFAULT = "1-12"
@@ -73,6 +77,12 @@ def test_chaos(seed: int) -> None:
     Run(Plan.of(seed)).run()
 
 
+@pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
+def test_chaos_while_replicas_move(cluster_seed: int) -> None:
+    plan = Plan.of(cluster_seed)
+    RunWithMoves(replace(plan, nodes=max(plan.nodes, 4))).run()
+
+
 # 249: a batch behind one that was refused before this node knew that it leads was out of order.
 @pytest.mark.parametrize("seed_that_failed", [249])
 @pytest.mark.filterwarnings("ignore:coroutine .* was never awaited:RuntimeWarning")
@@ -108,6 +118,25 @@ def test_a_node_whose_ports_refuse_leads_no_more_and_comes_back() -> None:
         assert cluster.run(client.leader(WHERE)).leader_id != leader
         cluster.heal()
         cluster.run(client.wait_in_sync([WHERE]), 60)
+
+
+def test_who_only_follows_writes_watermarks_down_as_often_as_a_leader() -> None:
+    with started(7) as (cluster, client):
+        cluster.run_for(70)
+        cluster.run(client.send(WHERE, b"one more"))
+        cluster.run_for(10)
+        for host in cluster.hosts.values():
+            disk = host.faulty_disk
+            noted = read_whole(disk, f"{DATA_DIR}/replication-offset-checkpoint", 1000)
+            assert b"t 0 1\n" in noted, host.name
+
+
+def test_a_controller_that_cannot_go_on_gives_way() -> None:
+    with started(6) as (cluster, client):
+        hosts: list[Any] = list(cluster.hosts.values())
+        (active,) = filter(None, (host.node._metadata.active() for host in hosts))
+        active.fail(RuntimeError("a mistake of its own"))
+        cluster.run(client.create("later", 1), 60)
 
 
 def test_the_same_seed_is_the_same_run() -> None:

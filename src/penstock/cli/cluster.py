@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 DEFAULT_PORT = 9092
 TIMEOUT_S_MAX = 3600.0
 """The longest that librdkafka lets a request wait."""
+_GRACE_S = 5.0
 
 
 class Cluster:
@@ -115,12 +116,29 @@ class Cluster:
         if self._refused is not None:
             return Failure(f"{self.bootstrap_servers} refuses the login: {self._refused}")
         if self._unanswered is None:
-            from penstock.cli.listening import advice, what_listens
-
-            there = what_listens(self._addresses(), self.timeout_s)
-            is_encrypted = "ssl" in self.given_settings.get("security.protocol", "").lower()
-            self._unanswered = advice(there, self.bootstrap_servers, is_encrypted=is_encrypted)
+            self._unanswered = self._why_unanswered()
         return Failure(self._unanswered)
+
+    def _why_unanswered(self) -> str:
+        from penstock.cli.listening import Listening, advice, answers, what_listens
+
+        there = what_listens(self._addresses(), self.timeout_s)
+        settings = self.given_settings
+        if there is not Listening.nothing and answers(self._addresses(), settings, self.timeout_s):
+            return (
+                f"the brokers at {self.bootstrap_servers} answer, but not to this; is there an "
+                "active controller (`penstock doctor` tells), and is --timeout long enough?"
+            )
+        is_encrypted = "ssl" in settings.get("security.protocol", "").lower()
+        return advice(there, self.bootstrap_servers, is_encrypted=is_encrypted)
+
+    def answer_of(self, future: Any) -> Any:
+        """Of a call of the library, which waits longer than it was asked to where a broker has
+        the request and does not answer."""
+        try:
+            return future.result(self.timeout_s + _GRACE_S)
+        except TimeoutError as error:
+            raise self.unreachable() from error
 
     def metadata(self) -> Any:
         with self.explaining():

@@ -32,7 +32,7 @@ def info_command(ctx: typer.Context, as_json: Json = False) -> None:
     )
     for label, value in (
         ("cluster", info.cluster_id),
-        ("controller", "-" if info.controller is None else f"broker {info.controller}"),
+        ("controller", "-" if info.controller is None else f"node {info.controller}"),
         ("Kafka", version),
         ("topics", topics),
         ("internal", internal),

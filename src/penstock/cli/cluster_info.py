@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from penstock.cli.cluster import Cluster, is_internal
+from penstock.cli.failure import Failure
 from penstock.cli.wire_call import api_versions
 
 _METADATA_VERSION = "metadata.version"
@@ -38,6 +39,7 @@ class BrokerAddress:
 class ClusterInfo:
     cluster_id: str
     controller: int | None
+    """The active one; None where there is none, or none that may be asked for."""
     kafka_version: str | None
     """The release whose metadata level the cluster has; None where it does not say."""
     brokers: list[BrokerAddress]
@@ -54,8 +56,9 @@ class ClusterInfo:
 
 def describe_cluster(cluster: Cluster) -> ClusterInfo:
     with cluster.explaining():
-        described = cluster.admin().describe_cluster(request_timeout=cluster.timeout_s).result()
-    controller = described.controller.id if described.controller is not None else None
+        future = cluster.admin().describe_cluster(request_timeout=cluster.timeout_s)
+        described = cluster.answer_of(future)
+    controller = _controller(cluster)
     brokers = [
         BrokerAddress(each.id, each.host, each.port, each.rack or None, each.id == controller)
         for each in sorted(described.nodes, key=lambda node: node.id)
@@ -76,12 +79,26 @@ def describe_cluster(cluster: Cluster) -> ClusterInfo:
     )
 
 
+def _controller(cluster: Cluster) -> int | None:
+    """The active one, of the quorum: what brokers call the controller to clients is any broker
+    that forwards to it (KIP-590)."""
+    from penstock.cli.operator.broker_view import known_quorum
+    from penstock.cli.operator.link import Link
+
+    quorum = known_quorum(Link(cluster))
+    return quorum.leader if quorum is not None and quorum.leader >= 0 else None
+
+
 def _features(cluster: Cluster, brokers: list[BrokerAddress]) -> dict[str, int]:
-    """confluent-kafka has no call for them."""
-    if not brokers:
-        return {}
-    answer = api_versions(cluster.connect, brokers[0].host, brokers[0].port)
-    return {each.name: each.max_version_level for each in answer.finalized_features}
+    """confluent-kafka has no call for them. Of the first broker that answers: they are the
+    cluster's."""
+    for each in brokers:
+        try:
+            answer = api_versions(cluster.connect, each.host, each.port)
+        except Failure:
+            continue
+        return {each.name: each.max_version_level for each in answer.finalized_features}
+    return {}
 
 
 def release(level: int | None) -> str | None:

@@ -119,7 +119,7 @@ def alter_configs(
 
 def _result(cluster: Cluster, resource: ConfigResource, future: Any) -> Any:
     try:
-        return future.result(cluster.timeout_s + 5)
+        return cluster.answer_of(future)
     except KafkaException as error:
         cause = error.args[0]
         if cause.code() == KafkaError.UNKNOWN_TOPIC_OR_PART:

@@ -14,8 +14,10 @@ class UsageFailure(Failure):
 
 
 def complain(message: str) -> None:
+    from penstock.cli.output import harmless
+
     try:
-        sys.stderr.write(f"penstock: {' '.join(message.split())}\n")
+        sys.stderr.write(f"penstock: {harmless(' '.join(message.split()))}\n")
         sys.stderr.flush()
     except OSError:
         # Nobody can be told; the exit code still says it.

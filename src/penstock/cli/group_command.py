@@ -25,8 +25,11 @@ def _reader(ctx: typer.Context) -> Any:
 @app.command("list")
 def list_command(ctx: typer.Context, as_json: Json = False) -> None:
     """Show the groups there are."""
+    from penstock.cli.group.watch import tell_gaps
+
     with _reader(ctx) as reader:
         found = reader.listed()
+    tell_gaps(reader.gaps)
     if as_json:
         print_json(
             [

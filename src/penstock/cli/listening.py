@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 from typing import Final
 
@@ -26,6 +26,23 @@ def what_listens(addresses: Iterable[tuple[str, int]], timeout_s: float) -> List
         except (OSError, UnicodeError):
             continue
     return Listening.nothing
+
+
+def answers(
+    addresses: Iterable[tuple[str, int]], settings: Mapping[str, str], timeout_s: float
+) -> bool:
+    """Whether one of them is a broker that says what it can do: it is up, and lets us in."""
+    from penstock.cli.failure import Failure
+    from penstock.cli.wire_call import BrokerConnection
+    from penstock.cli.wire_security import connector
+
+    for address in addresses:
+        try:
+            BrokerConnection(connector(settings, min(timeout_s, _WAIT_S)), *address).close()
+            return True
+        except (Failure, UnicodeError):
+            continue
+    return False
 
 
 def _shakes_hands(connection: socket.socket) -> bool:

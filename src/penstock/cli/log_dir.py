@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from penstock.cli.cluster import Cluster, is_internal
+from penstock.cli.cluster import Cluster, is_internal, unknown_topic
 from penstock.cli.failure import Failure
 from penstock.cli.wire_call import call
 from penstock.model.error import ErrorCode
@@ -49,7 +50,7 @@ class LogDir:
 
 
 def describe_log_dirs(cluster: Cluster, topics: set[str], brokers: set[int]) -> list[LogDir]:
-    nodes = cluster.metadata().brokers
+    nodes = dict(sorted(cluster.metadata().brokers.items()))
     missing = sorted(brokers - set(nodes))
     if missing:
         raise Failure(f"there is no broker {missing[0]}; there are {', '.join(map(str, nodes))}")
@@ -61,6 +62,14 @@ def describe_log_dirs(cluster: Cluster, topics: set[str], brokers: set[int]) -> 
         if not brokers or node.id in brokers
         for result in _results(node, request, cluster.connect)
     ]
+
+
+def check_topics(cluster: Cluster, topics: Iterable[str], directories: Iterable[LogDir]) -> None:
+    """A topic that is deleted may still be on a disk: what is found there is no mistake."""
+    found = {each.topic for one in directories for each in one.partitions}
+    for topic in topics:
+        if topic not in found and topic not in cluster.metadata().topics:
+            raise unknown_topic(topic)
 
 
 def _results(node: Any, request: DescribeLogDirsRequest, connect: Connect) -> list[Any]:

@@ -8,6 +8,7 @@ import typer
 
 from penstock.cli.argument import Json, cluster_of
 from penstock.cli.completion import complete_topics
+from penstock.cli.failure import UsageFailure
 from penstock.cli.output import human_bytes, plural, print_json, print_line, print_table
 
 
@@ -47,7 +48,7 @@ def log_dirs(
     if free or older is not None:
         _show_freeable(ctx, older, as_json)
         return
-    from penstock.cli.log_dir import LogDir, describe_log_dirs
+    from penstock.cli.log_dir import LogDir, check_topics, describe_log_dirs
 
     def show(directory: LogDir) -> None:
         used = sum(each.size_bytes for each in directory.partitions)
@@ -61,6 +62,7 @@ def log_dirs(
 
     cluster = cluster_of(ctx)
     directories = describe_log_dirs(cluster, set(topic or ()), set(broker or ()))
+    check_topics(cluster, topic or (), directories)
     hidden = 0
     if not internal and not topic:
         hidden = sum(each.hide_empty_internal() for each in directories)
@@ -79,6 +81,8 @@ def _show_freeable(ctx: typer.Context, older: str | None, as_json: bool) -> None
     from penstock.cli.tenant import parse_duration
 
     older_ms = None if older is None else parse_duration(older, "--older")
+    if older_ms == 0:
+        raise UsageFailure("--older takes a time above 0")
     uses = read_uses(cluster_of(ctx), older_ms)
     if as_json:
         print_json([each.document() for each in uses])

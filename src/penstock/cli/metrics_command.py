@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 import time
 from typing import Annotated
@@ -71,6 +72,8 @@ def push_command(
 
     if not interval > 0:
         raise UsageFailure("--interval takes a number above 0")
+    if not re.match(r"https?://[^/]", to):
+        raise UsageFailure(f"--to takes a URL such as http://collector:4318, not {to!r}")
     headers = key_values(header or (), "--header")
     resource = {"service.name": "penstock", "service.instance.id": address}
     failed = False

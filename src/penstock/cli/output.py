@@ -3,24 +3,47 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from shutil import get_terminal_size
 from typing import Any
+from unicodedata import combining, east_asian_width
 
 NUMERIC = (int, float)
 Cell = str | int | float | None
 _NO_TIMESTAMP = -1
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+"""What moves a terminal's cursor, or turns its text around; lines and tabs are ours."""
+
+
+def harmless(text: str) -> str:
+    """Names of groups, clients and keys are whatever somebody sent: none of them may drive the
+    terminal of whoever looks at them. Escaped as in JSON, so that JSON stays the same."""
+    if text.isprintable():
+        return text
+    return _CONTROL.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def quoted(name: str) -> str:
+    """As an argument of a command that is shown to be copied: whoever chose the name, the shell
+    takes it for nothing but a name."""
+    from shlex import quote
+
+    if name.isprintable():
+        return quote(name)
+    plain = name.replace("\\", "\\\\").replace("'", "\\'")
+    return f"$'{one_line(plain)}'"
 
 
 def print_line(text: str) -> None:
-    sys.stdout.write(text + "\n")
+    sys.stdout.write(harmless(text) + "\n")
 
 
 def note(text: str) -> None:
     """For the person, beside the output: on stderr."""
-    sys.stderr.write(text + "\n")
+    sys.stderr.write(harmless(text) + "\n")
     sys.stderr.flush()
 
 
@@ -31,7 +54,7 @@ def print_json(document: Any) -> None:
 def print_table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
     plain = plain_table(columns, rows)
     # A table that does not fit would be cut or broken within its cells: the terminal wraps it.
-    if sys.stdout.isatty() and len(max(plain, key=len)) <= get_terminal_size().columns:
+    if sys.stdout.isatty() and max(map(_width, plain)) <= get_terminal_size().columns:
         _print_rich(columns, rows)
         return
     for line in plain:
@@ -41,17 +64,26 @@ def print_table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
 def plain_table(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> list[str]:
     """Columns two spaces apart, the header in capitals: easy on awk and on the eye."""
     cells = [[column.upper() for column in columns], *([_show(cell) for cell in r] for r in rows)]
-    widths = [max(len(row[i]) for row in cells) for i in range(len(columns))]
+    widths = [max(_width(row[i]) for row in cells) for i in range(len(columns))]
     right = [all(isinstance(row[i], NUMERIC) for row in rows) for i in range(len(columns))]
     return [_align(row, widths, right) for row in cells]
 
 
 def _align(row: Sequence[str], widths: Sequence[int], right: Sequence[bool]) -> str:
-    padded = [
-        cell.rjust(width) if to_right else cell.ljust(width)
-        for cell, width, to_right in zip(row, widths, right, strict=True)
-    ]
+    padded = []
+    for cell, width, to_right in zip(row, widths, right, strict=True):
+        space = " " * (width - _width(cell))
+        padded.append(space + cell if to_right else cell + space)
     return "  ".join(padded).rstrip()
+
+
+def _width(text: str) -> int:
+    """Columns of a terminal: of Chinese, Japanese and Korean two for a letter."""
+    if text.isascii():
+        return len(text)
+    return sum(
+        0 if combining(each) else 2 if east_asian_width(each) in "WF" else 1 for each in text
+    )
 
 
 def _print_rich(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
@@ -77,7 +109,16 @@ def _print_rich(columns: Sequence[str], rows: Sequence[Sequence[Cell]]) -> None:
 
 
 def _show(cell: Cell) -> str:
-    return "-" if cell is None else str(cell)
+    return "-" if cell is None else one_line(str(cell))
+
+
+def one_line(text: str) -> str:
+    """A row is a line: what would begin another, or move the cursor, is escaped."""
+    return text if text.isprintable() else "".join(map(_printable, text))
+
+
+def _printable(character: str) -> str:
+    return character if character.isprintable() else repr(character)[1:-1]
 
 
 def human_bytes(count: int) -> str:

@@ -10,7 +10,7 @@ from datetime import date, datetime
 from enum import StrEnum
 from typing import Any
 
-from penstock.cli.output import NUMERIC, print_line, print_table
+from penstock.cli.output import NUMERIC, one_line, print_line, print_table
 
 Row = tuple[Any, ...]
 
@@ -92,15 +92,9 @@ def _jsonable(value: Any) -> Any:
 
 
 def _cell(value: Any) -> Any:
-    """A row is a line: what would begin another, or move the cursor, is escaped."""
     if value is None or isinstance(value, NUMERIC):
         return value
-    text = str(_plain(value))
-    return text if text.isprintable() else "".join(map(_printable, text))
-
-
-def _printable(character: str) -> str:
-    return character if character.isprintable() else repr(character)[1:-1]
+    return one_line(str(_plain(value)))
 
 
 def _plain(value: Any) -> Any:

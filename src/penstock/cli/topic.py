@@ -97,7 +97,7 @@ def _settle(cluster: Cluster, futures: Mapping[str, Any], passable: set[int]) ->
     done, failures = [], []
     for name, future in futures.items():
         try:
-            future.result(cluster.timeout_s + 5)
+            cluster.answer_of(future)
             done.append(name)
         except KafkaException as error:
             if error.args[0].code() not in passable:
@@ -123,7 +123,7 @@ def describe_topics(cluster: Cluster, names: Sequence[str]) -> list[TopicState]:
     states = []
     for name, future in futures.items():
         try:
-            states.append(_topic_state(future.result()))
+            states.append(_topic_state(cluster.answer_of(future)))
         except KafkaException as error:
             raise _failure(cluster, name, error) from error
     _add_offsets(cluster, states)
@@ -167,7 +167,7 @@ def _add_offsets(cluster: Cluster, states: list[TopicState]) -> None:
         )
         for partition, future in futures.items():
             with cluster.explaining():
-                setattr(led[partition], name, future.result().offset)
+                setattr(led[partition], name, cluster.answer_of(future).offset)
 
 
 def _add_settings(cluster: Cluster, states: list[TopicState]) -> None:

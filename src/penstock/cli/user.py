@@ -37,7 +37,7 @@ def list_users(cluster: Cluster) -> list[User]:
         future: Any = cluster.admin().describe_user_scram_credentials(
             request_timeout=cluster.timeout_s
         )
-        found: dict[str, Any] = future.result()
+        found: dict[str, Any] = cluster.answer_of(future)
     return [
         User(
             name,
@@ -76,7 +76,7 @@ def _alter(cluster: Cluster, change: Any) -> None:
             [change], request_timeout=cluster.timeout_s
         )
         for future in futures.values():
-            future.result()
+            cluster.answer_of(future)
 
 
 def read_password(file: str | None) -> str:

@@ -41,6 +41,10 @@ OF_THIS_FAILURE: Final = (
 
 TOPIC_SUFFIX: Final = ".dead-letters"
 
+ERROR_CHARACTERS_MAX: Final = 4_000
+"""What an error may say of itself: with a whole answer or record in it, no broker takes the
+letter."""
+
 AnyHeaders = list[tuple[str, str | bytes | None]]
 
 
@@ -70,7 +74,7 @@ def failure_headers(
         OFFSET: offset,
         TIMESTAMP: timestamp_ms,
         ERROR: type(error).__name__,
-        MESSAGE: str(error),
+        MESSAGE: error_text(error),
         ATTEMPT: attempts_before(original) + tries,
         PIPELINE: pipeline,
         CLASS: kind,
@@ -78,6 +82,15 @@ def failure_headers(
         OWNER: owner,
     }
     return kept + [(key, str(value).encode()) for key, value in said.items() if value is not None]
+
+
+def error_text(error: BaseException) -> str:
+    """What the error says; also of one that cannot say it, or says too much."""
+    try:
+        text = str(error)
+    except Exception:
+        text = "(says nothing: its str() failed)"
+    return text if len(text) <= ERROR_CHARACTERS_MAX else text[: ERROR_CHARACTERS_MAX - 1] + "…"
 
 
 def attempts_before(headers: AnyHeaders) -> int:

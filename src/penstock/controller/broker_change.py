@@ -14,6 +14,7 @@ from penstock.controller.partition_index import PartitionKey
 from penstock.metadata.broker import BrokerImage
 from penstock.metadata.partition import PartitionImage
 from penstock.metadata.record import MetadataRecord
+from penstock.model.directory_id import is_online
 from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.messages.records.broker_registration_change_record import (
     BrokerRegistrationChangeRecord,
@@ -65,6 +66,24 @@ def stop_uncleanly(context: ControllerContext, broker_id: int) -> list[MetadataR
     """It may have lost what it had acknowledged: neither in sync nor eligible (KIP-966)."""
     keys = [*context.index.in_sync(broker_id), *context.index.eligible(broker_id)]
     return _without(context, broker_id, keys, is_unclean=True)
+
+
+def stop_cleanly(
+    context: ControllerContext, broker_id: int, directories: Collection[bytes]
+) -> list[MetadataRecord]:
+    """It has what it had, save for what was in a directory that is not among these any more: that
+    it makes anew, with nothing in it."""
+    in_sync, eligible = context.index.in_sync(broker_id), context.index.eligible(broker_id)
+
+    def is_there(key: PartitionKey) -> bool:
+        return is_online(_partition(context, key).directory(broker_id), directories)
+
+    kept = [key for key in in_sync if is_there(key)]
+    gone = [key for key in (*in_sync, *eligible) if not is_there(key)]
+    return [
+        *_without(context, broker_id, kept),
+        *_without(context, broker_id, gone, is_unclean=True),
+    ]
 
 
 def leave_in_sync(context: ControllerContext, broker_id: int) -> list[MetadataRecord]:

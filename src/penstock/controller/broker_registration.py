@@ -8,7 +8,7 @@ from __future__ import annotations
 from penstock.controller.broker_change import (
     check_epoch,
     fence,
-    leave_in_sync,
+    stop_cleanly,
     stop_uncleanly,
     unfence,
 )
@@ -83,7 +83,7 @@ def _end_last_life(
         and request.previous_broker_epoch == existing.epoch
     )
     if is_clean:
-        return leave_in_sync(context, request.broker_id)
+        return stop_cleanly(context, request.broker_id, request.log_dirs)
     return stop_uncleanly(context, request.broker_id)
 
 

@@ -77,6 +77,7 @@ class GatheringJournal(PartitionJournal[RecordT]):
     def _settle(self) -> None:
         """In front of what must not stand before it."""
         if self._pairs and not self._write():
+            self._held.lose()
             raise StorageError("what was gathered could not be written")
 
     def _write(self) -> bool:

@@ -108,8 +108,11 @@ class TransactionHost(CoordinatorHost[TransactionShard, TransactionRecord]):
         runtime, journal = led.runtime, led.journal
         if led.is_over or runtime is None or journal is None:
             return
+        # The decision itself may not be committed yet. Its markers follow when it is.
+        undecided = {record.transactional_id for record in runtime.uncommitted}
         for task in runtime.machine.pending_markers():
-            if not self._endings.is_under_way(task.transactional_id):
+            name = task.transactional_id
+            if name not in undecided and not self._endings.is_under_way(name):
                 self._endings.begin(runtime, journal, task)
 
     def _ended(self, led: TransactionLeadership) -> None:

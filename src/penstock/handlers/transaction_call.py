@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 from penstock.handlers.broker import Broker
@@ -10,7 +12,7 @@ from penstock.handlers.call import Answer
 from penstock.handlers.coordinator_call import answer_of_host, ask_host
 from penstock.machine.decision import Decision
 from penstock.metadata.partition import NO_LEADER
-from penstock.model.error import ErrorCode
+from penstock.model.error import ApiError, ErrorCode
 from penstock.model.id import TopicPartition
 from penstock.transaction import (
     Addition,
@@ -20,6 +22,9 @@ from penstock.transaction import (
 )
 
 ResponseT = TypeVar("ResponseT")
+
+PRODUCER_ID_WAIT_S = 1.0
+"""Longer than a controller takes that is there."""
 
 
 async def ask(
@@ -31,15 +36,22 @@ async def ask(
     if not transactional_id:
         # No node coordinates it: any of them says so.
         return refuse(ErrorCode.INVALID_REQUEST)
-    if not broker.producer_ids.is_available:
-        # Any decision may find an epoch used up, and then needs a new id at once.
-        await broker.producer_ids.wait_available()
+    await _wait_producer_id(broker)
     return await ask_host(
         broker.transactions,
         transactional_id,
         lambda shard: decide(shard, broker.clock.now_ms()),
         refuse,
     )
+
+
+async def _wait_producer_id(broker: Broker) -> None:
+    """Any decision may find an epoch used up, and then needs a new id at once. Most do not: they
+    have no reason to wait for a controller that is away, and the others are told to ask again."""
+    if not broker.producer_ids.is_available:
+        with suppress(ApiError, TimeoutError):
+            async with asyncio.timeout(PRODUCER_ID_WAIT_S):
+                await broker.producer_ids.wait_available()
 
 
 def answer(

@@ -35,7 +35,11 @@ class HeldWrites:
         writes, self.writes = self.writes, []
         for write in writes:
             if not write():
-                self._lost = True
+                self.lose()
+
+    def lose(self) -> None:
+        """Something held was tried before it was its turn, and cannot be written any more."""
+        self._lost = True
 
     def end(self) -> bool:
         """False where something held since `begin` was not written: replies that were made in the

@@ -157,10 +157,15 @@ class MetadataPlane:
         """Writes a snapshot when it is time, and keeps the reserve. StorageError if nothing can be
         changed any more: a node that only looks alive is of no use to anybody."""
         failure: BaseException | None = self.quorum.failure
-        if failure is None and self._runtime is not None and self._is_alone:
-            failure = self._runtime.failure
+        stopped = None if self._runtime is None else self._runtime.failure
+        if failure is None and self._is_alone:
+            failure = stopped
         if failure is not None:
             raise StorageError(f"the metadata log is no longer written: {failure}") from failure
+        if stopped is not None:
+            # It would answer nobody, and as long as this node leads there is no other.
+            log.error("the controller cannot go on", exc_info=stopped)
+            self.quorum.resign()
         if not self.reserve.is_whole:
             await asyncio.to_thread(self.reserve.refill)
         if self.quorum.wants_snapshot and not self.image.has_open_transaction:

@@ -168,7 +168,6 @@ class PartitionKeeper:
             partition.log.update_config(config)
             partition.on_config(config.min_insync_replicas)
         else:
-            # The first append opens it, and is held to that.
             partition.min_isr = config.min_insync_replicas
 
     def _throttle(self, partition: Partition, config: TopicConfig) -> None:

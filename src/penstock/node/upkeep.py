@@ -80,7 +80,7 @@ class Upkeep:
         self._tasks: dict[asyncio.Task[None], None] = {}
         self._stopped = False
         self._cleaners: dict[LogDir, Cleaner] = {}
-        self._has_followers = False
+        self._has_others = False
 
     def start(self) -> None:
         for name, job, interval_s in (
@@ -134,10 +134,11 @@ class Upkeep:
 
     def _checkpoint_interval_s(self) -> float:
         """One step writes recovery points, log starts and high watermarks, as often as any of them
-        asks for. Where nobody follows, the watermark is the end of the log, and found again."""
+        asks for. Where all is led and nobody follows, watermarks are the ends of logs, and found
+        again."""
         keys = ["log.flush.offset.checkpoint.interval.ms"]
         keys.append("log.flush.start.offset.checkpoint.interval.ms")
-        if self._has_followers:
+        if self._has_others:
             keys.append("replica.high.watermark.checkpoint.interval.ms")
         return min(map(self._ms, keys))
 
@@ -254,7 +255,7 @@ class Upkeep:
         await self._each_partition("in-sync sets", Partition.shrink_isr)
 
     async def _checkpoint(self) -> None:
-        self._has_followers = any(one.leader is not None for one in self._partitions)
+        self._has_others = any(one.leader is not None or not one.is_led for one in self._partitions)
         self._log_dirs.checkpoint()
 
     async def _empty_trash(self) -> None:

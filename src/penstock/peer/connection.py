@@ -41,7 +41,7 @@ class Question:
 
 
 class PeerConnection:
-    """`on_lost` is called once, unless it is closed from here."""
+    """`on_lost` is called once, unless it is closed from here or was retired."""
 
     def __init__(
         self,
@@ -130,7 +130,8 @@ class PeerConnection:
         if self.error is None:
             self.close(PeerGone(f"{self._name}: {reason}"))
             assert self.error is not None
-            self._on_lost(self.error)
+            if not self._is_retired:
+                self._on_lost(self.error)
 
     def _expire(self, question: Question) -> None:
         waited_s = self._loop.time() - question.asked_at

@@ -32,6 +32,8 @@ def producer_settings(client: Mapping[str, Any], transactional_id: str) -> dict[
         "linger.ms": 2,
         "partitioner": "murmur2_random",
         "queue.buffering.max.messages": 2_000_000,
+        # The broker decides what is too large, by its own or its topic's max.message.bytes.
+        "message.max.bytes": 100_000_000,
         "message.timeout.ms": 15_000,
         "transaction.timeout.ms": 20_000,
         **client,

@@ -139,6 +139,8 @@ class Redrive:
     def _producer(self) -> Producer:
         own = {"transactional.id": self._topic + ".redrive", "transaction.timeout.ms": 60_000}
         own |= {"linger.ms": 5, **STEADY_TRANSACTIONS}
+        # The broker decides what is too large, by its own or its topic's max.message.bytes.
+        own |= {"message.max.bytes": 100_000_000}
         producer = Producer(self._client | own)
         # Ends what an earlier run left open: only then does the ledger hold all that was sent.
         producer.init_transactions(self._timeout_s)

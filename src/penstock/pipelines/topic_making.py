@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 
 from confluent_kafka import KafkaError, KafkaException
 from confluent_kafka.admin import AdminClient, NewTopic
@@ -16,11 +17,13 @@ def ensure_topic(
     partitions: int = -1,
     *,
     compacted: bool = False,
+    config: Mapping[str, str] | None = None,
     timeout_s: float = TIMEOUT_S,
 ) -> bool:
     """Make the topic unless it is there (-1: with the broker's defaults); whether it was made."""
-    config = {"cleanup.policy": "compact"} if compacted else {}
-    new = NewTopic(topic, num_partitions=partitions, replication_factor=-1, config=config)
+    own = {"cleanup.policy": "compact"} if compacted else {}
+    own |= config or {}
+    new = NewTopic(topic, num_partitions=partitions, replication_factor=-1, config=own)
     future = client.create_topics([new], request_timeout=timeout_s)[topic]
     try:
         future.result()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from penstock.model.error import ErrorCode
 from penstock.raft.core import Core
 from penstock.raft.message import CurrentLeader
-from penstock.raft.role import Follower, Leader, Resigned
+from penstock.raft.role import Follower, Leader, Resigned, Unattached
 
 _STALE_REQUEST = (ErrorCode.FENCED_LEADER_EPOCH, ErrorCode.NOT_LEADER_OR_FOLLOWER)
 
@@ -45,7 +45,14 @@ def adopt_from_answer(core: Core, error: ErrorCode, leader: CurrentLeader) -> bo
     if leader.epoch > core.epoch or error in _STALE_REQUEST:
         adopt(core, leader)
         return False
-    if leader.leader_id is not None and core.election.leader_id is None:
+    if leader.leader_id is not None and _helps(core, leader):
         adopt(core, leader)
         return error is ErrorCode.NONE
     return True
+
+
+def _helps(core: Core, leader: CurrentLeader) -> bool:
+    """Nobody was known to lead, or somebody whose address was not."""
+    if core.election.leader_id is None:
+        return True
+    return isinstance(core.role, Unattached) and bool(leader.endpoints)

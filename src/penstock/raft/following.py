@@ -102,10 +102,12 @@ class Following:
 
     def _take(self, request_id: int, role: Follower, answer: FetchAnswer) -> None:
         core = self._core
+        if answer.snapshot is not None:
+            self._load(role, answer.snapshot)
+            return
+        role.fetching = None
         if answer.diverging is not None:
             self._turn_back(role, answer.diverging)
-        elif answer.snapshot is not None:
-            self._load(role, answer.snapshot)
         else:
             role.leader_high_watermark = answer.high_watermark
             if answer.has_records:
@@ -136,8 +138,9 @@ class Following:
     def _load(self, role: Follower, snapshot: SnapshotId) -> None:
         core = self._core
         if snapshot.end_offset < (core.high_watermark or 0) or snapshot.epoch < 0:
+            role.fetching = None
             self.pause()
-        else:
+        elif role.fetching is None or role.fetching.snapshot != snapshot:
             role.fetching = SnapshotFetch(snapshot)
 
     def pause(self) -> None:
@@ -177,6 +180,6 @@ class Following:
         role = core.role
         core.outbox.back_off(FETCH_LANE, core.now_ms)
         if isinstance(role, Follower) and sent.node.id == role.leader_id:
-            role.leader_failed = role.fetching is None
+            role.leader_failed = True
             if refused and core.may_stand:
                 core.to_leaderless()

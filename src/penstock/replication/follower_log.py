@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from penstock.model.error import ApiError
 from penstock.replication.follower import Action, Append, CutAt, RestartAt, Truncate
 from penstock.storage.log import Log
 from penstock.storage.trim import advance_log_start, cut_at, truncate_fully, truncate_to
@@ -27,7 +28,7 @@ def carry_out(log: Log, action: Action, now_ms: int) -> bool:
             if cut:
                 truncate_fully(log, action.restart_at)
     if cut:
-        _sync_cut(log)
+        _sync(log)
     if isinstance(action, Append):
         _append(log, action, now_ms)
     return cut
@@ -35,13 +36,20 @@ def carry_out(log: Log, action: Action, now_ms: int) -> bool:
 
 def _append(log: Log, action: Append, now_ms: int) -> None:
     if len(action.records):
-        log.append_replica(action.records, now_ms)
+        try:
+            log.append_replica(action.records, now_ms)
+        except ApiError:
+            # The disk may have become full behind a part of it, and nothing more is fetched before
+            # that is safe.
+            _sync(log)
+            raise
     log.advance_high_watermark(action.high_watermark(log.end_offset))
     advance_log_start(log, action.log_start_offset(log.high_watermark))
 
 
-def _sync_cut(log: Log) -> None:
-    """The next fetch says that this is where the log ends, and what is appended next is written
-    over what stood there. It must not come back, where the topic asks for records to be safe."""
+def _sync(log: Log) -> None:
+    """The next fetch says that this is where the log ends, and what is appended behind a cut is
+    written over what stood there. It must not come back, where the topic asks for records to be
+    safe."""
     if log.config.flush_messages == 1:
         log.flush()

@@ -152,6 +152,9 @@ class Leader:
             raise ApiError(ErrorCode.UNKNOWN_LEADER_EPOCH, f"{replica_id} is no replica here")
         if broker_epoch != UNCHECKED_EPOCH:
             self._check_broker_epoch(replica_id, broker_epoch)
+        if fetch_offset > log_end_offset:
+            # What it has is of another log, and it is about to be told so: it counts for nothing.
+            return
         progress.on_fetch(broker_epoch, fetch_offset, log_start_offset, log_end_offset, now_ms)
 
     def _check_broker_epoch(self, replica_id: int, broker_epoch: int) -> None:

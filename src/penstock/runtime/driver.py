@@ -21,7 +21,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import Any, Generic, NamedTuple, TypeVar
 
 from penstock.machine.decision import Decision, Parked, TimerChange
@@ -86,6 +86,12 @@ class Runtime(Generic[MachineT, RecordT]):
     @property
     def failure(self) -> BaseException | None:
         return self._failure
+
+    @property
+    def uncommitted(self) -> Iterator[RecordT]:
+        """What is written and replayed, and may still be lost."""
+        for pending in self._pending:
+            yield from pending.decision.records
 
     @property
     def pending_count(self) -> int:

@@ -28,6 +28,7 @@ from penstock.records.header import (
     assign_append_time,
 )
 from penstock.storage import names
+from penstock.storage.abort_note import noted_abort
 from penstock.storage.append_check import AppendCheck, BatchCheck, Origin
 from penstock.storage.config import LogConfig
 from penstock.storage.damage import DamagedLog, is_of_one_file
@@ -36,7 +37,6 @@ from penstock.storage.epoch_cache import EpochCache
 from penstock.storage.failure import failure_of, is_full
 from penstock.storage.file_cache import FileCache
 from penstock.storage.flush.ticket import FlushTicket
-from penstock.storage.index.txn import AbortedTxn
 from penstock.storage.locate import cut_slice, locate
 from penstock.storage.producer.entry import ProducerEntry, WrittenBatch
 from penstock.storage.producer.recall import earlier_batches
@@ -198,9 +198,11 @@ class Log:
         size = header.batch_length + LOG_OVERHEAD
         try:
             segment = self.segment_for(size, first_offset, last_offset, timestamp, now_ms)
-            if marker is not None and not marker.commit:
-                self.note_abort(segment, header, first_offset)
-            segment.append(records, size, first_offset, last_offset, timestamp)
+            if marker is None or marker.commit:
+                segment.append(records, size, first_offset, last_offset, timestamp)
+            else:
+                with noted_abort(segment, self.producers, header.producer_id, first_offset):
+                    segment.append(records, size, first_offset, last_offset, timestamp)
         except OSError as error:
             self.fail_write(error)
         if leader_epoch != self.epochs.latest:
@@ -275,15 +277,6 @@ class Log:
         elif marker is not None:
             self.producers.apply_marker(header, marker, offset)
 
-    def note_abort(self, segment: Segment, header: BatchHeader, offset: int) -> None:
-        """Before the marker itself: a marker without its entry would pass for a commit."""
-        entry = self.producers.get(header.producer_id)
-        if entry is not None and entry.txn_first_offset >= 0:
-            first = entry.txn_first_offset
-            stable = self.producers.stable_offset_without(first, offset)
-            segment.txn_index.truncate(offset)
-            segment.txn_index.append(AbortedTxn(header.producer_id, first, offset, stable))
-
     def fail_write(self, error: OSError) -> NoReturn:
         if is_full(error):
             raise failure_of(error, "write to", self.directory) from error
@@ -317,8 +310,10 @@ class Log:
         created_ms = self.clock.now_ms() if now_ms is None else now_ms
         segment = self.new_segment(base_offset, created_ms)
         try:
-            segment.create_files()
+            # In this order: were the new file there already when this fails, the old segment would
+            # go on over the offset that the new one claims.
             old.seal()
+            segment.create_files()
         except OSError as error:
             self.fail_write(error)
         self._unsynced.append(old)
@@ -404,9 +399,8 @@ class Log:
         return ticket
 
     def flush_extend(self, ticket: FlushTicket) -> None:
-        """Bring a ticket that nobody has begun to carry out up to the present end."""
-        ticket.end_offset = self.end_offset
-        ticket.generation = self.generation
+        """Bring a ticket that nobody has begun to carry out up to the present end. On an OSError it
+        is good for what it was good for before."""
         self.dirty_since_ms = -1
         self._changed = True
         for segment in self._unsynced:
@@ -424,6 +418,8 @@ class Log:
                 if self.disk.exists(metadata):
                     ticket.add_file(self.cache.file(metadata))
             self._segment_synced = self._directory_synced = True
+        ticket.end_offset = self.end_offset
+        ticket.generation = self.generation
 
     def drop_unsynced(self, segments: list[Segment]) -> None:
         """These are gone: nobody waits for them any more."""

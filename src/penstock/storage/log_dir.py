@@ -99,7 +99,7 @@ class LogDir:
         self.lock()
         try:
             self._scan()
-            self._checkpoints.load()
+            self._checkpoints.load(self._known | {moved for moved, _ in self.found_futures})
             # Gone before anything can change: a crash from here on must not look like a stop.
             epoch = take_clean(self.disk, self.path)
             self.was_clean = epoch is not None
@@ -207,6 +207,7 @@ class LogDir:
         existing = self.log(partition, keep_whole=keep_whole)
         if existing is not None:
             return existing
+        self._checkpoints.begin(partition, self.logs.values())
         log = self._open_log(partition)
         self.write_topic_id(partition, topic_id)
         self._known.add(partition)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from penstock.model.error import ApiError, ErrorCode
+from penstock.records.control import EndMarker
 from penstock.records.header import (
     CONTROL_BIT,
     BatchHeader,
@@ -13,6 +15,7 @@ from penstock.records.header import (
     check_batch,
     check_holdable,
 )
+from penstock.storage.abort_note import noted_abort
 from penstock.storage.recovery.replay import read_marker
 
 if TYPE_CHECKING:
@@ -20,25 +23,50 @@ if TYPE_CHECKING:
 
 
 def append_replicated(log: Log, records: Buffer, now_ms: int) -> tuple[int, int]:
-    """First and last offset of what was written."""
+    """First and last offset of what was written.
+
+    An abort is noted before its marker is written, and behind what stands before that: the marker
+    begins a stretch of its own. Where one cannot be written, those before it are there."""
     headers = _check_order(log, records)
-    first, last = headers[0], headers[-1]
+    data = memoryview(records)
+    markers = _markers(data, headers)
+    aborts = [slot for slot, marker in enumerate(markers) if marker and not marker.commit]
+    position = begin = 0
+    for end in [*aborts, len(headers)]:
+        if end > begin:
+            size = sum(header.size for header in headers[begin:end])
+            stretch = data[position : position + size]
+            _append_stretch(log, stretch, headers[begin:end], markers[begin:end], now_ms)
+            position += size
+        begin = end
+    return headers[0].base_offset, headers[-1].last_offset
+
+
+def _append_stretch(
+    log: Log,
+    records: memoryview,
+    headers: list[BatchHeader],
+    markers: Sequence[EndMarker | None],
+    now_ms: int,
+) -> None:
+    first, last, marker = headers[0], headers[-1], markers[0]
     newest = max(header.max_timestamp for header in headers)
     size = len(records)
     try:
         segment = log.segment_for(size, first.base_offset, last.last_offset, newest, now_ms)
-        segment.append_many(records, headers)
+        if marker is None or marker.commit:
+            segment.append_many(records, headers)
+        else:
+            with noted_abort(segment, log.producers, first.producer_id, first.base_offset):
+                segment.append_many(records, headers)
     except OSError as error:
         log.fail_write(error)
-    position = 0
-    for header in headers:
+    for header, marker in zip(headers, markers, strict=True):
         if header.partition_leader_epoch > log.epochs.latest:
             log.epochs.assign(header.partition_leader_epoch, header.base_offset)
         if header.producer_id >= 0:
-            _tell_producer(log, memoryview(records)[position : position + header.size], header)
-        position += header.size
+            log.update_producer(header, header.base_offset, header.max_timestamp, marker)
     log.note_appended(size, last.next_offset, now_ms)
-    return first.base_offset, last.last_offset
 
 
 def _check_order(log: Log, records: Buffer) -> list[BatchHeader]:
@@ -60,10 +88,14 @@ def _check_order(log: Log, records: Buffer) -> list[BatchHeader]:
     return headers
 
 
-def _tell_producer(log: Log, batch: Buffer, header: BatchHeader) -> None:
-    marker = None
-    if header.attributes & CONTROL_BIT:
-        marker = read_marker(batch, header)
-        if marker is not None and not marker.commit:
-            log.note_abort(log.active, header, header.base_offset)
-    log.update_producer(header, header.base_offset, header.max_timestamp, marker)
+def _markers(records: memoryview, headers: Sequence[BatchHeader]) -> list[EndMarker | None]:
+    """Of each batch, what it says about the end of a transaction."""
+    markers: list[EndMarker | None] = []
+    position = 0
+    for header in headers:
+        marker = None
+        if header.producer_id >= 0 and header.attributes & CONTROL_BIT:
+            marker = read_marker(records[position : position + header.size], header)
+        markers.append(marker)
+        position += header.size
+    return markers

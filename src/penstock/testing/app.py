@@ -39,7 +39,10 @@ class ManualClock(Clock):
     def now_ms(self) -> int:
         return self._now_ms
 
-    def wait_s(self, due_ms: int) -> float | None:
+    def elapsed_ms(self) -> int:
+        return self._now_ms
+
+    def timer_s(self, wait_ms: int) -> float | None:
         return None
 
     def watch(self, moved: Callable[[], None]) -> None:

@@ -318,6 +318,16 @@ def test_skew_by_a_slow_member() -> None:
     assert "the member that has it is slow" in only(diagnose(facts(group("a", rows, 4)))).why
 
 
+def test_rates_that_nobody_has_seen_are_not_shown_as_none() -> None:
+    """At the first look the group's coordinator did not answer."""
+    rows = [(0, 1000, 100, 2000), *[(95, 100, 105, 110)] * 3]
+    known = facts(group("a", rows, members=4))
+    found = only(diagnose(replace(known, before=replace(known.before, lags=()))))
+    assert found.cause == Cause.skew
+    assert found.why.endswith("could not be seen")
+    assert found.evidence[-1].startswith("how fast is not known")
+
+
 def test_partition_cap() -> None:
     found = only(diagnose(facts(group("a", SLOW * 2, members=4))))
     assert found.cause == Cause.partition_cap
@@ -367,6 +377,10 @@ def test_broker_that_does_not_answer() -> None:
 def test_groups_whose_coordinator_does_not_answer() -> None:
     found = only(diagnose(altered(facts(), unread=("a", "b"))))
     assert (found.cause, found.level) == (Cause.coordinator_silent, Level.broker)
+    # Nothing is known of them, not even their names: that does not pass for nothing wrong.
+    found = only(diagnose(altered(facts(), gaps=("broker 2 is still loading them",))))
+    assert (found.cause, found.level) == (Cause.coordinator_silent, Level.broker)
+    assert found.what == "groups may be missing here: broker 2 is still loading them"
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,9 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from penstock.cli.failure import Failure
+from penstock.cli.group.order import ranked
 from penstock.cli.group.state import Group, GroupLag, PartitionLag
+from penstock.cli.group.view import lag_document, rank_document, rank_row
 from penstock.cli.group.words import summary
 from penstock.cli.wire_call import BrokerConnection
 from penstock.protocol.codec import encode
@@ -195,7 +197,9 @@ def test_a_group_is_seeded_and_checked_before_it_is_deployed(command: Command, t
     )
     refused = command.try_run(*check, "--reset", "none")
     assert refused.code == 1 and "the consumers fail" in refused.lines[-1]
-    command.run("groups", "seed", topic, topic, "--yes")
+    shown = command.run("groups", "seed", topic, topic, "--yes").lines
+    assert shown[-2] == "in all: 2 partitions without an offset: 3 records left out, 0 to read"
+    assert shown[1].endswith("had no offset  -")
     assert (
         command.run(*check)
         .lines[-1]
@@ -252,12 +256,38 @@ def test_a_sentence_about_a_group_says_what_is_not_known() -> None:
         ((), "it has no offsets"),
         ((PartitionLag(("t", 0), None, 0, 7),), "is not known of 1 partition"),
         ((PartitionLag(("t", 0), 7, 0, 7),), "nothing is left to read"),
+        # No offset, and no record that it could be late with.
+        ((PartitionLag(("t", 0), None, 7, 7),), "nothing is left to read"),
+        (
+            (
+                PartitionLag(("t", 0), 5, 0, 7, unread_ms=0),
+                PartitionLag(("t", 1), None, 0, 7),
+                PartitionLag(("t", 2), None, 0, None),
+            ),
+            "the oldest of them 9s old (partition t-0); how far is not known of 2 partitions",
+        ),
         (
             (PartitionLag(("t", 0), 5, 0, 7, unread_ms=0),),
             "the oldest of them 9s old (partition t-0)",
         ),
     ):
         assert summary(GroupLag(group, partitions, now_ms=9000)).endswith(said)
+
+
+def test_what_no_leader_tells_is_not_nothing() -> None:
+    group = Group("g", "classic", "Stable", 1)
+    known, silent = PartitionLag(("t", 0), 5, 0, 7, 0), PartitionLag(("t", 1), 5, None, None)
+    for partitions, cell, lag, unanswered in (
+        ((known,), 2, 2, 0),
+        ((known, silent), "2+", 2, 1),
+        ((silent,), None, None, 1),
+    ):
+        (row,) = ranked([GroupLag(group, partitions, 9000)], {})
+        assert rank_row(row)[5] == cell
+        said = rank_document(row)
+        assert (said["lag"], said["unanswered_partitions"]) == (lag, unanswered)
+        said = lag_document(row.lag)
+        assert (said["lag"], said["unanswered_partitions"]) == (lag, unanswered)
 
 
 def test_what_makes_no_sense_is_refused_in_one_line(

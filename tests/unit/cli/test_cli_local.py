@@ -169,6 +169,32 @@ def test_a_node_is_stopped_cleanly(cluster: Running, command: Command) -> None:
     cluster.wait_line("all in sync")
 
 
+def test_the_controller_is_the_active_one(cluster: Running, command: Command) -> None:
+    """And not any broker that forwards to it, which changes from one answer to the next."""
+    seen = status(command, cluster)
+    for _ in range(5):
+        info = command.run("-b", seen["bootstrap_servers"], "cluster", "info", "--json").json
+        assert info["controller"] == seen["controller"]
+        assert [each["id"] for each in info["brokers"] if each["controller"]] == [
+            seen["controller"]
+        ]
+
+
+def test_without_a_controller_every_command_says_so(cluster: Running, command: Command) -> None:
+    home = ("--data-dir", str(cluster.home))
+    servers = status(command, cluster)["bootstrap_servers"]
+    # Named twice, it is killed once.
+    assert len(command.run("cluster", "kill", "1", "2", "2", *home).lines) == 2
+    (fault,) = status(command, cluster)["faults"]
+    assert fault.startswith("no active controller: 2 of 3 controllers down, and more than half")
+    assert fault.endswith("`penstock cluster restart 1 2` starts them")
+    said = "answer, but not to this; is there an active controller (`penstock doctor` tells)"
+    for words in (("quorum",), ("brokers", "list"), ("topics", "create", "none")):
+        assert said in command.fail("-b", servers, "--timeout", "1", *words)
+    command.run("cluster", "restart", "1", "2", *home)
+    cluster.wait_line("all in sync")
+
+
 def test_a_running_node_is_restarted_as_another_process(cluster: Running, command: Command) -> None:
     before = status(command, cluster)["nodes"][2]["pid"]
     command.run("cluster", "restart", "3", "--data-dir", str(cluster.home))

@@ -179,6 +179,9 @@ def test_metrics_are_pushed(node: RunningNode, command: Command) -> None:
     nobody = f"http://127.0.0.1:{free_port()}"
     said = command.fail("metrics", "push", str(node.node.metrics_address), "--to", nobody, "--once")
     assert said.startswith(f"no collector answers at {nobody}/v1/metrics")
+    for wrong in ("collector:4318", "http://"):
+        said = command.fail("metrics", "push", "127.0.0.1:1", "--to", wrong, code=2)
+        assert said.startswith("--to takes a URL such as http://collector:4318")
 
 
 def test_a_broker_is_well(command: Command) -> None:

@@ -14,7 +14,9 @@ import pytest
 from penstock.cli.failure import Failure
 from penstock.cli.operator import held_connection
 from penstock.cli.operator.held_connection import HeldConnection
+from penstock.cli.operator.leader_command import elected_lines
 from penstock.cli.operator.shell import NodeCommand
+from penstock.cli.operator.state import TopicPartition
 from tests.unit.cli.conftest import Command
 from tests.unit.cli.test_cli_completion import bash
 
@@ -183,6 +185,16 @@ def test_a_question_is_answered(command: Command, topic: str) -> None:
     )
     code, seen = at_terminal(command, *words, typed=b"yes\n")
     assert (code, "no election was needed" in seen) == (0, True)
+
+
+def test_many_elections_are_a_line_for_each_topic() -> None:
+    many = [TopicPartition("many", each) for each in range(1200)]
+    few = [TopicPartition("few", each) for each in (3, 5)]
+    assert list(elected_lines([*few, *many])) == [
+        "elected a leader of few:3",
+        "elected a leader of few:5",
+        "elected leaders of 1,200 partitions of many",
+    ]
 
 
 def test_brokers_are_offered_on_tab(command: Command) -> None:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import subprocess
 from typing import Any
 
 import pytest
 
 from penstock.cli.cluster import key_values, parse_address
-from penstock.cli.failure import UsageFailure
-from penstock.cli.output import human_bytes, plain_table, plural
+from penstock.cli.failure import UsageFailure, complain
+from penstock.cli.output import human_bytes, plain_table, plural, print_json, print_line, quoted
 from penstock.cli.printer import RecordPrinter
 from penstock.cli.value import Format
 
@@ -46,6 +47,43 @@ def test_numbers_stand_right_and_words_left() -> None:
         "a          5",
         "longer   100",
     ]
+
+
+def test_letters_that_take_two_columns_do_not_shift_the_next() -> None:
+    assert plain_table(("group", "n"), [("支払い", 1), ("cafe\u0301", 2), ("müll", 3)]) == [
+        "GROUP   N",
+        "支払い  1",
+        "cafe\u0301    2",
+        "müll    3",
+    ]
+
+
+EVIL = "\x1b[2J\x9b1mx\ny\u202e"
+"""What a client may call itself: clears the screen, begins a line, turns the text around."""
+
+
+def test_names_do_not_drive_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    (_, row) = plain_table(("group",), [(EVIL,)])
+    assert row == "\\x1b[2J\\x9b1mx\\ny\\u202e"
+    print_line(f"{EVIL}\tz")
+    assert capsys.readouterr().out == "\\u001b[2J\\u009b1mx\ny\\u202e\tz\n"
+    complain(EVIL)
+    assert capsys.readouterr().err == "penstock: \\u001b[2J\\u009b1mx y\\u202e\n"
+    print_json({"group": EVIL})
+    said = capsys.readouterr().out
+    assert json.loads(said) == {"group": EVIL}
+    assert not any(each in said for each in "\x1b\x9b\u202e")
+
+
+@pytest.mark.parametrize(
+    "name", ["billing", "two words", "x; rm -rf ~", "$(reboot)", "it's", "é", "a\\b'c\n$x\x1b[2J"]
+)
+def test_the_shell_takes_a_name_for_nothing_else(name: str) -> None:
+    said = subprocess.run(
+        ["bash", "-c", f"printf %s {quoted(name)}"], capture_output=True, check=True
+    )
+    assert said.stdout.decode() == name
+    assert "\n" not in quoted(name) and "\x1b" not in quoted(name)
 
 
 def test_a_table_without_rows_is_its_header() -> None:

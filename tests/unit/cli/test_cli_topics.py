@@ -121,3 +121,5 @@ def test_log_dirs_shows_sizes(command: Command, topic: str) -> None:
     assert directory["path"] in lines[0]
     assert lines[1].split() == ["TOPIC", "PARTITION", "BYTES", "LAG"]
     assert "there is no broker 77" in command.fail("log-dirs", "--broker", "77")
+    assert "there is no topic gone" in command.fail("log-dirs", "-t", topic, "-t", "gone")
+    assert "above 0" in command.fail("log-dirs", "--free", "--older", "0s", code=2)

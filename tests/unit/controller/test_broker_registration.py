@@ -131,6 +131,36 @@ def test_after_an_unclean_stop_a_broker_is_not_eligible() -> None:
         assert (partition.leader, partition.isr, partition.elr) == (1, (1, 3), ())
 
 
+@pytest.mark.parametrize("was_in_sync", [True, False])
+def test_after_a_clean_stop_what_was_in_a_directory_that_is_taken_away_is_not_eligible(
+    was_in_sync: bool,
+) -> None:
+    """The broker makes such a replica anew, with nothing in it, and says where. Elected, it would
+    take from the others what they have committed."""
+    cluster = Cluster(2)
+    kept, away = bytes(15) + b"\xd1", bytes(15) + b"\xd2"
+    request = cluster.registration(3)
+    request.log_dirs = [kept, away]
+    cluster.register(3, request)
+    cluster.heartbeat(3)
+    cluster.create("t", [3, 1, 2], [3, 1, 2], min_insync_replicas=3)
+    cluster.place(3, {away: [0], kept: [1]})
+    if not was_in_sync:
+        cluster.set_isr("t", 3, 1)
+        cluster.fence(3)
+        assert 3 in cluster.partition("t").elr
+    cluster.now_ms += 10_000
+    request = cluster.registration(3)
+    request.log_dirs, request.previous_broker_epoch = [kept], cluster.epoch(3)
+    cluster.register(3, request)
+    cluster.place(3, {kept: [0]})
+    cluster.heartbeat(3)
+    for broker_id in (1, 2):
+        cluster.fence(broker_id)
+    assert cluster.partition("t").leader == -1
+    assert cluster.partition("t", 1).leader == 3
+
+
 def test_an_old_request_cannot_say_that_the_stop_was_clean() -> None:
     cluster = Cluster()
     cluster.create("t", [1, 2, 3], min_insync_replicas=3)

@@ -9,8 +9,9 @@ import pytest
 from penstock.coordinator.gathering_journal import GatheringJournal
 from penstock.coordinator.group_codec import decode_entries, encode_commits, encode_entries
 from penstock.group import GroupEntry
-from penstock.group.record import offset_commit_record
+from penstock.group.record import TxnMarker, offset_commit_record
 from penstock.metadata.partition import PartitionImage
+from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.network.held import HeldWrites
 from penstock.protocol.messages.records.offset_commit import OffsetCommitValue
 from penstock.replication.partition import Partition
@@ -71,3 +72,20 @@ def test_one_that_lost_the_lead_commits_nothing(tmp_path: Path) -> None:
     )
     assert not journal.is_committed(end_offset)
     assert not held.end(), "replies that were made before must not leave"
+
+
+def test_what_cannot_be_written_in_front_of_something_else_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the end of the read nothing is held any more. Its reply must not leave all the same."""
+    partition = led_partition(tmp_path, NEVER, (1,))
+    journal, held, end_offset = held_commit(partition)
+    assert journal.is_committed(end_offset)
+    monkeypatch.setattr(Partition, "append", _full)
+    with pytest.raises(StorageError):
+        journal.append([TxnMarker(1, 0, True, 0)])
+    assert not held.end()
+
+
+def _full(*_: object) -> None:
+    raise ApiError(ErrorCode.KAFKA_STORAGE_ERROR, "no space left")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from penstock.coordinator.brokers import NoAnswer
+from penstock.coordinator.producer_id import AllocateBlock, ProducerIds
 from penstock.coordinator.topic import TRANSACTION_STATE
 from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.protocol.entity import Entity
@@ -81,6 +82,31 @@ def test_after_a_decision_that_no_replica_has(cluster: KitCluster, version: int)
         assert await producer.state() == "Ongoing"
         assert await producer.end(commit=True) == 0
         await check_ended(cluster, producer)
+
+    cluster.run(story)
+
+
+@VERSIONS
+def test_a_decision_that_no_replica_has_while_the_coordinator_is_elected_again(
+    cluster: KitCluster, version: int
+) -> None:
+    """Nothing of it leaves the coordinator: should it lose its office now, nobody knows of it."""
+
+    async def story(cluster: KitCluster) -> None:
+        producer = await open_transaction(cluster, version)
+        cluster.stopped_replicas.add(TRANSACTION_STATE)
+        first = await producer.coordinator()
+        version_ = 5 if producer.is_new else 4
+        asked = asyncio.create_task(first.ask(producer.end_request(False), version_))
+        await asyncio.sleep(1)
+        cluster.move(TRANSACTION_STATE, first.id)
+        await asyncio.sleep(1)
+        data = leader_of(cluster, DATA).partition(DATA)
+        assert markers(data) == []
+        cluster.stopped_replicas.clear()
+        assert (await asked).error_code == 0
+        await check_ended(cluster, producer, commit=False)
+        assert len(markers(data)) == 1
 
     cluster.run(story)
 
@@ -364,5 +390,35 @@ def test_an_epoch_is_not_raised_by_a_write_that_failed(cluster: KitCluster) -> N
 
         assert await retried(ask) == 0
         assert (await node.ask(request, 5)).producer_epoch == 2
+
+    cluster.run(story)
+
+
+async def _refused() -> range:
+    raise ApiError(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, "no controller")
+
+
+async def _unanswered() -> range:
+    await asyncio.sleep(60)
+    return await _refused()
+
+
+@VERSIONS
+@pytest.mark.parametrize("allocate", [_refused, _unanswered])
+def test_to_end_it_needs_no_controller(
+    cluster: KitCluster,
+    version: int,
+    allocate: AllocateBlock,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The next coordinator has no producer ids yet, and there is nobody to give it some."""
+
+    async def story(cluster: KitCluster) -> None:
+        producer = await open_transaction(cluster, version)
+        nothing = ProducerIds(allocate)
+        monkeypatch.setattr(cluster.nodes[3].broker, "producer_ids", nothing)
+        cluster.move(TRANSACTION_STATE, 3)
+        assert await producer.end(commit=True) == 0
+        await check_ended(cluster, producer)
 
     cluster.run(story)

@@ -1,6 +1,6 @@
-"""Groups of both protocols at once, at random: members of either kind come and go, and the group
-changes its kind under them. Nobody may read what another one reads, and all get there
-in the end."""
+"""Groups of both protocols at once, at random: members of either kind come and go, static ones also
+go on under the other protocol, and the group changes its kind under them. Nobody may read what
+another one reads, and all get there in the end."""
 
 from __future__ import annotations
 
@@ -49,6 +49,7 @@ SESSION_MS = 12_000
 class ClassicClient:
     """An eager consumer: before it joins it gives up all it has."""
 
+    instance: str | None = None
     member_id: str = ""
     generation: int = -1
     owned: set[Partition] = field(default_factory=set)
@@ -75,6 +76,7 @@ class ClassicClient:
         request = JoinGroupRequest(
             group_id="g",
             member_id=self.member_id,
+            group_instance_id=self.instance,
             session_timeout_ms=SESSION_MS,
             rebalance_timeout_ms=10_000,
             protocol_type="consumer",
@@ -96,7 +98,7 @@ class ClassicClient:
         error = ErrorCode(reply.error_code)
         if error is ErrorCode.MEMBER_ID_REQUIRED:
             self.member_id = reply.member_id
-        elif error is ErrorCode.UNKNOWN_MEMBER_ID:
+        elif error in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID):
             self.member_id = ""
         elif error is ErrorCode.NONE:
             self.member_id, self.generation = reply.member_id, reply.generation_id
@@ -108,6 +110,7 @@ class ClassicClient:
         request = SyncGroupRequest(
             group_id="g",
             member_id=self.member_id,
+            group_instance_id=self.instance,
             generation_id=self.generation,
             protocol_type="consumer",
             protocol_name="range",
@@ -135,7 +138,10 @@ class ClassicClient:
 
     def _heartbeat(self, world: GroupWorld) -> None:
         request = HeartbeatRequest(
-            group_id="g", member_id=self.member_id, generation_id=self.generation
+            group_id="g",
+            member_id=self.member_id,
+            group_instance_id=self.instance,
+            generation_id=self.generation,
         )
         decision = world.shard.classic.decide_heartbeat(request, world.now_ms)
         world.take(decision)
@@ -144,7 +150,7 @@ class ClassicClient:
         if error is ErrorCode.NONE:
             self.last_heard_ms = world.now_ms
             return
-        if error is ErrorCode.UNKNOWN_MEMBER_ID:
+        if error in (ErrorCode.UNKNOWN_MEMBER_ID, ErrorCode.FENCED_INSTANCE_ID):
             self.member_id = ""
         self.lose()
 
@@ -153,6 +159,9 @@ class ClassicClient:
         self.joining = self.syncing = None
 
     def leave(self, world: GroupWorld) -> None:
+        """A static member keeps its place, and says nothing."""
+        if not self.member_id or self.instance is not None:
+            return
         request = LeaveGroupRequest(
             group_id="g", members=[MemberIdentity(member_id=self.member_id)]
         )
@@ -192,9 +201,9 @@ class Play:
 
     def do(self, name: str, which: int) -> None:
         if name == "new":
-            self._add(ConsumerClient(f"n{next(self._ids)}", ["t"], rebalance_timeout_ms=10_000))
+            self._add(self._new_client(self._free_instance(which)))
         elif name == "old":
-            self._add(ClassicClient())
+            self._add(ClassicClient(self._free_instance(which)))
         elif name == "advance":
             self.advance((50, 600, 3_000, 7_000)[which % 4])
         elif name == "restart":
@@ -203,11 +212,33 @@ class Play:
             client = self.clients[which % len(self.clients)]
             if name == "step":
                 self.step(client)
-            else:
+            elif name != "turn" or client.instance is not None:
                 self.clients.remove(client)
-                if name == "leave" and (client.member_id or isinstance(client, ConsumerClient)):
-                    client.leave(self.world)
+                if name != "crash":
+                    self._leave(client)
+                if name == "turn":
+                    self._turn(client)
         self.check()
+
+    def _new_client(self, instance: str | None) -> ConsumerClient:
+        return ConsumerClient(
+            f"n{next(self._ids)}", ["t"], instance=instance, rebalance_timeout_ms=10_000
+        )
+
+    def _free_instance(self, which: int) -> str | None:
+        name = (None, None, "i1", "i2")[which % 4]
+        return None if any(one.instance == name for one in self.clients) else name
+
+    def _leave(self, client: ConsumerClient | ClassicClient) -> None:
+        if isinstance(client, ClassicClient) or client.instance is None:
+            client.leave(self.world)
+        elif client.epoch > 0:
+            client.leave(self.world, -2)
+
+    def _turn(self, client: ConsumerClient | ClassicClient) -> None:
+        """The same instance goes on under the other protocol."""
+        is_old = isinstance(client, ClassicClient)
+        self._add(self._new_client(client.instance) if is_old else ClassicClient(client.instance))
 
     def _add(self, client: ConsumerClient | ClassicClient) -> None:
         if len(self.clients) < 5:
@@ -293,6 +324,8 @@ names = st.sampled_from(
         *["advance"] * 4,
         "leave",
         "leave",
+        "turn",
+        "turn",
         "crash",
         "restart",
     ]

@@ -70,15 +70,18 @@ class Stand:
         self.asked: list[tuple[RequestHeader, Entity]] = []
         self.port = 0
         self._server: asyncio.Server
-        self._writers: set[asyncio.StreamWriter] = set()
+        self._writers: list[asyncio.StreamWriter] = []
 
     async def open(self, port: int = 0) -> None:
         self._server = await asyncio.start_server(self._serve, "127.0.0.1", port)
         self.port = self._server.sockets[0].getsockname()[1]
 
     def hang_up(self) -> None:
-        for writer in list(self._writers):
+        for writer in self._writers:
             writer.transport.abort()
+
+    def hang_up_oldest(self) -> None:
+        self._writers[0].transport.abort()
 
     def close(self) -> None:
         """As a process that ends: nobody listens, and connections break."""
@@ -87,7 +90,7 @@ class Stand:
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connected += 1
-        self._writers.add(writer)
+        self._writers.append(writer)
         try:
             while True:
                 size = int.from_bytes(await reader.readexactly(4), "big")
@@ -100,7 +103,7 @@ class Stand:
         except (EOFError, ConnectionError):
             pass
         finally:
-            self._writers.discard(writer)
+            self._writers.remove(writer)
             writer.close()
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from penstock.model.error import ErrorCode
-from penstock.raft import ControlEntry, EpochEnd, Node, SnapshotId
+from penstock.raft import ControlEntry, ElectionState, EpochEnd, Node, SnapshotId
 from penstock.raft.message import Fetch, FetchAnswer, FetchSnapshot, FetchSnapshotAnswer, Vote
 from tests.simulation.raft_disk import Record, Snapshot
 from tests.unit.raft.raft_kit import Bench, endpoints, key, leader, log_of, voter_set
@@ -169,6 +169,31 @@ def test_when_the_leader_does_not_answer_others_are_asked() -> None:
     assert bench.wait(20) == ["to 2: fetch 4 at 1/2"]
 
 
+def test_a_leader_known_from_before_the_start_is_followed_once_its_address_is_told() -> None:
+    """Who led was written down, and who votes was not read yet when the node ended."""
+    server = Node(-2, endpoints(5))
+    bench = Bench(
+        election=ElectionState(7, 3),
+        node_id=9,
+        voters=(),
+        kraft_version=0,
+        can_vote=False,
+        bootstrap=(server,),
+    )
+    assert bench.role == "unattached 7"
+    without_address = leader(3, 7)._replace(endpoints=())
+    bench.reply(-2, Fetch, FetchAnswer(ErrorCode.NONE, without_address, 1))
+    assert bench.wait(20) == ["to -2: fetch 7 at 0/0"]
+    answer = FetchAnswer(ErrorCode.NONE, leader(3, 7), 1, offset=0, end_offset=1)
+    lines = bench.reply(-2, Fetch, answer, Record(7, "a"))
+    assert lines == [
+        "append ['a']",
+        "follower 7",
+        "to 3: fetch 7 at 7/1",
+        "high watermark 1",
+    ]
+
+
 def test_an_observer_never_stands() -> None:
     for options in ({"node_id": 9}, {"node_id": 9, "can_vote": False}):
         bench = Bench(log_of(1), **options)  # type: ignore[arg-type]
@@ -229,6 +254,31 @@ def test_a_snapshot_that_went_away_is_begun_anew() -> None:
     gone = chunk(0, 0)._replace(error=ErrorCode.SNAPSHOT_NOT_FOUND)
     bench.reply(2, FetchSnapshot, gone)
     assert bench.wait(20) == ["to 2: fetch 4 at 1/2"]
+
+
+def loading() -> Bench:
+    """An observer that has a part of a snapshot: it never stands, so that only others can tell it
+    of another leader."""
+    bench = following(1, 1, node_id=9, can_vote=False)
+    answer = FetchAnswer(ErrorCode.NONE, leader(2, 4), 60, snapshot=SnapshotId(50, 3))
+    bench.reply(2, Fetch, answer)
+    bench.reply(2, FetchSnapshot, chunk(0, 60))
+    bench.fail(2, FetchSnapshot)
+    assert bench.wait(20) == ["to 3: fetch 4 at 1/2"]
+    return bench
+
+
+def test_when_the_leader_ends_amid_a_snapshot_others_are_asked() -> None:
+    bench = loading()
+    fenced = FetchAnswer(ErrorCode.FENCED_LEADER_EPOCH, leader(3, 5))
+    lines = bench.reply(3, Fetch, fenced)
+    assert lines == ["persist 5 leader 3 voted None", "to 3: fetch 5 at 1/2", "follower 5"]
+
+
+def test_a_snapshot_goes_on_where_its_leader_was_only_silent_for_a_while() -> None:
+    bench = loading()
+    bench.reply(3, Fetch, FetchAnswer(ErrorCode.NOT_LEADER_OR_FOLLOWER, leader(2, 4)))
+    assert bench.wait(20) == ["to 2: fetch snapshot (50, 3) at 60"]
 
 
 def test_a_piece_that_was_not_asked_for() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from itertools import permutations
 from pathlib import Path
 
@@ -21,10 +22,12 @@ from penstock.replication.follower import (
 )
 from penstock.replication.follower_log import carry_out
 from penstock.storage.append_check import Origin
+from penstock.storage.index.txn import TxnIndex
 from penstock.storage.log import Log
 from penstock.storage.lookup import aborted_txns, end_offset_for_epoch, last_stable_offset
 from penstock.storage.trim import advance_log_start, delete_first_segments
 from penstock.testing.disk import FaultyDisk
+from tests.unit.replication.replica_kit import new_partition
 from tests.unit.storage.storage_kit import Bench, Settings, batch
 
 NOW = 1_000_000
@@ -287,3 +290,31 @@ def test_a_cut_is_on_disk_before_the_next_fetch_tells_of_it(
     disk.crash()
     found = Bench("/other", SMALL, disk).open(clean=False, recovery_point=other.recovery_point)
     assert (found.log_start_offset, found.end_offset) == (start, end)
+
+
+def test_what_was_written_before_the_disk_was_full_is_made_safe(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A follower fetches nothing more before that."""
+    leader = open_log(tmp_path, "leader")
+    leader.append(
+        batch(2, producer_id=1, producer_epoch=0, base_sequence=0, is_transactional=True), 5, NOW
+    )
+    marker = build_end_marker(
+        producer_id=1, producer_epoch=0, commit=False, coordinator_epoch=0, timestamp=NOW
+    )
+    leader.append(marker, 5, NOW, Origin.COORDINATOR)
+    partition = new_partition(tmp_path / "other")
+    monkeypatch.setattr(TxnIndex, "append", _full)
+    with pytest.raises(ApiError):
+        partition.carry_out(Append(content(leader), 0, 0))
+    assert partition.log.end_offset == 2
+    assert partition.safe_offset == 2
+    monkeypatch.undo()
+    partition.carry_out(Append(content(leader, 2), 3, 0))
+    assert content(partition.log) == content(leader)
+    assert [txn[:3] for txn in aborted_txns(partition.log, 0, 3)] == [(1, 0, 2)]
+
+
+def _full(*_: object) -> None:
+    raise OSError(errno.ENOSPC, "full")

@@ -13,6 +13,7 @@ from penstock.replication.isr_change import (
     IsrChange,
     Outcome,
 )
+from penstock.replication.progress import UNKNOWN
 from tests.unit.replication.replica_kit import LAG_MAX_MS, OWN_EPOCH, State, World
 
 
@@ -57,6 +58,16 @@ def test_one_below_the_watermark_stays_out() -> None:
     world.high_watermark = 10
     world.fetch(3, 9)
     assert expand(world) is None
+
+
+def test_one_that_asks_for_what_is_behind_the_end_stays_out() -> None:
+    """It followed another log, which began behind this one's end, and has nothing of this one."""
+    world = World(State(isr=(1, 3)), start_offset=50)
+    world.fetch(3, 50)
+    world.fetch(2, 100)
+    assert world.leader.expand(2, world.advance(), OWN_EPOCH) is None
+    progress = world.leader.progress(2)
+    assert progress is not None and progress.end_offset == UNKNOWN
 
 
 def test_one_at_an_old_watermark_stays_out_until_the_start_of_the_epoch() -> None:

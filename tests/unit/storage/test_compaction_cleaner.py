@@ -67,12 +67,34 @@ def test_a_checkpoint_outside_of_the_log_counts_as_none(tmp_path: Path) -> None:
     assert bench.cleaner.offsets.first_dirty(bench.log) == 2
 
 
+def test_a_checkpoint_behind_the_end_counts_as_none_also_when_the_log_has_grown(
+    tmp_path: Path,
+) -> None:
+    """It is of another log, or of another state of this one."""
+    bench = dirty(CleanBench(str(tmp_path)))
+    bench.cleaner.offsets.move(TP, bench.log.end_offset + 2)
+    assert bench.cleaner.offsets.first_dirty(bench.log) == 0
+    dirty(bench)
+    assert bench.cleaner.offsets.first_dirty(bench.log) == 0
+
+
 def test_a_cut_log_counts_as_dirty_from_its_start(tmp_path: Path) -> None:
     bench = dirty(CleanBench(str(tmp_path)))
     bench.clean()
     truncate_to(bench.log, 5)
     dirty(bench)
     assert bench.cleaner.offsets.first_dirty(bench.log) == 0
+
+
+def test_a_log_that_was_cut_before_anybody_looked_is_dirty_from_its_start(tmp_path: Path) -> None:
+    bench = dirty(CleanBench(str(tmp_path)))
+    bench.clean()
+    bench.reopen()
+    truncate_to(bench.log, 2)
+    dirty(bench)
+    later = Cleaner(bench.disk, str(tmp_path), lambda: [bench.log], bench.clock)
+    later.load([TP])
+    assert later.offsets.first_dirty(bench.log) == 0
 
 
 def test_a_log_of_the_same_name_is_another_log(tmp_path: Path) -> None:

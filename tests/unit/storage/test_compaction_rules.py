@@ -203,6 +203,21 @@ def test_aborted_records_go_and_their_marker_follows(bench: CleanBench) -> None:
     assert marker not in offsets(bench)
 
 
+def test_an_abort_long_past_hides_nothing_of_its_producer(bench: CleanBench) -> None:
+    """The marker stands in the clean part, which nobody reads for its keys."""
+    fields = {"producer_id": 5, "producer_epoch": 0, "is_transactional": True}
+    bench.put((b"a", b"1"))
+    bench.put((b"b", b"aborted"), base_sequence=0, **fields)
+    bench.end_txn(5, commit=False)
+    bench.roll()
+    bench.clean()
+    bench.put((b"a", None), base_sequence=1, **fields)
+    bench.end_txn(5, commit=True)
+    finish(bench)
+    bench.clean()
+    assert bench.rows() == [(3, b"a", None), (5, b"end", b"active")]
+
+
 def offsets(bench: CleanBench) -> list[int]:
     return [header.base_offset for header, _ in read_batches(bench.log) if header.record_count]
 

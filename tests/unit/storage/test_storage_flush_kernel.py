@@ -18,6 +18,7 @@ from penstock.storage.disk import RealDisk
 from penstock.storage.flush.flusher import Flusher
 from penstock.storage.flush.kernel_sync import FILES_MAX, KernelSync
 from penstock.storage.flush.loop_sync import LoopSync, new_loop_sync
+from penstock.storage.flush.ticket import FlushTicket
 from penstock.storage.log import Log
 from tests.unit.storage.storage_kit import batch
 from tests.unit.storage.test_storage_log_dir import TOPIC_ID, open_dir
@@ -187,6 +188,27 @@ def test_a_thread_syncs_names_and_what_the_kernel_does_not_take(setting: Setting
     setting.loop.turn()
     setting.answer(0)
     assert setting.safe == [4, 1]
+
+
+def test_a_sync_that_could_not_take_in_all_files_counts_only_for_what_it_had(
+    setting: Setting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = setting.logs[0]
+    setting.append(log)
+    log.roll()
+    log.append(batch(), 0, 5)
+    with monkeypatch.context() as patch:
+        patch.setattr(FlushTicket, "add_segment", _no_files)
+        setting.flusher.request(log)
+    setting.loop.turn_threads()
+    assert [failed for failed, _ in setting.failed] == [log]
+    setting.loop.turn()
+    setting.answer(0)
+    assert setting.safe == [2, 1]
+
+
+def _no_files(*_: object) -> None:
+    raise OSError(errno.EIO, "broken")
 
 
 def test_closing_syncs_what_was_asked_for(setting: Setting) -> None:

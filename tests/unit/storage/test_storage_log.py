@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from penstock.records.control import build_end_marker
 from penstock.records.header import check_batch, iter_batches, parse_header
 from penstock.records.record import Record, iter_records
 from penstock.storage.append_check import Origin
+from penstock.storage.disk import RealDisk
 from penstock.storage.log import Log
 from penstock.storage.lookup import (
     aborted_txns,
@@ -22,6 +24,7 @@ from penstock.storage.lookup import (
 )
 from penstock.storage.retention import apply_retention
 from penstock.storage.trim import delete_records_before, truncate_fully, truncate_to
+from penstock.testing.disk import FaultyDisk
 from tests.unit.storage.storage_kit import Bench, Settings, batch
 
 NOW = 1_000_000
@@ -354,3 +357,109 @@ def test_an_emptied_batch_at_the_end_of_the_log_lets_readers_get_there(bench: Be
     log.append_replica(emptied(2), NOW)
     assert offsets(log, 1) == [1, 2]
     assert offsets(log, 1, bound=2) == [1]
+
+
+class NoRoom(RealDisk):
+    """For new files of a kind."""
+
+    kind = ""
+
+    def open(self, path: str, flags: int, mode: int = 0o644, /) -> int:
+        if self.kind and path.endswith(self.kind) and flags & os.O_CREAT:
+            raise OSError(errno.ENOSPC, "full", path)
+        return os.open(path, flags, mode)
+
+
+@pytest.mark.parametrize("kind", [".index", ".log"])
+def test_a_roll_that_failed_leaves_no_segment_behind(tmp_path: Path, kind: str) -> None:
+    disk = NoRoom()
+    bench = Bench(str(tmp_path), disk=disk)
+    log = tiny(bench)
+    put(log)
+    disk.kind = kind
+    with pytest.raises(ApiError):
+        put(log, size=400)
+    disk.kind = ""
+    assert put(log) == 1, "a small one has its place in the old segment"
+    assert put(log, size=400) == 2
+    assert offsets(log, 0) + offsets(log, 2) == [0, 1, 2]
+    log.close()
+    again = bench.open()
+    assert again.bases == [0, 2]
+    assert [offsets(again, at)[0] for at in (0, 1, 2)] == [0, 1, 2]
+    bench.close()
+
+
+def test_a_disk_that_is_full_within_the_note_of_an_abort_leaves_the_others_readable() -> None:
+    disk = FaultyDisk(1)
+    disk.mkdir("/data")
+    log = Bench("/data", disk=disk).open()
+    fields = {"producer_id": 1, "producer_epoch": 0, "is_transactional": True}
+
+    def abort() -> None:
+        marker = build_end_marker(
+            producer_id=1, producer_epoch=0, commit=False, coordinator_epoch=3, timestamp=NOW
+        )
+        log.append(marker, 0, NOW, Origin.COORDINATOR)
+
+    put(log, 2, base_sequence=0, **fields)
+    abort()
+    put(log, 2, base_sequence=2, **fields)
+    disk.free_bytes = 20
+    with pytest.raises(ApiError):
+        abort()
+    disk.free_bytes = None
+    assert [txn[:3] for txn in aborted_txns(log, 0, 10)] == [(1, 0, 2)]
+    abort()
+    assert [txn[:3] for txn in aborted_txns(log, 0, 10)] == [(1, 0, 2), (1, 3, 5)]
+
+
+def test_an_abort_whose_marker_had_no_room_is_told_once() -> None:
+    """librdkafka takes each that it is told of off the list with one marker, and what is left for
+    an abort of what its producer commits later."""
+    disk = FaultyDisk(1)
+    disk.mkdir("/data")
+    log = Bench("/data", disk=disk).open()
+    fields = {"producer_id": 1, "producer_epoch": 0, "is_transactional": True}
+
+    def abort() -> None:
+        marker = build_end_marker(
+            producer_id=1, producer_epoch=0, commit=False, coordinator_epoch=3, timestamp=NOW
+        )
+        log.append(marker, 0, NOW, Origin.COORDINATOR)
+
+    put(log, 2, base_sequence=0, **fields)
+    disk.free_bytes = 40
+    with pytest.raises(ApiError):
+        abort()
+    disk.free_bytes = None
+    assert aborted_txns(log, 0, 10) == []
+    put(log)
+    abort()
+    assert [txn[:3] for txn in aborted_txns(log, 0, 10)] == [(1, 0, 3)]
+
+
+def test_a_replica_that_cannot_note_an_abort_is_where_it_was(tmp_path: Path) -> None:
+    leader = Bench(str(tmp_path / "leader")).open()
+    fields = {"producer_id": 1, "producer_epoch": 0, "is_transactional": True}
+    put(leader, 2, base_sequence=0, **fields)
+    marker = build_end_marker(
+        producer_id=1, producer_epoch=0, commit=False, coordinator_epoch=3, timestamp=NOW
+    )
+    leader.append(marker, 0, NOW, Origin.COORDINATOR)
+    put(leader)
+    data = leader.read(0, 10_000, 4).slices[0].read()
+    disk = NoRoom()
+    bench = Bench(str(tmp_path / "follower"), disk=disk)
+    follower = bench.open()
+    disk.kind = ".txnindex"
+    with pytest.raises(ApiError):
+        follower.append_replica(data, NOW)
+    assert follower.active.next_offset() == follower.end_offset
+    disk.kind = ""
+    left = leader.read(follower.end_offset, 10_000, 4).slices[0].read()
+    follower.append_replica(left, NOW)
+    assert Path(follower.active.path).read_bytes() == data
+    assert aborted_txns(follower, 0, 4) == aborted_txns(leader, 0, 4)
+    assert follower.end_offset == 4
+    bench.close()

@@ -17,6 +17,7 @@ from penstock.storage.flush.flusher import Flusher
 from penstock.storage.log import Log
 from penstock.storage.log_dir import LogDir
 from penstock.storage.meta_properties import read_meta_properties, write_meta_properties
+from penstock.storage.trim import delete_records_before
 from penstock.testing.disk import FaultyDisk
 from tests.unit.storage.storage_kit import FixedClock, Settings, batch
 
@@ -141,6 +142,54 @@ def test_deleted_logs_leave_in_two_steps(tmp_path: Path) -> None:
     assert found.empty_trash() == 1
     assert name not in os.listdir(tmp_path)
     found.close()
+
+
+def delete_trimmed(directory: LogDir) -> None:
+    """A log whose first records were deleted, as the directory remembers, and then the rest."""
+    old = directory.create_log(A, TOPIC_ID)
+    for _ in range(20):
+        old.append(batch(), 0, 5)
+    old.advance_high_watermark(20)
+    delete_records_before(old, 15)
+    directory.checkpoint()
+    directory.delete_log(A)
+
+
+def test_what_is_remembered_of_a_deleted_log_says_nothing_of_the_next_one(tmp_path: Path) -> None:
+    """A kill before the next checkpoint must not cut that to where the old one began."""
+    first = open_dir(tmp_path)
+    delete_trimmed(first)
+    new = first.create_log(A, bytes(16))
+    for _ in range(10):
+        new.append(batch(), 0, 5)
+    new.flush()
+    first.abandon()
+    second = open_dir(tmp_path)
+    second.recover()
+    log = second.log(A)
+    assert log is not None
+    assert (log.log_start_offset, log.end_offset) == (0, 10)
+    assert second.high_watermark(A) == 0
+    second.close()
+
+
+def test_the_next_log_of_a_name_begins_at_its_beginning_after_a_kill_too(tmp_path: Path) -> None:
+    first = open_dir(tmp_path)
+    delete_trimmed(first)
+    first.abandon()
+    second = open_dir(tmp_path)
+    second.recover()
+    new = second.create_log(A, bytes(16))
+    assert (new.log_start_offset, new.end_offset) == (0, 0)
+    new.append(batch(), 0, 5)
+    new.flush()
+    second.abandon()
+    third = open_dir(tmp_path)
+    third.recover()
+    log = third.log(A)
+    assert log is not None
+    assert (log.log_start_offset, log.end_offset) == (0, 1)
+    third.close()
 
 
 def test_a_sync_that_a_deletion_overtook_does_no_harm(tmp_path: Path) -> None:

@@ -87,6 +87,20 @@ def test_transactions_hold_back_the_stable_offset() -> None:
     assert raised.value.code is ErrorCode.TRANSACTION_COORDINATOR_FENCED
 
 
+def test_the_earliest_end_that_is_not_replicated_holds_back_the_stable_offset() -> None:
+    """Also where a later transaction ended before it."""
+    state = ProducerState()
+    append(state, 0, header(0, pid=1, is_transactional=True))
+    append(state, 1, header(0, pid=2, is_transactional=True))
+    state.apply_marker(header(-1, pid=2), EndMarker(True, 5), 2)
+    state.apply_marker(header(-1, pid=1), EndMarker(True, 5), 3)
+    assert state.first_unstable_offset() == 0
+    state.advance_high_watermark(3)
+    assert state.first_unstable_offset() == 0
+    state.advance_high_watermark(4)
+    assert state.first_unstable_offset() is None
+
+
 def test_snapshots_bring_the_state_back() -> None:
     state = ProducerState()
     append(state, 0, header(0, count=3))

@@ -97,13 +97,18 @@ def _why_silent(look: Look) -> str:
 
 
 def _coordinators(look: Look) -> list[Finding]:
-    if not look.unread:
+    if look.unread:
+        what = f"{plural(len(look.unread), 'group')} could not be asked for: "
+        what += name_some(look.unread)
+    elif look.gaps:
+        what = f"groups may be missing here: {name_some(look.gaps)}"
+    else:
         return []
     return [
         Finding(
             Level.broker,
             Cause.coordinator_silent,
-            f"{plural(len(look.unread), 'group')} could not be asked for: {name_some(look.unread)}",
+            what,
             "their coordinator does not answer, or has just taken them over and is still loading: "
             "they can neither commit nor rebalance meanwhile",
             first=(Advice("penstock doctor", "again in some seconds: loading ends by itself"),),

@@ -115,6 +115,8 @@ def more_members(case: Case) -> tuple[Advice, ...]:
 
 def rates_text(case: Case) -> str:
     trend = case.trend
+    if not trend.passed_s:
+        return "how fast is not known: at the first look its coordinator did not answer for it"
     return (
         f"{trend.produced_s:,.1f} records/s written, {trend.consumed_s:,.1f} read, over "
         f"{trend.passed_s:.0f} s"

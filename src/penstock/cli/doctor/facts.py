@@ -69,6 +69,8 @@ class Look:
     """Brokers that are registered, and did not answer."""
     unread: tuple[str, ...] = ()
     """Groups that could not be asked for."""
+    gaps: tuple[str, ...] = ()
+    """Why there may be groups that are not even known by name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,7 +27,7 @@ from penstock.cli.doctor.past_rule import (
 )
 from penstock.cli.doctor.progress_rule import catching_up, skew, stuck_reason
 from penstock.cli.doctor.share_rule import share_is_slow, share_is_stuck
-from penstock.cli.output import plural
+from penstock.cli.output import plural, quoted
 
 
 def find_reason(case: Case) -> Reason:
@@ -51,7 +51,8 @@ def _no_members(case: Case) -> Reason | None:
                 "they go on from the committed offsets; nothing is lost while retention keeps it",
             ),
             Advice(
-                f"penstock groups delete {case.group}", "only if nobody will ever read by it again"
+                f"penstock groups delete {quoted(case.group)}",
+                "only if nobody will ever read by it again",
             ),
         ),
         (TO_END,),
@@ -79,7 +80,10 @@ def _rebalance_loop(case: Case) -> Reason | None:
         "crash and restart",
         tuple(evidence),
         (
-            Advice(f"penstock groups members {case.group}", "shows who comes and goes, and where"),
+            Advice(
+                f"penstock groups members {quoted(case.group)}",
+                "shows who comes and goes, and where",
+            ),
             Advice(
                 "set max.poll.records lower, or max.poll.interval.ms higher",
                 "one member at a time, starting with the one that goes most often",
@@ -98,7 +102,9 @@ def _unassigned(case: Case) -> Reason | None:
         "read this topic any more and its old offsets are left",
         (f"{plural(len(case.behind), 'partition')} without a member",),
         (
-            Advice(f"penstock groups members {case.group}", "shows what they are subscribed to"),
+            Advice(
+                f"penstock groups members {quoted(case.group)}", "shows what they are subscribed to"
+            ),
             Advice(
                 "look at the subscription of the consumers",
                 "if they should read it, they do not; if not, the offsets expire by themselves",
@@ -142,7 +148,7 @@ def _too_slow(case: Case) -> Reason | None:
         if grows
         else "it reads as much as is written and stays behind"
     )
-    watch = Advice(f"penstock groups watch {case.group}", "which partitions, and how fast")
+    watch = Advice(f"penstock groups watch {quoted(case.group)}", "which partitions, and how fast")
     return Reason(
         Cause.too_slow,
         why,
@@ -156,7 +162,7 @@ def _unknown(case: Case) -> Reason:
     return Reason(
         Cause.unknown,
         "not known: its offsets could not be compared between the two looks",
-        first=(Advice(f"penstock groups describe {case.group}", "shows what is known"),),
+        first=(Advice(f"penstock groups describe {quoted(case.group)}", "shows what is known"),),
     )
 
 

@@ -18,7 +18,7 @@ from penstock.cli.doctor.past import Calm, Moment, Writer
 from penstock.cli.doctor.tail import Tail
 from penstock.cli.group.words import duration
 from penstock.cli.operator.state import name_some
-from penstock.cli.output import human_bytes, plural, show_time
+from penstock.cli.output import human_bytes, plural, quoted, show_time
 
 SURGE_FACTOR: Final = 1.5
 SLOW_SHARE: Final = 0.7
@@ -55,9 +55,9 @@ def producer_surge(case: Case) -> Reason | None:
     what, seen = _kind(case.tail)
     first = [
         Advice(
-            f"penstock quotas set --client {client} producer_byte_rate={_allowed(case)}",
+            f"penstock quotas set --client {quoted(client)} producer_byte_rate={_allowed(case)}",
             f"slows it down to where consumers keep up, until `penstock quotas unset --client "
-            f"{client}`. It waits meanwhile, {_cost(case.writers[0])}",
+            f"{quoted(client)}`. It waits meanwhile, {_cost(case.writers[0])}",
         )
         if client
         else Advice(
@@ -141,7 +141,9 @@ def slow_consumer(case: Case) -> Reason | None:
         "they are the same consumers as before"
         + ("; more is written too, which is the smaller part" if _has_grown(case, calm) else ""),
     )
-    members = Advice(f"penstock groups members {case.group}", "shows who they are, and where")
+    members = Advice(
+        f"penstock groups members {quoted(case.group)}", "shows who they are, and where"
+    )
     return Reason(
         Cause.slow_consumer,
         "its consumers have become slower: they read less than before it fell behind, and not "
@@ -173,7 +175,7 @@ def throttled(case: Case) -> Reason | None:
         (
             Advice("penstock quotas list", "shows the quotas that are set"),
             Advice(
-                f"penstock quotas set --client {worst.client_id} {_QUOTAS[worst.kind]}=N",
+                f"penstock quotas set --client {quoted(worst.client_id)} {_QUOTAS[worst.kind]}=N",
                 "more, if the brokers have it to spare; others of the same quota share it",
             ),
         ),

@@ -10,7 +10,7 @@ from penstock.cli.doctor.finding import ADD_PARTITIONS, RESTART_ALL, TO_END, Adv
 from penstock.cli.doctor.trend import PartitionTrend
 from penstock.cli.group.state import Member
 from penstock.cli.group.words import duration, place_name
-from penstock.cli.output import plural
+from penstock.cli.output import plural, quoted
 
 SKEW_SHARE: Final = 0.8
 SKEW_FACTOR: Final = 10
@@ -69,7 +69,7 @@ def _whose(owner: Member) -> str:
 def _unstick(case: Case, stuck: PartitionTrend) -> tuple[Advice, ...]:
     topic, partition = stuck.place
     show = f"penstock consume {topic} -p {partition} --from"
-    skip = f"penstock groups reset {case.group} -t {topic}:{partition} --to"
+    skip = f"penstock groups reset {quoted(case.group)} -t {topic}:{partition} --to"
     odd = case.odd.get(stuck.place)
     if odd is None:
         return (
@@ -102,7 +102,7 @@ def catching_up(case: Case) -> Reason | None:
     known = [each for each in left if each is not None]
     if not known or len(known) < len(left):
         return None
-    watch = Advice(f"penstock groups watch {case.group}", "see that it goes on")
+    watch = Advice(f"penstock groups watch {quoted(case.group)}", "see that it goes on")
     more = more_members(case) if case.row.over_s else ()
     return Reason(
         Cause.catching_up,
@@ -113,6 +113,22 @@ def catching_up(case: Case) -> Reason | None:
     )
 
 
+def _why_skewed(case: Case, worst: PartitionTrend) -> str:
+    if worst.produced_s is None:
+        return "whether more is written to it than to them could not be seen"
+    produced = case.trend.produced_s
+    share = worst.produced_s / produced if produced else 0.0
+    if share > SKEW_FACTOR / 2 / len(case.trend.partitions) or share > SKEW_SHARE:
+        return (
+            f"{share:.0%} of what is written goes to this partition: most likely one key, or few, "
+            "with most of the records"
+        )
+    return (
+        "it gets no more than the others: most likely the member that has it is slow, or its "
+        "records take longer"
+    )
+
+
 def skew(case: Case) -> Reason | None:
     if len(case.trend.partitions) < 2:
         return None
@@ -120,16 +136,6 @@ def skew(case: Case) -> Reason | None:
     usual = median(each.lag for each in others)
     if worst.lag < SKEW_SHARE * case.trend.lag or worst.lag < SKEW_FACTOR * max(usual, 1):
         return None
-    produced = case.trend.produced_s
-    share = (worst.produced_s or 0.0) / produced if produced else 0.0
-    is_hot = share > SKEW_FACTOR / 2 / len(case.trend.partitions) or share > SKEW_SHARE
-    why = (
-        f"{share:.0%} of what is written goes to this partition: most likely one key, or few, "
-        "with most of the records"
-        if is_hot
-        else "it gets no more than the others: most likely the member that has it is slow, or its "
-        "records take longer"
-    )
     topic, partition = worst.place
     first = Advice(
         f"penstock consume {topic} -p {partition} --from {worst.now.committed} -n 100 -k",
@@ -137,11 +143,14 @@ def skew(case: Case) -> Reason | None:
     )
     return Reason(
         Cause.skew,
-        f"one partition is far behind the others; {why}",
+        f"one partition is far behind the others; {_why_skewed(case, worst)}",
         (
             f"{place_name(worst.place)}: {plural(worst.lag, 'record')}; others: {usual:,.0f}",
             rates_text(case),
         ),
-        (first, Advice(f"penstock groups members {case.group}", "shows who has it, and where")),
+        (
+            first,
+            Advice(f"penstock groups members {quoted(case.group)}", "shows who has it, and where"),
+        ),
         (ADD_PARTITIONS, Advice("start more members", "a partition has one reader"), RESTART_ALL),
     )

@@ -81,6 +81,7 @@ class Observer:
         compare with."""
         with ClusterReader(self._link) as reader:
             lags, unread = _lags(reader, self._chosen(reader), times=times)
+            gaps = tuple(dict.fromkeys(reader.gaps))
             state = _state(self._link, reader)
         dirs, silent = _dirs(self._link, state)
         look = Look(
@@ -92,6 +93,7 @@ class Observer:
             dirs,
             silent,
             unread,
+            gaps,
         )
         return look, count_rebalances(self._read_metrics() if self._read_metrics else "")
 
@@ -99,9 +101,8 @@ class Observer:
         listed = reader.listed()
         missing = set(self._groups) - {each.name for each in listed}
         if missing:
-            raise Failure(
-                f"there is no group {min(missing)}; `penstock groups list` shows those there are"
-            )
+            # It waits for groups that move, and says it where there is none.
+            return [reader.named(each) for each in dict.fromkeys(self._groups)]
         return [each for each in listed if not self._groups or each.name in self._groups]
 
     def _wait(self, look: Look, until: float, seconds: float) -> dict[str, tuple[Glance, ...]]:

@@ -11,7 +11,7 @@ from typing import Final
 from penstock.cli.doctor.case import Case, Reason, more_members, rates_text
 from penstock.cli.doctor.finding import TO_END, Advice, Cause
 from penstock.cli.group.words import place_name
-from penstock.cli.output import plural
+from penstock.cli.output import plural, quoted
 
 LOCK_S: Final = 30.0
 """A member has so long for what it took, unless told otherwise."""
@@ -43,7 +43,9 @@ def share_is_stuck(case: Case) -> Reason | None:
         "call, or release what they take again and again",
         tuple(evidence),
         (
-            Advice(f"penstock groups members {case.group}", "shows who they are, and where"),
+            Advice(
+                f"penstock groups members {quoted(case.group)}", "shows who they are, and where"
+            ),
             Advice(
                 "look at their log, and at what they call",
                 "a record that fails is archived after share.delivery.count.limit deliveries: "
@@ -65,7 +67,7 @@ def share_is_slow(case: Case) -> Reason | None:
         (rates_text(case), f"{plural(len(case.row.lag.group.members), 'member')}"),
         (
             *more_members(case),
-            Advice(f"penstock groups watch {case.group}", "which partitions, and how fast"),
+            Advice(f"penstock groups watch {quoted(case.group)}", "which partitions, and how fast"),
         ),
         (RESTART, TO_END),
     )

@@ -14,6 +14,7 @@ from typing import Final, NamedTuple
 
 from penstock.cli.failure import Failure
 from penstock.cli.local.record import read_record
+from penstock.cli.output import plural
 
 SETTINGS: Final = (
     "penstock.metrics.topic.enable=true",
@@ -57,7 +58,7 @@ def own_cluster(nodes: int, say: Callable[[str], None]) -> Iterator[DrillCluster
             start_new_session=True,
         )
         try:
-            say(f"starting {nodes} nodes")
+            say(f"starting {plural(nodes, 'node')}")
             yield DrillCluster(_servers(process), Path(home))
         finally:
             process.terminate()

@@ -11,7 +11,7 @@ from penstock.cli.argument import Json, cluster_of
 from penstock.cli.failure import Failure, UsageFailure
 from penstock.cli.group.option import GroupName
 from penstock.cli.operator.option import DryRun, Yes
-from penstock.cli.output import print_json, print_line, print_table, show_time
+from penstock.cli.output import print_json, print_line, print_table, quoted, show_time
 
 if TYPE_CHECKING:
     from penstock.cli.group.reader import ClusterReader
@@ -159,7 +159,7 @@ def _carry_out(
         _print_document(name, steps, now_ms, done=True)
     else:
         done = f"group {name}: {len(moved)} offset{'s' if len(moved) > 1 else ''} changed"
-        print_line(done + (f"; `penstock groups undo {name}` takes it back" if why else ""))
+        print_line(done + (f"; `penstock groups undo {quoted(name)}` takes it back" if why else ""))
 
 
 def _show(steps: Plan, now_ms: int) -> None:

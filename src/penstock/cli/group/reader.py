@@ -21,6 +21,7 @@ from penstock.cli.group.description import (
 from penstock.cli.group.record_time import read_times
 from penstock.cli.group.share_progress import Progress, read_share_progress
 from penstock.cli.group.state import Group, GroupLag, PartitionLag, Place
+from penstock.cli.interrupt import check_interrupt
 from penstock.cli.leader_call import (
     EARLIEST,
     LATEST,
@@ -30,8 +31,15 @@ from penstock.cli.leader_call import (
     read_metadata,
 )
 from penstock.cli.operator.link import Link, check
+from penstock.cli.output import plural
 from penstock.cli.wire_call import BrokerConnection, Unreachable
 from penstock.model.error import ErrorCode
+from penstock.protocol.messages import (
+    consumer_group_describe,
+    describe_groups,
+    share_group_describe,
+    streams_group_describe,
+)
 from penstock.protocol.messages.consumer_group_describe import (
     ConsumerGroupDescribeRequest,
     ConsumerGroupDescribeResponse,
@@ -61,6 +69,13 @@ from penstock.protocol.messages.streams_group_describe import (
 )
 
 T = TypeVar("T")
+D = TypeVar(
+    "D",
+    describe_groups.DescribedGroup,
+    consumer_group_describe.DescribedGroup,
+    share_group_describe.DescribedGroup,
+    streams_group_describe.DescribedGroup,
+)
 Offsets = Mapping[Place, int]
 OFFSET_FETCH_VERSION: Final = 9
 """The last that calls topics by name."""
@@ -68,6 +83,7 @@ GROUPS_AT_ONCE: Final = 200
 KINDS: Final = ("", "consumer", "share", "streams")
 """Protocol types of consumers, of share consumers and of Kafka Streams; groups of Kafka Connect and
 others have no offsets here. A group that only ever had offsets has none."""
+OFFSETS_TOPIC: Final = "__consumer_offsets"
 _RETRY_S: Final = 0.2
 _LOADING: Final = (
     ErrorCode.COORDINATOR_NOT_AVAILABLE,
@@ -81,17 +97,26 @@ class ClusterReader:
 
     def __init__(self, link: Link) -> None:
         self.link = link
-        self.metadata: MetadataResponse = read_metadata(link)
-        self.leaders: Leaders = leaders_of(self.metadata)
         self._connections: dict[int, BrokerConnection] = {}
+        self.gaps: list[str] = []
+        """Why groups may be missing in what was `listed`, or `described`, last."""
+        self._begin()
+
+    def _begin(self) -> None:
+        self.metadata: MetadataResponse = read_metadata(self.link)
+        self.leaders: Leaders = leaders_of(self.metadata)
         self._addresses = {each.node_id: (each.host, each.port) for each in self.metadata.brokers}
 
     def __enter__(self) -> ClusterReader:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._close()
+
+    def _close(self) -> None:
         for each in self._connections.values():
             each.close()
+        self._connections.clear()
 
     def connection(self, broker: int) -> BrokerConnection:
         kept = self._connections.get(broker)
@@ -111,16 +136,19 @@ class ClusterReader:
 
     def listed(self, *types: str) -> list[Group]:
         """All of them, or those of these types, by name, without their members. A broker that does
-        not answer is left out: its groups have another coordinator soon."""
+        not answer is left out: its groups have another coordinator soon. `gaps` says so."""
         request = ListGroupsRequest(types_filter=list(types))
         found: dict[str, Group] = {}
+        self.gaps = self._without_coordinator()
         for broker in self._addresses:
             try:
                 answer = self.connection(broker).call(request, ListGroupsResponse)
             except Unreachable:
                 self._connections.pop(broker, None)
+                self.gaps.append(f"broker {broker} does not answer")
                 continue
             if answer.error_code in _LOADING:
+                self.gaps.append(f"broker {broker} is still loading them")
                 continue
             check(answer.error_code, what="groups")
             for each in answer.groups:
@@ -133,6 +161,10 @@ class ClusterReader:
             raise self.link.unreachable()
         return [found[name] for name in sorted(found)]
 
+    def _without_coordinator(self) -> list[str]:
+        nobody = sum(topic == OFFSETS_TOPIC for topic, _ in self.leaders.without)
+        return [f"{plural(nobody, 'partition')} of {OFFSETS_TOPIC} without a leader"] * bool(nobody)
+
     def named(self, name: str) -> Group:
         """With its members; Failure where there is none of that name."""
         group = self.find(name)
@@ -141,13 +173,45 @@ class ClusterReader:
         return group
 
     def find(self, name: str) -> Group | None:
-        for group in self.listed():
-            if group.name == name:
-                return next(iter(self.described([group])), None)
-        return None
+        """None where it is certain that there is none: offsets of a group that only moves to
+        another coordinator would be set as if it had neither offsets nor members."""
+        deadline = time.monotonic() + self.link.timeout_s
+        while True:
+            group = self._look_for(name)
+            if group is not None or not self.gaps:
+                return group
+            if time.monotonic() > deadline:
+                raise Failure(
+                    f"whether there is a group {name} cannot be told now: {self.gaps[0]}; try again"
+                )
+            check_interrupt()
+            time.sleep(_RETRY_S)
+            self._close()
+            self._begin()
+
+    def _look_for(self, name: str) -> Group | None:
+        try:
+            listed = [each for each in self.listed() if each.name == name]
+            found = self.described(listed)
+            if not found and not self.gaps and OFFSETS_TOPIC in self.topics:
+                self._ask_coordinator(name)
+        except Unreachable as error:
+            self.gaps.append(str(error))
+            return None
+        return next(iter(found), None)
+
+    def _ask_coordinator(self, name: str) -> None:
+        """A broker that does not know yet that it coordinates a group lists it no more than one
+        that never did."""
+        request = DescribeGroupsRequest(groups=[name])
+        broker = self.coordinator_of(name)
+        for each in self.connection(broker).call(request, DescribeGroupsResponse).groups:
+            if each.error_code in _LOADING or not (each.error_code or each.group_state == "Dead"):
+                self.gaps.append("its coordinator has just changed")
 
     def described(self, groups: Iterable[Group]) -> list[Group]:
-        """With their members; those that are gone meanwhile are left out."""
+        """With their members; those that are gone meanwhile are left out, and those that have
+        another coordinator meanwhile, which `gaps` tells."""
         found: list[Group] = []
         by_kind: dict[tuple[int, str], list[Group]] = defaultdict(list)
         for each in groups:
@@ -165,29 +229,36 @@ class ClusterReader:
                     found += self._describe_share(broker, names)
         return sorted(found, key=lambda each: each.name)
 
+    def _known(self, groups: Iterable[D]) -> Iterator[D]:
+        for each in groups:
+            if each.error_code in _LOADING:
+                self.gaps.append(f"the coordinator of group {each.group_id} has just changed")
+            elif not each.error_code:
+                yield each
+
     def _describe_classic(self, broker: int, names: list[str]) -> list[Group]:
         request = DescribeGroupsRequest(groups=names)
         answer = self.connection(broker).call(request, DescribeGroupsResponse)
         return [
             classic_group(each, broker)
-            for each in answer.groups
-            if not each.error_code and each.group_state != "Dead"
+            for each in self._known(answer.groups)
+            if each.group_state != "Dead"
         ]
 
     def _describe_consumer(self, broker: int, names: list[str]) -> list[Group]:
         request = ConsumerGroupDescribeRequest(group_ids=names)
         answer = self.connection(broker).call(request, ConsumerGroupDescribeResponse)
-        return [consumer_group(each, broker) for each in answer.groups if not each.error_code]
+        return [consumer_group(each, broker) for each in self._known(answer.groups)]
 
     def _describe_streams(self, broker: int, names: list[str]) -> list[Group]:
         request = StreamsGroupDescribeRequest(group_ids=names)
         answer = self.connection(broker).call(request, StreamsGroupDescribeResponse)
-        return [streams_group(each, broker) for each in answer.groups if not each.error_code]
+        return [streams_group(each, broker) for each in self._known(answer.groups)]
 
     def _describe_share(self, broker: int, names: list[str]) -> list[Group]:
         request = ShareGroupDescribeRequest(group_ids=names)
         answer = self.connection(broker).call(request, ShareGroupDescribeResponse)
-        return [share_group(each, broker) for each in answer.groups if not each.error_code]
+        return [share_group(each, broker) for each in self._known(answer.groups)]
 
     def coordinator_of(self, name: str) -> int:
         """Also of a group that there is not yet."""

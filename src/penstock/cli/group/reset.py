@@ -39,8 +39,27 @@ class Step(NamedTuple):
     def _within(self, offset: int) -> int:
         return max(self.start, offset if self.end is None else min(offset, self.end))
 
+    @property
+    def is_beginning(self) -> bool:
+        """Of a partition that had no offset."""
+        return self.former is None and self.target is not None and self.end is not None
+
+    @property
+    def before(self) -> int:
+        """Records that stand before the place where it begins."""
+        return self._within(self.target) - self.start if self.target is not None else 0
+
+    @property
+    def ahead(self) -> int:
+        """Records that are read from there on."""
+        if self.target is None or self.end is None:
+            return 0
+        return self.end - self._within(self.target)
+
     def moved_s(self, now_ms: int) -> float | None:
         """By how much time, whichever way; None where it is not known."""
+        if self.former is None or self.target is None:
+            return None
         if not self._moved:
             return 0.0
         if self.former_ms is None and self.target_ms is None:

@@ -74,6 +74,16 @@ class PartitionLag(NamedTuple):
         return self.end - self.committed if self.waiting is None else self.waiting
 
     @property
+    def is_unanswered(self) -> bool:
+        """It has an offset, and the leader did not say where the log ends."""
+        return self.committed is not None and self.lag is None
+
+    @property
+    def is_known(self) -> bool:
+        """Where a log has no records there is nothing to read, wherever it would begin."""
+        return self.lag is not None or (self.start is not None and self.start == self.end)
+
+    @property
     def done(self) -> int | None:
         """Moves on by one with each record that is done with."""
         if self.waiting is None or self.end is None:
@@ -99,6 +109,16 @@ class GroupLag:
     @property
     def records(self) -> int:
         return sum(max(each.lag or 0, 0) for each in self.partitions)
+
+    @property
+    def unanswered(self) -> int:
+        """Partitions whose leaders did not say where they end: `records` leaves them out."""
+        return sum(each.is_unanswered for each in self.partitions)
+
+    @property
+    def known_records(self) -> int | None:
+        """None where no leader has answered, which is not the same as 0."""
+        return None if 0 < self.unanswered == len(self.partitions) else self.records
 
     @property
     def seconds(self) -> float | None:

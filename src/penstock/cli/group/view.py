@@ -38,8 +38,9 @@ def lag_document(lag: GroupLag) -> dict[str, Any]:
         "assignor": lag.group.assignor,
         "coordinator": lag.group.coordinator,
         "members": len(lag.group.members),
-        "lag": lag.records,
+        "lag": lag.known_records,
         "lag_seconds": lag.seconds,
+        "unanswered_partitions": lag.unanswered,
         "partitions": [_partition_document(each, lag.now_ms) for each in lag.partitions],
     }
 
@@ -122,11 +123,17 @@ def rank_row(row: RankedLag) -> tuple[Cell, ...]:
         duration(row.seconds),
         duration(row.limit_s),
         duration(row.over_s) if row.over_s else None,
-        row.lag.records,
+        _behind(row.lag),
         None if worst is None or not row.lag.records else worst.place[1],
         row.lag.group.state,
         len(row.lag.group.members),
     )
+
+
+def _behind(lag: GroupLag) -> Cell:
+    if lag.known_records is None or not lag.unanswered:
+        return lag.known_records
+    return f"{lag.records}+"
 
 
 def rank_document(row: RankedLag) -> dict[str, Any]:
@@ -134,8 +141,9 @@ def rank_document(row: RankedLag) -> dict[str, Any]:
     return {
         "group": row.lag.group.name,
         "topic": row.topic,
-        "lag": row.lag.records,
+        "lag": row.lag.known_records,
         "lag_seconds": row.seconds,
+        "unanswered_partitions": row.lag.unanswered,
         "limit_seconds": row.limit_s,
         "over_seconds": row.over_s,
         "worst_partition": None if worst is None else worst.place[1],
@@ -185,4 +193,10 @@ def plan_summary(steps: Plan) -> str:
     again = sum(each.read_again for each in steps)
     parts = [plural(skipped, "record") + " skipped"] if skipped else []
     parts += [plural(again, "record") + " read again"] if again else []
+    if begun := [each for each in steps if each.is_beginning]:
+        parts.append(
+            f"{plural(len(begun), 'partition')} without an offset: "
+            f"{plural(sum(each.before for each in begun), 'record')} left out, "
+            f"{sum(each.ahead for each in begun):,} to read"
+        )
     return ", ".join(parts) or "no record is skipped or read again"

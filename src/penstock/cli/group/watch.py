@@ -6,9 +6,10 @@ import json
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
-from penstock.cli.group.order import ranked
+from penstock.cli.failure import Failure, complain
+from penstock.cli.group.order import RankedLag, ranked
 from penstock.cli.group.reader import ClusterReader
 from penstock.cli.group.sla import read_slas
 from penstock.cli.group.state import GroupLag, PartitionLag, Place
@@ -16,8 +17,9 @@ from penstock.cli.group.view import RANK_COLUMNS, lag_document, rank_document, r
 from penstock.cli.group.words import duration, summary
 from penstock.cli.interrupt import check_interrupt
 from penstock.cli.operator.link import Link
-from penstock.cli.output import Cell, note, print_line, print_table
+from penstock.cli.output import Cell, note, plural, print_line, print_table
 
+T = TypeVar("T")
 _CLEAR: Final = "\x1b[H\x1b[2J"
 _WATCH_COLUMNS: Final = ("topic", "part", "committed", "end", "behind", "age", "reads/s", "grows/s")
 
@@ -82,29 +84,56 @@ def watch_all(
 ) -> None:
     """Every topic of every group, or of some, worst first."""
 
-    def look() -> list[Any]:
+    def look() -> tuple[list[RankedLag], list[str]]:
         with ClusterReader(link) as reader:
             wanted = [reader.named(each) for each in groups] or reader.described(reader.listed())
-            return ranked(reader.lags(wanted), read_slas(link))
+            return ranked(reader.lags(wanted), read_slas(link)), reader.gaps
 
-    for found in _looks(look, interval_s, count):
+    for found, gaps in _looks(look, interval_s, count):
         if as_json:
             _print_json_line([rank_document(each) for each in found[:rows]])
+            _tell_missing(found, gaps)
             continue
         _clear()
         print_table(RANK_COLUMNS, [rank_row(each) for each in found[:rows]])
         sys.stdout.flush()
         if len(found) > rows:
             note(f"{len(found) - rows} more that are less behind; --rows shows more")
+        _tell_missing(found, gaps)
 
 
-def _looks(look: Callable[[], Any], interval_s: float, count: int) -> Iterator[Any]:
+def _tell_missing(found: Sequence[RankedLag], gaps: Sequence[str]) -> None:
+    tell_gaps(gaps)
+    count = len({each.place for row in found for each in row.lag.partitions if each.is_unanswered})
+    if count:
+        complain(
+            f"the leaders of {plural(count, 'partition')} do not answer: what is behind there is "
+            "not counted"
+        )
+
+
+def tell_gaps(gaps: Sequence[str]) -> None:
+    """Beside a list of groups, for whoever would take it for all of them."""
+    if gaps:
+        complain(f"groups may be missing here: {'; '.join(dict.fromkeys(gaps))}")
+
+
+def _looks(look: Callable[[], T], interval_s: float, count: int) -> Iterator[T]:
+    """Whoever watches without an end wants to see how an outage goes on: only a first look that
+    fails ends it."""
     done = 0
     while not count or done < count:
         check_interrupt()
         if done:
             time.sleep(interval_s)
-        yield look()
+        try:
+            seen = look()
+        except Failure as failure:
+            if count or not done:
+                raise
+            complain(f"{failure}; trying again")
+            continue
+        yield seen
         done += 1
 
 

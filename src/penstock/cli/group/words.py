@@ -43,16 +43,18 @@ def summary(lag: GroupLag) -> str:
 
 def _behind(lag: GroupLag) -> str:
     late = [each for each in lag.partitions if (each.lag or 0) > 0]
-    if late and all(each.has_only_markers for each in late):
-        return "nothing is left to read but markers of transactions"
-    if late and lag.worst is not None:
+    unknown = sum(not each.is_known for each in lag.partitions)
+    of_how_many = f"is not known of {plural(unknown, 'partition')}"
+    if late and not all(each.has_only_markers for each in late) and lag.worst is not None:
         return (
             f"it is {plural(lag.records, 'record')} behind, the oldest of them "
             f"{duration(lag.seconds)} old (partition {place_name(lag.worst.place)})"
+            + (f"; how far {of_how_many}" if unknown else "")
         )
     if not lag.partitions:
         return "it has no offsets"
-    unknown = sum(each.lag is None for each in lag.partitions)
     if unknown:
-        return f"how far it is behind is not known of {plural(unknown, 'partition')}"
+        return f"how far it is behind {of_how_many}"
+    if late:
+        return "nothing is left to read but markers of transactions"
     return "nothing is left to read"

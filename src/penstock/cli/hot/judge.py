@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 from penstock.cli.hot.facts import HotFacts, KeySample, PartitionRate
 from penstock.cli.hot.words import key_name
 from penstock.cli.operator.state import PartitionReplicas, TopicPartition
+from penstock.cli.output import quoted
 
 BROKER_FACTOR: Final = 5.0
 """Times the median of the other brokers."""
@@ -195,7 +196,7 @@ def _client_spots(facts: HotFacts) -> list[Spot]:
             each.sent / (sent - each.sent) if sent > each.sent else None,
             (
                 Remedy(
-                    f"penstock quotas set --client {each.client_id} "
+                    f"penstock quotas set --client {quoted(each.client_id)} "
                     f"producer_byte_rate={max(int(each.sent / 2), 1)}",
                     "it sends more than all others together; a quota contains it at once",
                 ),

@@ -137,7 +137,7 @@ def status_command(data_dir: DataDir = DEFAULT_DIR, as_json: Json = False) -> No
 
 def _known(record: ClusterRecord, nodes: list[int]) -> list[int]:
     """All of them, or nothing is done."""
-    return [record.node(each).id for each in nodes]
+    return [record.node(each).id for each in dict.fromkeys(nodes)]
 
 
 def kill_command(nodes: NodeIds, data_dir: DataDir = DEFAULT_DIR) -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -11,6 +12,12 @@ from penstock.cli.completion import complete_topics
 from penstock.cli.failure import Failure, UsageFailure
 from penstock.cli.operator.option import Yes
 from penstock.cli.output import plural, print_json, print_line
+
+if TYPE_CHECKING:
+    from penstock.cli.operator.state import TopicPartition
+
+_NAMED_MAX = 10
+"""Partitions of a topic; of more than that the number is said."""
 
 app = quiet_app("Leaders of partitions: elect.")
 
@@ -68,8 +75,8 @@ def elect_command(
             }
         )
     else:
-        for place in done.elected:
-            print_line(f"elected a leader of {place}")
+        for line in elected_lines(done.elected):
+            print_line(line)
         if not done.elected and not done.failed:
             print_line("no election was needed")
     if done.failed:
@@ -77,3 +84,14 @@ def elect_command(
         more = len(done.failed) - 1
         others = f"; {plural(more, 'more partition')} failed likewise" if more else ""
         raise Failure(f"{place}: {said}{others}")
+
+
+def elected_lines(places: Sequence[TopicPartition]) -> Iterator[str]:
+    by_topic: dict[str, list[TopicPartition]] = {}
+    for place in places:
+        by_topic.setdefault(place.topic, []).append(place)
+    for topic, some in by_topic.items():
+        if len(some) > _NAMED_MAX:
+            yield f"elected leaders of {plural(len(some), 'partition')} of {topic}"
+        else:
+            yield from (f"elected a leader of {place}" for place in some)

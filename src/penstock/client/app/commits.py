@@ -7,14 +7,19 @@ offsets become visible together, or not at all, and what is done out of order is
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TYPE_CHECKING
 
 from penstock.client.app.assignment import Assignment
 from penstock.client.app.log import LOG
 from penstock.client.app.metric import Counts
-from penstock.client.app.part import Part
-from penstock.client.app.transaction import FencedError, Transaction, Transactions
+from penstock.client.app.part import Part, Work
+from penstock.client.app.transaction import (
+    FencedError,
+    RefusedError,
+    Transaction,
+    Transactions,
+)
 
 if TYPE_CHECKING:
     from penstock.client.app.poller import Poller
@@ -29,6 +34,11 @@ class Commits:
         self.assignment = assignment
         self.poller = poller
         self.counts = counts
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether what handlers have sent is to be written yet."""
+        return False
 
     def soon(self) -> None:
         """What changed since the last time; nobody waits for it."""
@@ -66,12 +76,18 @@ class TransactionalCommits(Commits):
         counts: Counts,
         transactions: Transactions,
         on_failure: Callable[[str], None],
+        on_refused: Callable[[Work, RefusedError], Awaitable[None]],
     ) -> None:
         super().__init__(assignment, poller, counts)
         self._transactions = transactions
         self._on_failure = on_failure
+        self._on_refused = on_refused
         self._turn = asyncio.Lock()
         self._task: asyncio.Task[bool] | None = None
+
+    @property
+    def is_pending(self) -> bool:
+        return self._turn.locked() or any(each.outputs for each in self.assignment.parts.values())
 
     def soon(self) -> None:
         if self._task is None or self._task.done():
@@ -99,6 +115,9 @@ class TransactionalCommits(Commits):
                 return True
             except FencedError as error:
                 self._on_failure(str(error))
+            except RefusedError as error:
+                # Its letter is in the next one instead; all others wait for no more than that.
+                await self._on_refused(made.sender_of(error.record), error)
             except Exception as error:
                 LOG.warning("%s; again", error)
             made.put_back()

@@ -24,7 +24,7 @@ from penstock.client.app.part import Part, Work
 from penstock.client.app.request.header import ReplyTo, reply_to
 from penstock.client.app.retry import Again, Dead, Later
 from penstock.client.app.slot import Slot
-from penstock.client.app.transaction import Sent
+from penstock.client.app.transaction import RefusedError, Sent
 from penstock.client.claim.check import ClaimCheck
 from penstock.client.claim.reference import CLAIM_HEADER
 from penstock.client.dead_letter import POISON, AnyHeaders
@@ -37,7 +37,8 @@ _RESEND_MS = 1000
 
 
 class Outcome(NamedTuple):
-    """Of a record that is not done: None, and nobody here does it, or when to try again."""
+    """Of a record that is not done: None, and nobody here does it, or when to try again, by the
+    clock's elapsed time."""
 
     again_ms: int | None
 
@@ -65,7 +66,7 @@ class Handling:
         self._noting = asyncio.Lock()
         self._has_ttl = declared.ttl_ms is not None
         self._is_transactional = declared.delivery == "exactly-once"
-        self.now_ms = clock.now_ms
+        self.elapsed_ms = clock.elapsed_ms
 
     @property
     def is_quick(self) -> bool:
@@ -191,7 +192,7 @@ class Handling:
             step = declared.retry.next_step(error, work.tries, stage, random.random())
         if isinstance(step, Again):
             self._log(work, error, f"again in {step.wait_ms} ms")
-            return Outcome(self._clock.now_ms() + step.wait_ms)
+            return Outcome(self.elapsed_ms() + step.wait_ms)
         what = f"again in {step.delay}" if isinstance(step, Later) else "to the dead letters"
         self._log(work, error, what)
         try:
@@ -200,8 +201,25 @@ class Handling:
             # It stays with us, and is handled again: nothing may be lost.
             work.tries -= 1
             LOG.error("%s: %s: %s", declared.group, work, refused)
-            return Outcome(self._clock.now_ms() + _RESEND_MS)
+            return Outcome(self.elapsed_ms() + _RESEND_MS)
         return None
+
+    async def refused(self, work: Work, error: RefusedError) -> None:
+        """No transaction takes what it sent: its letter is sent in place of that."""
+        if work.is_refused and error.record.topic == self._declared.dead_letters.topic:
+            LOG.error("%s: %s: its letter is refused: %s", self._declared.group, work, error)
+            return
+        work.tries += 1
+        self.counts.failed += 1
+        self._log(work, error, "to the dead letters")
+        letter = letter_of(work, error, Dead(POISON), self._declared, self._clock.now_ms())
+        work.outputs = [Sent(*letter)]
+        asked = reply_to(letter.headers)
+        if asked is not None and asked.topic != error.record.topic:
+            key = work.message.key()
+            work.outputs.append(Sent(asked.topic, key, None, asked.headers(error)))
+        self.counts.dead_letters += not work.is_refused
+        work.is_refused = True
 
     async def _letter(self, work: Work, error: BaseException, step: Later | Dead) -> None:
         letter = letter_of(work, error, step, self._declared, self._clock.now_ms())
@@ -210,13 +228,20 @@ class Handling:
             self.counts.dead_letters += 1
             asked = reply_to(letter.headers)
             if asked is not None:
-                key = work.message.key()
-                await self._send(work, Sent(asked.topic, key, None, asked.headers(error)))
+                await self._refuse(work, asked, error)
         else:
             self.counts.retried += 1
 
+    async def _refuse(self, work: Work, asked: ReplyTo, error: BaseException) -> None:
+        """Tell who asked. Where that cannot be, the letter is written all the same, and once."""
+        try:
+            key = work.message.key()
+            await self._send(work, Sent(asked.topic, key, None, asked.headers(error)))
+        except DeliveryError as refused:
+            LOG.warning("%s: %s: no answer: %s", self._declared.group, name_of(work), refused)
+
     def _log(self, work: Work, error: BaseException, what: str) -> None:
-        kind, said = type(error).__name__, " ".join(str(error).split())
+        kind, said = type(error).__name__, " ".join(name.error_text(error).split())
         LOG.warning("%s: %s: %s: %s; %s", self._declared.group, name_of(work), kind, said, what)
 
     async def send_result(self, work: Work, result: Any) -> None:

@@ -22,7 +22,13 @@ _FULL_WAIT_S = 0.01
 
 class Output:
     def __init__(self, settings: dict[str, Any], loop: asyncio.AbstractEventLoop) -> None:
-        own = {"enable.idempotence": True, "linger.ms": 5, "compression.type": "lz4"}
+        own = {
+            "enable.idempotence": True,
+            "linger.ms": 5,
+            "compression.type": "lz4",
+            # The broker decides what is too large, by its own or its topic's max.message.bytes.
+            "message.max.bytes": 100_000_000,
+        }
         self._producer = LastingProducer(own | settings, "penstock-output")
         self._loop = loop
         self._reports: deque[tuple[asyncio.Future[Delivery], Any, Any]] = deque()

@@ -58,8 +58,8 @@ class Part:
         """What is committed of that."""
         self.careful = 0
         """Records under way that may end the process."""
-        self.outputs: list[tuple[int, list[Any]]] = []
-        """By offset, what goes into the next transaction."""
+        self.outputs: list[Work] = []
+        """Done, and what they send goes into the next transaction."""
         self.backlog: deque[Any] = deque()
         """What waits until the suspicion is over."""
 
@@ -73,7 +73,16 @@ class Part:
 
 
 class Work:
-    __slots__ = ("is_careful", "lane", "message", "offset", "outputs", "part", "tries")
+    __slots__ = (
+        "is_careful",
+        "is_refused",
+        "lane",
+        "message",
+        "offset",
+        "outputs",
+        "part",
+        "tries",
+    )
 
     def __init__(self, part: Part, offset: int, message: Any, lane: Hashable) -> None:
         self.part = part
@@ -82,6 +91,8 @@ class Work:
         self.lane = lane
         self.outputs: list[Any] | None = None
         """What it sends, if that goes into a transaction."""
+        self.is_refused = False
+        """Whether what it sent could not be written, and its letter is to be."""
         self.is_careful = False
         """Whether it may be what ended the process before."""
         self.tries = 0

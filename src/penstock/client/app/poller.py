@@ -113,17 +113,30 @@ class Poller:
         """Have the thread do this between two polls."""
         self._calls.append(what)
 
-    def hold(self, place: tuple[str, int]) -> None:
+    def hold(self, place: tuple[str, int], is_ours: Callable[[], bool]) -> None:
+        """`is_ours`: whether it is assigned as it was when this was asked for. A rebalance may come
+        first, and bring the partition back from another place on."""
+
         def pause() -> None:
+            if not is_ours():
+                return
             self._held.add(place)
             self._tried(lambda: self.consumer.pause([TopicPartition(*place)]), "pause")
 
         self.call(pause)
 
-    def go_on(self, place: tuple[str, int], offset: int, then: Callable[[bool], None]) -> None:
+    def go_on(
+        self,
+        place: tuple[str, int],
+        offset: int,
+        is_ours: Callable[[], bool],
+        then: Callable[[bool], None],
+    ) -> None:
         """Read a partition that was held once more, from this offset on; `then` hears of it."""
 
         def seek() -> None:
+            if not is_ours():
+                return
             target = TopicPartition(*place, offset)
             done = self._tried(lambda: self.consumer.seek(target), "seek")
             # What was read before the seek is on its way to the loop, and dropped there.

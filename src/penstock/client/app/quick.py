@@ -134,7 +134,8 @@ class Quick:
                     continue
                 try:
                     value = decode(message.value())
-                except (ValueError, TypeError):
+                except Exception:
+                    # Also what a class of the user's raises when one is made.
                     self._leave(part, message, now)
                     return None
                 slot.message, slot.since, self._slot = message, now, slot

@@ -54,18 +54,21 @@ class Runner:
         self._has_one_topic = len(declared.topics) + len(declared.delayed_topics) == 1
         self._taken = 0
         """Records that came from the poller."""
+        self._is_ending = False
+        self._leaving: dict[tuple[str, int], Part] = {}
+        """What is let go of because all ends, and no rebalance has taken away meanwhile."""
         self._ticker: asyncio.TimerHandle | None = None
         self._poller = Poller(declared, settings, self._loop, self)
         self._waiting = Waiting(clock, self._assignment, self._poller, self._due)
         self._workers = Workers(declared, self._lanes, handling, self._poller, self)
         self._quick = self._workers.quick
-        self._commits = self._commits_for(transactions)
+        self._commits = self._commits_for(transactions, handling)
         handling.commit_now = self._commits.wait_noted
 
-    def _commits_for(self, transactions: Transactions | None) -> Commits:
+    def _commits_for(self, transactions: Transactions | None, handling: Handling) -> Commits:
         known = (self._assignment, self._poller, self.counts)
         if transactions is not None:
-            return TransactionalCommits(*known, transactions, self.fail)
+            return TransactionalCommits(*known, transactions, self.fail, handling.refused)
         return NoCommits(*known) if self.declared.delivery == "at-most-once" else Commits(*known)
 
     # --- from start to end -------------------------------------------------------------------
@@ -78,8 +81,12 @@ class Runner:
 
     async def stop(self) -> None:
         """Finish what is under way, commit, leave the group."""
-        commits = await self.drain(list(self._assignment.parts), lost=False)
-        await asyncio.to_thread(self._poller.stop, commits)
+        self._is_ending = True
+        parts = self._assignment.remove(list(self._assignment.parts))
+        self._leaving = {each.place: each for each in parts}
+        commits = await self._let_go(set(parts), lost=False)
+        ours = [each for each in commits if (each.topic, each.partition) in self._leaving]
+        await asyncio.to_thread(self._poller.stop, ours)
         await asyncio.to_thread(self._commits.close)
         self._waiting.stop()
         if self._ticker is not None:
@@ -96,6 +103,10 @@ class Runner:
             or len(self._quick)
             or not self._poller.membership.is_assigned
         ):
+            return False
+        if self._commits.is_pending:
+            # Nobody is to wait for the next regular commit.
+            self._commits.soon()
             return False
         topics = {*self.declared.topics, *self.declared.delayed_topics}
         return all(self._is_read(place, end) for place, end in ends.items() if place[0] in topics)
@@ -143,7 +154,7 @@ class Runner:
     # --- the poller's desk -------------------------------------------------------------------
 
     def open_commits(self, parts: Sequence[Assigned]) -> list[TopicPartition]:
-        return self._assignment.open_commits(parts)
+        return [] if self._is_ending else self._assignment.open_commits(parts)
 
     def fail(self, reason: str) -> None:
         self._on_failure(f"{self.declared.group}: {reason}")
@@ -152,7 +163,8 @@ class Runner:
         self._assignment.soil()
 
     def assign(self, parts: Sequence[Assigned]) -> None:
-        for each in parts:
+        # Whoever ends leaves what comes now to the next owner.
+        for each in () if self._is_ending else parts:
             part = self._assignment.add(each)
             self._poller.eofs.pop(part.place, None)
             if part.suspicion is not None:
@@ -209,6 +221,10 @@ class Runner:
     async def drain(self, places: Sequence[tuple[str, int]], *, lost: bool) -> list[TopicPartition]:
         """Let what is under way finish, or cancel it; the last commits of these partitions."""
         parts = set(self._assignment.remove(places))
+        parts |= {self._leaving.pop(each) for each in places if each in self._leaving}
+        return await self._let_go(parts, lost=lost)
+
+    async def _let_go(self, parts: set[Part], *, lost: bool) -> list[TopicPartition]:
         self._poller.settle(self._quick.discard(parts.__contains__))
         self._forget(lambda work: work.part in parts)
         for part in parts:

@@ -14,6 +14,7 @@ from penstock.client.app.log import LOG
 from penstock.client.app.membership import reason_of
 from penstock.client.duration import milliseconds
 from penstock.client.error import ConsumeError
+from penstock.client.letter_size import letter_config
 from penstock.client.session import LOG as LIBRDKAFKA_LOG
 
 TIMEOUT_S = 15.0
@@ -31,7 +32,10 @@ def make_topics(
     timeout_s: float,
     is_ending: Callable[[], bool] = lambda: False,
 ) -> None:
-    """Retry topics have as many partitions as their source, and outlive their delay by a week."""
+    """Retry topics have as many partitions as their source, and outlive their delay by a week.
+
+    Each new one takes records as large as its source does, with what is said of their failures.
+    """
     look = _Look(AdminClient(settings, logger=LIBRDKAFKA_LOG), timeout_s, is_ending)
     try:
         _make_all(look, declared)
@@ -43,18 +47,15 @@ def make_topics(
 def _make_all(look: _Look, declared: Declaration) -> None:
     sizes = {topic: look.partitions(topic) for topic in declared.topics}
     wanted = {
-        topic: (sizes[source], _WEEK_MS + milliseconds(delay))
+        topic: (sizes[source], _WEEK_MS + milliseconds(delay), [source])
         for topic, (source, delay) in declared.delayed_topics.items()
     }
     dead = declared.dead_letters
-    wanted[dead.topic] = (-1, dead.retention_ms)
-    for topic, (partitions, retention_ms) in wanted.items():
-        new = NewTopic(
-            topic,
-            num_partitions=partitions,
-            replication_factor=-1,
-            config={"retention.ms": str(retention_ms)},
-        )
+    wanted[dead.topic] = (-1, dead.retention_ms, declared.topics)
+    for topic, (partitions, retention_ms, sources) in wanted.items():
+        config = {"retention.ms": str(retention_ms)}
+        config |= letter_config(look.admin, sources, look.timeout_s)
+        new = NewTopic(topic, num_partitions=partitions, replication_factor=-1, config=config)
         _make(look.admin, new, look.timeout_s)
     for topic in wanted:
         look.partitions(topic)

@@ -9,11 +9,12 @@ from typing import Any, NamedTuple
 
 from confluent_kafka import KafkaError, KafkaException, Producer, TopicPartition
 
-from penstock.client.app.part import Part
+from penstock.client.app.part import Part, Work
 from penstock.client.dead_letter import AnyHeaders
 from penstock.client.error import ClientError
 from penstock.client.fatal import fatal_errors_told
 from penstock.client.lasting_producer import is_fatal
+from penstock.client.sender.link import DEFECTS
 from penstock.client.session import LOG as LIBRDKAFKA_LOG
 from penstock.client.steady import STEADY_TRANSACTIONS
 
@@ -34,6 +35,14 @@ class TransactionError(ClientError):
     """Nothing of it was written."""
 
 
+class RefusedError(TransactionError):
+    """For a record that would be refused again."""
+
+    def __init__(self, record: Sent, reason: str) -> None:
+        super().__init__(f"{record.topic}: {reason}")
+        self.record = record
+
+
 class Sent(NamedTuple):
     """A record that a handler sends, or that is sent because one failed."""
 
@@ -48,7 +57,7 @@ class Transaction:
     outputs: list[Sent]
     offsets: list[TopicPartition]
     group: Any
-    taken: list[tuple[Part, list[tuple[int, list[Sent]]]]]
+    taken: list[tuple[Part, list[Work]]]
 
     @classmethod
     def of(cls, parts: Sequence[Part], group: Any) -> Transaction:
@@ -60,13 +69,20 @@ class Transaction:
                 TopicPartition(part.topic, part.partition, commit.offset, commit.metadata)
             )
             told = [
-                one for one in part.outputs if one[0] < commit.offset or one[0] in commit.covered
+                each
+                for each in part.outputs
+                if each.offset < commit.offset or each.offset in commit.covered
             ]
-            part.outputs = [one for one in part.outputs if one not in told]
+            taken = set(told)
+            part.outputs = [each for each in part.outputs if each not in taken]
             part.progress.is_dirty = bool(part.outputs)
             made.taken.append((part, told))
-            made.outputs += [record for _, records in told for record in records]
+            made.outputs += [record for each in told for record in each.outputs or ()]
         return made
+
+    def sender_of(self, record: Sent) -> Work:
+        works = (work for _, told in self.taken for work in told)
+        return next(each for each in works if any(one is record for one in each.outputs or ()))
 
     def put_back(self) -> None:
         for part, told in self.taken:
@@ -81,26 +97,40 @@ class Transactions:
             "transaction.timeout.ms": _TRANSACTION_TIMEOUT_MS,
             "linger.ms": 5,
             "compression.type": "lz4",
+            # The broker decides what is too large, by its own or its topic's max.message.bytes.
+            "message.max.bytes": 100_000_000,
             **STEADY_TRANSACTIONS,
         }
-        self._producer = Producer(own | settings, logger=LIBRDKAFKA_LOG)
+        self._settings = own | settings
+        self._producer = Producer(self._settings, logger=LIBRDKAFKA_LOG)
         self._is_ready = False
+        self._refused: list[tuple[Sent, Any]] = []
 
     def run(self, made: Transaction) -> None:
         """Written as a whole when it returns; not at all when it raises."""
         try:
+            self._try(made, one_by_one=False)
+        except RefusedError:
+            # Records travel together, and are refused together: which of them is it?
+            self._try(made, one_by_one=True)
+
+    def _try(self, made: Transaction, *, one_by_one: bool) -> None:
+        self._refused.clear()
+        try:
             with fatal_errors_told():
-                self._run(made)
+                self._run(made, one_by_one=one_by_one)
         except KafkaException as error:
             self._explain(error)
 
-    def _run(self, made: Transaction) -> None:
+    def _run(self, made: Transaction, *, one_by_one: bool) -> None:
         if not self._is_ready:
             self._producer.init_transactions(_TIMEOUT_S)
             self._is_ready = True
         self._producer.begin_transaction()
         for each in made.outputs:
             self._produce(each)
+            if one_by_one:
+                self._settle()
         self._producer.send_offsets_to_transaction(made.offsets, made.group, _TIMEOUT_S)
         self._commit()
 
@@ -108,12 +138,28 @@ class Transactions:
         while True:
             try:
                 self._producer.produce(
-                    record.topic, key=record.key, value=record.value, headers=record.headers
+                    record.topic,
+                    key=record.key,
+                    value=record.value,
+                    headers=record.headers,
+                    on_delivery=lambda error, _: self._note(record, error),
                 )
                 self._producer.poll(0)
                 return
             except BufferError:
                 self._producer.poll(0.1)
+            except KafkaException as error:
+                self._note(record, error.args[0])
+                raise
+
+    def _note(self, record: Sent, error: Any) -> None:
+        if error is not None and error.code() in DEFECTS:
+            self._refused.append((record, error))
+
+    def _settle(self) -> None:
+        self._producer.flush(_TIMEOUT_S)
+        if self._refused:
+            raise KafkaException(self._refused[0][1])
 
     def _commit(self) -> None:
         """One that times out is asked for again: its outcome is not known until it is answered."""
@@ -130,6 +176,10 @@ class Transactions:
         if cause.code() not in _FENCED and not is_fatal(error):
             if self._is_ready:
                 self._abort()
+            if self._refused:
+                self._open_anew()
+                record, refusal = self._refused[0]
+                raise RefusedError(record, refusal.str()) from error
             raise TransactionError(f"a transaction was refused: {cause.str()}") from error
         raise FencedError(f"transactions ended: {cause.str()}") from error
 
@@ -141,6 +191,11 @@ class Transactions:
             if is_fatal(error):
                 raise FencedError(f"transactions ended: {error.args[0].str()}") from error
             raise
+
+    def _open_anew(self) -> None:
+        """After a refusal: librdkafka loses count of its sequence numbers in an abort."""
+        self._producer = Producer(self._settings, logger=LIBRDKAFKA_LOG)
+        self._is_ready = False
 
     def close(self) -> None:
         # One that was taken over raises here, and has nothing more to say.

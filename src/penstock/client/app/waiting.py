@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from penstock.client.app.assignment import Assignment
@@ -35,8 +36,9 @@ class Waiting:
         self._on_due = on_due
         self._loop = asyncio.get_running_loop()
         self._records: Held[Work] = Held()
+        """By the time that has elapsed: nobody else knows of their waits."""
         self._partitions: Held[tuple[Part, int]] = Held()
-        """And the offset to read them again from."""
+        """And the offset to read them again from; by the time of day, which their records name."""
         self._timer: asyncio.TimerHandle | None = None
 
     def start(self) -> None:
@@ -48,6 +50,7 @@ class Waiting:
 
     @property
     def next_ms(self) -> int | None:
+        """Where both clocks are one, that of a test."""
         times = (self._records.next_ms, self._partitions.next_ms)
         return min((each for each in times if each is not None), default=None)
 
@@ -66,7 +69,7 @@ class Waiting:
         if due_ms is None or due_ms <= self._clock.now_ms():
             return False
         part.waits = True
-        self._poller.hold(part.place)
+        self._poller.hold(part.place, partial(self._is_ours, part))
         self._partitions.add(due_ms, (part, message.offset()))
         self._arm()
         return True
@@ -79,22 +82,29 @@ class Waiting:
             elif not part.gone:
                 self._loop.call_later(_SEEK_AGAIN_S, self._read_again, part, offset)
 
-        if self._assignment.parts.get(part.place) is part:
+        if self._is_ours(part):
             part.returns = True
-            self._poller.go_on(part.place, offset, then)
+            self._poller.go_on(part.place, offset, partial(self._is_ours, part), then)
+
+    def _is_ours(self, part: Part) -> bool:
+        """Asked in the poller's thread, too."""
+        return self._assignment.parts.get(part.place) is part
 
     def _moved(self) -> None:
         self._loop.call_soon_threadsafe(self._ring)
 
     def _arm(self) -> None:
         self.stop()
-        due_ms = self.next_ms
-        wait_s = None if due_ms is None else self._clock.wait_s(due_ms)
+        waits = []
+        if self._records.next_ms is not None:
+            waits.append(self._records.next_ms - self._clock.elapsed_ms())
+        if self._partitions.next_ms is not None:
+            waits.append(self._partitions.next_ms - self._clock.now_ms())
+        wait_s = self._clock.timer_s(min(waits)) if waits else None
         self._timer = None if wait_s is None else self._loop.call_later(wait_s, self._ring)
 
     def _ring(self) -> None:
-        now_ms = self._clock.now_ms()
-        for part, offset in self._partitions.due(now_ms):
+        for part, offset in self._partitions.due(self._clock.now_ms()):
             self._read_again(part, offset)
-        self._on_due(self._records.due(now_ms))
+        self._on_due(self._records.due(self._clock.elapsed_ms()))
         self._arm()

@@ -138,13 +138,19 @@ class Workers:
                     outcome = await handling.handle(work, slot)
                     slot.is_handling = True
                     now = perf_counter()
-            except (Exception, SystemExit, asyncio.CancelledError) as error:
+            except (KeyboardInterrupt, GeneratorExit):
+                raise
+            # What a panic in an extension module raises is no Exception.
+            except BaseException as error:
                 work = slot.work
                 if work is None:
                     self._foreman.fail(f"a mistake of ours: {error!r}")
                     raise
                 outcome = await self._failed(slot, work, error)
                 now = perf_counter()
+            if slot.why is not None:
+                # Its handler would not be cancelled; the next one is not to hear of it.
+                slot.cancelled()
             slot.work = None
             if outcome is not None and work is not None:
                 self._put_off(work, outcome)
@@ -177,7 +183,7 @@ class Workers:
         """The record is not lost, and the worker goes on."""
         LOG.error("%s: %s", self._declared.group, work, exc_info=error)
         work.outputs = None
-        return Outcome(self._handling.now_ms() + _MISTAKE_MS)
+        return Outcome(self._handling.elapsed_ms() + _MISTAKE_MS)
 
     async def _cancelled(self, slot: Slot, work: Work, error: BaseException) -> Outcome | None:
         """A handler that was ended from here; the worker itself is ended by `stop` alone."""
@@ -209,7 +215,7 @@ class Workers:
         if part.gone:
             return
         if work.outputs is not None:
-            part.outputs.append((work.offset, work.outputs))
+            part.outputs.append(work)
         part.progress.finish(work.offset)
         if work.is_careful:
             self._foreman.passed(work)
@@ -223,5 +229,5 @@ class Workers:
             self._poller.settle(1)
             return
         self._foreman.again(outcome.again_ms, work)
-        if work.is_careful and outcome.again_ms > self._handling.now_ms() + _PATIENCE_MS:
+        if work.is_careful and outcome.again_ms > self._handling.elapsed_ms() + _PATIENCE_MS:
             self._foreman.passed(work)

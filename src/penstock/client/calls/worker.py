@@ -31,7 +31,8 @@ class Kind:
     """What is done for calls of one name."""
 
     make: Callable[[Call], Any]
-    """The call itself; what it returns is kept as JSON, what it raises is tried again."""
+    """The call itself; what it returns is kept as JSON, or as text where it has no such form; what
+    it raises is tried again."""
     done: Callable[[Statements, Call, Any], None] = _nothing
     """What follows from the response, in the transaction that notes it: an outbox event, say."""
     gave_up: Callable[[Statements, Call, str], None] = _nothing
@@ -78,7 +79,7 @@ class Worker:
             try:
                 with closing(open_database(self._url)) as database:
                     self._serve(database)
-            except Exception as error:
+            except BaseException as error:  # a thread that ends without a word makes no calls
                 _LOG.warning("calls: %s: %s", type(error).__name__, str(error).strip())
                 self._stopping.wait(1.0)
 
@@ -96,15 +97,22 @@ def make_one(database: OwnDatabase, name: str, kind: Kind) -> bool:
         return False
     try:
         response = kind.make(call)
-        kept = json.dumps(response)
-    except Exception as error:
+    except BaseException as error:  # among them SystemExit, and panics of extension modules
         _LOG.warning("call %s of %s, attempt %d: %r", call.key, name, call.attempt, error)
         _note_failure(database, kind, call, f"{type(error).__name__}: {error}")
         return True
     with database.transaction() as sql:
-        if _note(sql, call, "done", response=kept):
+        if _note(sql, call, "done", response=_kept(response)):
             kind.done(sql, call, response)
     return True
+
+
+def _kept(response: Any) -> str:
+    """The call was made, whatever it returns: to make it again would be worse."""
+    try:
+        return json.dumps(response)
+    except (TypeError, ValueError):
+        return json.dumps(repr(response))
 
 
 def _reserve(database: OwnDatabase, name: str, kind: Kind) -> Call | None:

@@ -21,11 +21,21 @@ _LOOK_S = 0.1
 
 
 class Replay:
-    def __init__(self, link: Link, files: SpoolFiles, is_ended: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        link: Link,
+        files: SpoolFiles,
+        is_ended: Callable[[], bool],
+        set_aside: Callable[[Record, str], None],
+    ) -> None:
+        """`set_aside` is given what is refused for good, and why."""
         self.sent = 0
+        self._parted = 0
+        """So many of the piece are behind the beginning of the spool."""
         self._link = link
         self._files = files
         self._is_ended = is_ended
+        self._set_aside = set_aside
         self._piece = files.read(_PIECE_BYTES)
         self._reports: dict[int, Any] = {}
         """By place in the piece: None, or the error."""
@@ -36,22 +46,25 @@ class Replay:
         self._is_broken = False
         """The producer failed for good: the rest is for the next one."""
 
-    def run(self) -> list[tuple[Record, str]]:
-        """What is refused for good, and why. The spool begins behind what is settled then."""
+    def run(self) -> None:
+        """The spool begins behind what is settled then. Where something cannot be set aside it
+        raises; called again it goes on there, and sends nothing twice."""
         while len(self._settled) < len(self._piece) and not self._is_ended():
             self._try_rest()
-        prefix = 0
-        while prefix in self._settled:
-            prefix += 1
-        if prefix:
-            self._files.advance(self._piece[prefix - 1][1])
-        settled = [self._settled[number] for number in range(prefix)]
-        self.sent = sum(each is None for each in settled)
-        return [
-            (self._piece[number][0], error.str())
-            for number, error in enumerate(settled)
-            if error is not None
-        ]
+        before = self._parted
+        try:
+            while self._parted in self._settled:
+                self._part_with(self._piece[self._parted][0], self._settled[self._parted])
+                self._parted += 1
+        finally:
+            if self._parted > before:
+                self._files.advance(self._piece[self._parted - 1][1])
+
+    def _part_with(self, record: Record, error: Any) -> None:
+        if error is None:
+            self.sent += 1
+        else:
+            self._set_aside(record, error.str())
 
     def _try_rest(self) -> None:
         self._reports.clear()

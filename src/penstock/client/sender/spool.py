@@ -89,10 +89,12 @@ class SpoolFiles:
         segment, size = self._end()
         if size >= self._segment_bytes:
             segment, size = segment + 1, 0
-        with open(self._path(segment), "ab") as file:
+        # Without a buffer, which would keep what a full disk has refused and write it later.
+        with open(self._path(segment), "ab", buffering=0) as file:
             try:
-                file.write(frames)
-                file.flush()
+                # What an earlier failure has left, if not even that could be cut off then.
+                file.truncate(size)
+                _write_all(file.fileno(), frames)
                 if self._sync:
                     os.fsync(file.fileno())
             except OSError:
@@ -195,6 +197,12 @@ def _claimed(folder: Path) -> int:
         os.close(descriptor)
         raise DeclarationError(f"{folder} is another process's; each needs its own") from None
     return descriptor
+
+
+def _write_all(descriptor: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
 
 
 def _sync_folder(folder: Path) -> None:

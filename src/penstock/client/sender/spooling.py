@@ -50,6 +50,8 @@ class Spooling:
         self._was_refused = False
         self._closing = False
         self._last_until = float("inf")
+        self._unfinished: Replay | None = None
+        """One that has sent what it could not part with yet."""
         self._thread = threading.Thread(target=self._run, name="penstock-spool", daemon=True)
         self._thread.start()
 
@@ -139,9 +141,11 @@ class Spooling:
         always sends, the spool would never be empty otherwise."""
         with self._lock:
             self._last_until = time.monotonic() + self._patience_s
-            while not self._files.is_empty and not self._must_end():
-                self._replay()
-            self._last_until = float("inf")
+            try:
+                while not self._files.is_empty and not self._must_end():
+                    self._replay()
+            finally:
+                self._last_until = float("inf")
             self.is_refused = not self._files.is_empty
             if not self.is_refused:
                 LOG.warning("writes are taken again; %s is empty", self._folder)
@@ -166,16 +170,17 @@ class Spooling:
 
     def _replay(self) -> bool:
         """Whether writes are taken, so far as is known then."""
-        replay = Replay(self._link, self._files, self._must_end)
-        for each in replay.run():
-            self._set_aside(*each)
+        replay = self._unfinished
+        if replay is None:
+            replay = Replay(self._link, self._files, self._must_end, self._set_aside)
+        self._unfinished = replay
+        replay.run()
+        self._unfinished = None
         self._counts.replayed += replay.sent
         return not self._must_end()
 
     def _set_aside(self, record: Record, reason: str) -> None:
         """Refused for good, and nobody waits for it any more: where somebody can look."""
-        self._counts.set_aside += 1
-        LOG.error("%s: a record of the spool is refused: %s", record.topic, reason)
         said = {
             "topic": record.topic,
             "key": None if record.key is None else record.key.hex(),
@@ -185,6 +190,8 @@ class Spooling:
         }
         with open(self._folder / "refused.jsonl", "a") as file:
             file.write(json.dumps(said) + "\n")
+        self._counts.set_aside += 1
+        LOG.error("%s: a record of the spool is refused: %s", record.topic, reason)
 
     # --- the end -----------------------------------------------------------------------------
 

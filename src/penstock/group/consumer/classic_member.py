@@ -20,7 +20,7 @@ from penstock.group.config import GroupConfig
 from penstock.group.consumer.check import check_size, known_member, known_static_member
 from penstock.group.consumer.coordinator import ConsumerCoordinator
 from penstock.group.consumer.draft import Draft
-from penstock.group.consumer.group import ConsumerGroup
+from penstock.group.consumer.group import ConsumerGroup, ConsumerGroupState
 from penstock.group.consumer.heartbeat import advance, introduce, replace_member
 from penstock.group.consumer.member import ClassicSide, ConsumerMember
 from penstock.group.consumer.migration import can_downgrade, named
@@ -92,6 +92,7 @@ class ClassicMembers:
             return Decision((), join_refused(ErrorCode.MEMBER_ID_REQUIRED, member_id))
         subscription = decode_subscription(protocols[0][1])
         draft = self._coordinator.draft(group, now_ms)
+        draft.may_describe = caller.may_describe
         before = _find_or_make(draft, request, member_id)
         after = _updated(before, request, subscription, caller)
         return self._settle(draft, before, after, subscription)
@@ -109,12 +110,15 @@ class ClassicMembers:
         if not must_downgrade:
             settings = self._coordinator.settings_of(draft.group_id)
             update_target(draft, settings.assignment_interval_ms)
-        if not must_downgrade or not changed:
+        is_behind = draft.group.assignment_epoch < draft.group.epoch
+        if not must_downgrade or not is_behind:
             reported = _owned_by(subscription, draft.topics)
             after = advance(draft, after.member_id, changed, reported)
         reply = _joined(after)
         if must_downgrade:
-            return self._coordinator.downgrade(draft, (), changed, reply)
+            # Who is on its way to its target would not hear of it in a group that is stable.
+            is_settled = draft.group.state is ConsumerGroupState.STABLE
+            return self._coordinator.downgrade(draft, (), not is_settled, reply)
         assert after.classic is not None
         draft.end_rejoin(after.member_id)
         draft.start_session(after.member_id, after.classic.session_timeout_ms)

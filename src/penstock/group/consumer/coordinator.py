@@ -150,7 +150,7 @@ class ConsumerCoordinator:
             classic = member.classic
             timeout_ms = session_ms if classic is None else classic.session_timeout_ms
             draft.start_session(member.member_id, timeout_ms)
-            if member.state is MemberState.UNREVOKED_PARTITIONS and classic is None:
+            if _must_revoke(member) and classic is None:
                 key = RevocationTimer(group.group_id, member.member_id)
                 draft.start(key, member.rebalance_timeout_ms)
         return draft
@@ -235,15 +235,22 @@ class ConsumerCoordinator:
         # It keeps its place for one session; what it was to give up it has given up by leaving.
         gone = replace(member, epoch=STATIC_LEAVING_EPOCH, revoking={})
         draft.write(current_record(draft.group_id, gone))
+        draft.cancel(RevocationTimer(draft.group_id, gone.member_id))
         return draft.decision(reply)
 
 
 def _is_due(key: MemberTimer, group: ConsumerGroup, member: ConsumerMember) -> bool:
     """A timer may be older than what it was set for."""
     if isinstance(key, RevocationTimer):
-        return member.state is MemberState.UNREVOKED_PARTITIONS
+        return _must_revoke(member)
     if isinstance(key, RejoinTimer):
         return member.member_id in group.rejoining
     if isinstance(key, ResyncTimer):
         return member.classic is not None
     return True
+
+
+def _must_revoke(member: ConsumerMember) -> bool:
+    """A static member that has left for a while has nothing, whatever state it left in."""
+    has_left = member.epoch == STATIC_LEAVING_EPOCH
+    return member.state is MemberState.UNREVOKED_PARTITIONS and not has_left

@@ -26,6 +26,7 @@ from penstock.group.consumer.record import (
     target_epoch_record,
     target_record,
 )
+from penstock.group.consumer.target import partition_counts
 from penstock.group.consumer.topic import TopicView, metadata_hash
 from penstock.group.record import group_tombstone
 from penstock.group.timer import JoinTimer, SessionTimer, SyncTimer
@@ -58,7 +59,8 @@ def upgrade(draft: Draft, classic: ClassicGroup) -> None:
     members = _consumer_members(classic, draft.topics)
     draft.write(*(member_record(group_id, one) for one in members))
     found = metadata_hash(draft.topics, draft.group.subscribed)
-    draft.write(epoch_record(group_id, classic.generation, found))
+    known = found if _has_settled(draft, classic, members) else 0
+    draft.write(epoch_record(group_id, classic.generation, known))
     for one in members:
         draft.write(target_record(group_id, one.member_id, partitions_of(one.owned)))
     draft.write(target_epoch_record(group_id, classic.generation, draft.now_ms))
@@ -67,6 +69,18 @@ def upgrade(draft: Draft, classic: ClassicGroup) -> None:
     _release_parked(draft, classic)
     for member in classic.members.values():
         draft.start_session(member.member_id, member.session_timeout_ms)
+
+
+def _has_settled(draft: Draft, classic: ClassicGroup, members: Iterable[ConsumerMember]) -> bool:
+    """Not in the midst of a rebalance: all is assigned, and all know it. Otherwise there must be a
+    new epoch, which a static member that takes its old place as it was does not bring about."""
+    assigned: dict[TopicId, set[int]] = {}
+    for member in members:
+        for topic_id, found in member.owned.items():
+            assigned.setdefault(topic_id, set()).update(found)
+    counts = partition_counts(draft.group, draft.topics)
+    is_complete = all(len(assigned.get(one, ())) >= count for one, count in counts.items())
+    return is_complete and classic.state is GroupState.STABLE
 
 
 def _release_parked(draft: Draft, classic: ClassicGroup) -> None:

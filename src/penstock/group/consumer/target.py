@@ -37,7 +37,7 @@ def update_target(draft: Draft, interval_ms: int) -> None:
     if name not in draft.config.group_consumer_assignors:
         name = draft.config.group_consumer_assignors[0]
     subjects = {one.member_id: _subject(draft, one) for one in group.members.values()}
-    targets = ASSIGNORS[name](subjects, _partition_counts(group, draft.topics))
+    targets = ASSIGNORS[name](subjects, partition_counts(group, draft.topics))
     for member_id in subjects:
         target = targets.get(member_id, {})
         if target != group.targets.get(member_id):
@@ -67,6 +67,6 @@ def topic_ids_of(
     return frozenset(one.topic_id for one in found if one is not None)
 
 
-def _partition_counts(group: ConsumerGroup, topics: TopicView) -> dict[TopicId, int]:
+def partition_counts(group: ConsumerGroup, topics: TopicView) -> dict[TopicId, int]:
     found = (topics.get(name) for name in sorted(group.subscribed))
     return {one.topic_id: one.partition_count for one in found if one is not None}

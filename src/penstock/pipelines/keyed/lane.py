@@ -26,6 +26,7 @@ from penstock.pipelines.keyed.judging import (
     DEAD_LETTERS,
     EVENTS,
     STATES,
+    DeadLetter,
     Judging,
     Rows,
     StepSpec,
@@ -229,10 +230,18 @@ class Lane:
                 produce_all(producer, topic, messages[sent[name] :])
                 sent[name] = len(messages)
         for letter in judging.dead_letters[sent[DEAD_LETTERS] :]:
-            producer.produce(
-                self.spec.dead_letters, letter.value, letter.key, headers=letter.headers
-            )
+            self._bury(producer, letter)
         sent[DEAD_LETTERS] = len(judging.dead_letters)
+
+    def _bury(self, producer: Producer, letter: DeadLetter) -> None:
+        while True:
+            try:
+                producer.produce(
+                    self.spec.dead_letters, letter.value, letter.key, headers=letter.headers
+                )
+                return
+            except BufferError:
+                producer.poll(0.05)
 
     def _finish(self) -> None:
         """States, position and source offset, then the commit; only then they are what is."""

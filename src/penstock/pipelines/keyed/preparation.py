@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 from confluent_kafka import Consumer, KafkaException
 from confluent_kafka.admin import AdminClient
 
+from penstock.client.letter_size import letter_config
 from penstock.pipelines.error import RunError
 from penstock.pipelines.kafka import (
+    CALL_TIMEOUT_S,
     admin,
     cleanup_policy,
     consumer_settings,
@@ -65,8 +67,10 @@ def ensure_topics(pipeline: KeyedPipeline, settings: RunSettings) -> int:
                 f"there is no topic {pipeline.topic} at {settings.bootstrap_servers}: create it"
                 f" with `penstock topics create {pipeline.topic}`, or start what writes it"
             )
-        for topic in (*pipeline.outputs.values(), pipeline.dead_letters):
+        for topic in pipeline.outputs.values():
             ensure_topic(client, topic, count)
+        roomy = letter_config(client, [pipeline.topic], CALL_TIMEOUT_S)
+        ensure_topic(client, pipeline.dead_letters, count, config=roomy)
         for table in pipeline.tables.values():
             ensure_topic(client, table.topic, 1, compacted=True)
         if pipeline.state_in == "topic":

@@ -37,6 +37,8 @@ class OutputQuery:
     """Inputs whose dead letters this query tells; each input has one that does."""
     query: StreamingQuery | None = None
     finished: bool = False
+    waits: bool = False
+    """Stopped, until what has ended is followed up."""
     failures: int = 0
     """In a row, without a batch between them."""
     positions: dict[tuple[str, int], int] = field(default_factory=dict)

@@ -60,6 +60,7 @@ _log = get_logger("pipelines.run")
 _WATCH_S = 0.05
 _PATIENCE_S = 60.0
 _REPORTS_S = 20.0
+_RETAINED = "spark.sql.streaming.minBatchesToRetain"
 
 
 def start_pipeline(pipeline: Pipeline, spark: SparkSession, settings: RunSettings) -> PipelineRun:
@@ -89,6 +90,7 @@ class PipelineRun(WatchedRun):
         self._starting = threading.Lock()
         self._reports: queue.SimpleQueue[QueryReport] = queue.SimpleQueue()
         self._ended_runs: set[str] = set()
+        self._reports_max = _reports_max(spark, {**pipeline.options, **settings.options})
         self._listener = listener(self._reports)
         follower = f"{thread}-batches"
         self._follower = threading.Thread(target=self._follow, name=follower, daemon=True)
@@ -231,14 +233,27 @@ class PipelineRun(WatchedRun):
             output.finished = True
             return
         if output.query is not None and output.query.isActive:
+            self._hold_back(output)
             return
         error = output.query.exception() if output.query is not None else None
-        if output.query is not None and error is None:
+        if error is None and output.waits:
+            if self._reports.qsize() > self._reports_max // 2:
+                return
+        elif output.query is not None and error is None:
             output.finished = True
             return
+        output.waits = False
         if error is not None:
             self._failed(output, error)
         self._again(output)
+
+    def _hold_back(self, output: OutputQuery) -> None:
+        """Batches that end faster than they are followed up would be gone from Spark's own record
+        of them before their dead letters are written."""
+        if self._reports.qsize() > self._reports_max:
+            _log.info("waits for dead letters", pipeline=self._pipeline.name, output=output.name)
+            output.waits = True
+            output.stop_between_batches(_PATIENCE_S)
 
     def _failed(self, output: OutputQuery, error: Exception) -> None:
         """Count a failure that may pass; raise one that will not, or that came too often."""
@@ -401,6 +416,12 @@ class PipelineRun(WatchedRun):
         self._reports.put(QueryReport(""))
         self._follower.join()
         self._spark.streams.removeListener(self._listener)
+
+
+def _reports_max(spark: SparkSession, options: Mapping[str, str]) -> int:
+    """How many batches may wait to be followed up: a part of those that Spark keeps a record of."""
+    retained = options.get(_RETAINED) or spark.conf.get(_RETAINED, "100") or "100"
+    return max(1, int(retained) // 4)
 
 
 def _rules(pipeline: Pipeline) -> list[tuple[str, str]]:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 
+from penstock.client.letter_size import letter_config
 from penstock.client.patience import NO_COORDINATOR_YET, patiently
 from penstock.client.steady import STEADY_TRANSACTIONS
 from penstock.pipelines.folder import Folder
@@ -148,6 +149,8 @@ class RejectedRows:
                     transactional_id=self._name,
                     transaction_timeout_ms=600_000,
                     linger_ms=5,
+                    # The broker decides what is too large.
+                    message_max_bytes=100_000_000,
                     error_cb=lambda _: None,
                 ),
                 logger=SILENT,
@@ -186,12 +189,14 @@ class RejectedRows:
         return self._reader
 
     def _make(self, topic: str) -> None:
-        """The topic, if it is not there: with the broker's defaults."""
+        """The topic, if it is not there: with the broker's defaults, and room for the largest."""
         if topic in self._made:
             return
         if topic not in known_topics(self.settings):
             admin = AdminClient(self.settings.client(error_cb=lambda _: None), logger=SILENT)
-            ensure_topic(admin, topic, timeout_s=_TIMEOUT_S)
+            sources = [each for one in self.pipeline.inputs.values() for each in one.topics]
+            roomy = letter_config(admin, sources, _TIMEOUT_S)
+            ensure_topic(admin, topic, config=roomy, timeout_s=_TIMEOUT_S)
         self._made.add(topic)
 
 

@@ -106,6 +106,8 @@ def _producer_settings(target: Target, task: int) -> dict[str, Any]:
         "batch.num.messages": 100_000,
         "queue.buffering.max.messages": QUEUE_MESSAGES_MAX,
         "queue.buffering.max.kbytes": QUEUE_KBYTES_MAX,
+        # The broker decides what is too large, by its own or its topic's max.message.bytes.
+        "message.max.bytes": 100_000_000,
         **STEADY_TRANSACTIONS,
         **target.kafka,
         # A record that fails makes its transaction fail, so its report would say nothing new.

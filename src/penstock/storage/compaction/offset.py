@@ -35,12 +35,14 @@ class CleanerOffsets:
             _logger.warning("all logs count as not compacted: %s", damage)
 
     def first_dirty(self, log: Log) -> int:
-        seen = self._seen.get(log.partition)
-        if seen is not None and (seen[0] is not log or seen[1] != log.generation):
+        # What the file says is of the log as it was opened: it may have been cut since.
+        seen, generation = self._seen.get(log.partition, (log, 0))
+        if seen is not log or generation != log.generation:
             self._offsets.pop(log.partition, None)
         self._seen[log.partition] = (log, log.generation)
         offset = self._offsets.get(log.partition, log.log_start_offset)
         if offset < log.log_start_offset or offset > log.end_offset:
+            self._offsets.pop(log.partition, None)
             return log.log_start_offset
         return offset
 

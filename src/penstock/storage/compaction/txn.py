@@ -33,7 +33,7 @@ class TxnTracker:
 
     def is_aborted(self, header: BatchHeader) -> bool:
         """For a batch of data: it belongs to an aborted transaction."""
-        self._begin_until(header.last_offset)
+        self._begin_until(header)
         if not header.is_transactional:
             return False
         if header.producer_id in self._aborted:
@@ -44,7 +44,7 @@ class TxnTracker:
 
     def is_spent(self, batch: bytes, header: BatchHeader) -> bool:
         """For a control batch: no record is left that needs it."""
-        self._begin_until(header.last_offset)
+        self._begin_until(header)
         if header.record_count == 0:
             return True
         kind = control_kind(next(iter_records(batch)).key)
@@ -65,7 +65,10 @@ class TxnTracker:
             self.sink.append(txn)
         return False
 
-    def _begin_until(self, offset: int) -> None:
-        while self._pending and self._pending[-1].first_offset <= offset:
+    def _begin_until(self, header: BatchHeader) -> None:
+        while self._pending and self._pending[-1].first_offset <= header.last_offset:
             txn = self._pending.pop()
-            self._aborted.setdefault(txn.producer_id, txn)
+            # One that ended before the first batch that is met here will not meet its marker: it
+            # would pass for the transactions that its producer began later.
+            if txn.last_offset >= header.base_offset:
+                self._aborted.setdefault(txn.producer_id, txn)

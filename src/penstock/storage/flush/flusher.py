@@ -87,10 +87,10 @@ class Flusher:
         """Have the log synced up to its present end; the log hears of it on the event loop."""
         with self._lock:
             ticket = self._pending.get(log)
-            if ticket is not None:
-                log.flush_extend(ticket)
-                return
             try:
+                if ticket is not None:
+                    log.flush_extend(ticket)
+                    return
                 self._pending[log] = log.flush_start()
             except OSError as error:
                 failure = _failure(log.directory, error)

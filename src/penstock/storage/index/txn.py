@@ -44,11 +44,18 @@ class TxnIndex:
         count = self._entry_count()
         file = self._cache.file(self.path, create=True)
         try:
-            data = _ENTRY.pack(_VERSION, *txn)
-            write_fully(self._disk, file.open_fd(), data, count * _ENTRY.size)
+            self._write(file.open_fd(), _ENTRY.pack(_VERSION, *txn), count * _ENTRY.size)
         finally:
             file.close()
         self._count = count + 1
+
+    def _write(self, fd: int, data: bytes, position: int) -> None:
+        """On an error the file is cut back to what it was: a piece of an entry is no index."""
+        try:
+            write_fully(self._disk, fd, data, position)
+        except OSError:
+            self._disk.ftruncate(fd, position)
+            raise
 
     def entries(self) -> list[AbortedTxn]:
         if not self._entry_count():

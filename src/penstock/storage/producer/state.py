@@ -186,8 +186,15 @@ class ProducerState:
         if first_offset == NO_TXN:
             return None
         self._ongoing.pop(first_offset, None)
-        self._unreplicated[first_offset] = offset
+        self._note_unreplicated(first_offset, offset)
         return CompletedTxn(header.producer_id, first_offset, offset, not marker.commit)
+
+    def _note_unreplicated(self, first_offset: int, last_offset: int) -> None:
+        """In the order of their beginnings, which is not always that of their ends."""
+        is_early = bool(self._unreplicated) and first_offset < next(reversed(self._unreplicated))
+        self._unreplicated[first_offset] = last_offset
+        if is_early:
+            self._unreplicated = dict(sorted(self._unreplicated.items()))
 
     def stable_offset_after(self, txn: CompletedTxn) -> int:
         """The last stable offset once this transaction, already taken out, is complete."""
@@ -205,8 +212,9 @@ class ProducerState:
 
     def advance_high_watermark(self, offset: int) -> None:
         if self._unreplicated:
-            kept = {at: last for at, last in self._unreplicated.items() if last >= offset}
-            self._unreplicated = dict(sorted(kept.items()))
+            self._unreplicated = {
+                at: last for at, last in self._unreplicated.items() if last >= offset
+            }
 
     def expire(self, now_ms: int, expiration_ms: int) -> int:
         """Forget who has not written for that long and has nothing open; how many went."""

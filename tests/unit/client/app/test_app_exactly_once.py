@@ -8,8 +8,11 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
-from penstock.client import App, Retry
+import pytest
+
+from penstock.client import App, Message, Outgoing, Retry
 from tests.patience import wait_until
 from tests.unit.client.app.app_kit import Target
 
@@ -59,6 +62,56 @@ def test_failures_are_part_of_it(target: Target, name: str) -> None:
     assert sorted(int(each.value or b"") for each in target.read(out)) == [
         n * 2 for n in range(10) if n != 3
     ]
+
+
+@pytest.mark.parametrize("wrong", ["large", "nowhere"])
+def test_what_no_broker_takes_is_not_in_the_way_of_others(
+    target: Target, name: str, wrong: str
+) -> None:
+    """An output that is refused for good: its record goes to the dead letters, and the transaction
+    of all others is written."""
+    app = App(name)
+    out = f"{name}.out"
+
+    @app.consumer(name, output=out, delivery="exactly-once", commit_interval="20ms")
+    async def double(value: int) -> Any:
+        if value == 3:
+            return os.urandom(2_000_000) if wrong == "large" else Outgoing(1, topic="no topic!")
+        return value * 2
+
+    with app.test(target) as test:
+        target.produce(name, [str(n) for n in range(10)], partition=0)
+        test.settle()
+        (letter,) = target.read(f"{name}.dead-letters", settings=COMMITTED)
+        written = target.read(out, settings=COMMITTED)
+    values = sorted(int(each.value or b"") for each in written)
+    assert values == [n * 2 for n in range(10) if n != 3]
+    assert letter.value == b"3"
+    said = {key: (value or b"").decode() for key, value in letter.headers}
+    assert (said["penstock.dlq.error"], said["penstock.dlq.class"]) == ("RefusedError", "poison")
+
+
+def test_what_is_settled_is_written(target: Target, name: str) -> None:
+    """Tests read outputs as soon as all is settled, and move time on to retries that are there."""
+    app = App(name)
+    tried: list[int] = []
+
+    @app.consumer(
+        name, output=f"{name}.out", delivery="exactly-once", retry=Retry("30m", attempts=1)
+    )
+    async def double(value: int, message: Message) -> int:
+        tried.append(message.attempt)
+        if message.attempt == 1:
+            raise OSError("away")
+        return value * 2
+
+    with app.test(target) as test:
+        test.send(name, 1)
+        test.settle()
+        assert test.read(f"{name}.out") == []
+        test.advance("30m")
+        assert [each.value for each in test.read(f"{name}.out")] == [b"2"]
+    assert tried == [1, 2]
 
 
 def test_a_process_that_is_killed_writes_nothing_twice(

@@ -6,6 +6,7 @@ import asyncio
 import os
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,8 @@ import pytest
 
 from penstock.cli.main import main
 from penstock.client import App, DeadLetters, Message, PoisonError, Retry
+from penstock.client.app.clock import Clock
+from tests.patience import wait_until
 from tests.unit.client.app.app_kit import Target
 
 
@@ -74,6 +77,138 @@ def test_what_a_handler_waits_for_is_cancelled_by_others(target: Target, name: s
         test.send(name, 1, key="same")
         test.advance("10s")
     assert tried == [(0, 1), (0, 2), (1, 1)]
+
+
+class SetBack(Clock):
+    behind_ms = 0
+
+    def now_ms(self) -> int:
+        return super().now_ms() - self.behind_ms
+
+
+def test_a_clock_that_is_set_back_delays_no_attempt(target: Target, name: str) -> None:
+    app = App(name)
+    clock = SetBack()
+    tried: list[tuple[int, int]] = []
+
+    @app.consumer(name, retry=Retry(backoff="1s"))
+    async def handle(value: int, message: Message) -> None:
+        tried.append((value, message.attempt))
+        if value == 1:
+            clock.behind_ms = 3_600_000
+        elif message.attempt == 1:
+            raise OSError("away")
+
+    test = app.test(target)
+    test.clock = clock  # type: ignore[attr-defined]
+    with test:
+        target.produce(name, [("a", "0"), ("b", "1")], partition=0)
+        wait_until(lambda: (0, 2) in tried, "it is tried again")
+
+
+CURRENCIES = {"EUR": 2, "JPY": 0}
+
+
+@dataclass
+class Price:
+    currency: str
+
+    def __post_init__(self) -> None:
+        self.digits = CURRENCIES[self.currency]
+
+
+def test_a_value_that_its_class_refuses_is_poison_like_others(target: Target, name: str) -> None:
+    """With an error of any kind: it ends neither the worker nor the application."""
+    app = App(name)
+    seen: list[int] = []
+
+    @app.consumer(name, concurrency=1)
+    async def handle(value: Price) -> None:
+        seen.append(value.digits)
+
+    with app.test(target) as test:
+        for currency in ("EUR", "XXX", "JPY"):
+            test.send(name, {"currency": currency}, key="same")
+        test.finish()
+        (letter,) = test.read(f"{name}.dead-letters")
+    assert seen == [2, 0]
+    said = said_by(letter)
+    assert (said["penstock.dlq.error"], said["penstock.dlq.class"]) == ("KeyError", "poison")
+
+
+class Panic(BaseException):
+    """As extension modules raise it: no Exception."""
+
+
+@pytest.mark.parametrize("kind", ["async", "plain"])
+def test_a_panic_is_a_failure_of_its_record(target: Target, name: str, kind: str) -> None:
+    app = App(name)
+    tried: list[tuple[int, int]] = []
+
+    def handle(value: int, message: Message) -> None:
+        tried.append((value, message.attempt))
+        if value == 0:
+            raise Panic("index out of bounds")
+
+    async def handle_async(value: int, message: Message) -> None:
+        handle(value, message)
+
+    app.consumer(name, concurrency=1)(handle if kind == "plain" else handle_async)
+    with app.test(target) as test:
+        test.send(name, 0, key="same")
+        test.send(name, 1, key="same")
+        test.finish()
+        (letter,) = test.read(f"{name}.dead-letters")
+    assert tried == [(0, 1), (0, 2), (0, 3), (1, 1)]
+    assert said_by(letter)["penstock.dlq.error"] == "Panic"
+
+
+@pytest.mark.parametrize("delivery", ["at-least-once", "exactly-once"])
+def test_the_largest_record_of_a_topic_fits_among_its_letters(
+    target: Target, name: str, delivery: Any
+) -> None:
+    """And in its retry topics, with all that is said of it."""
+    target.create_topic(name, config={"max.message.bytes": 3_000_000})
+    app = App(name)
+
+    @app.consumer(name, retry=Retry("1m", attempts=1), delivery=delivery)
+    async def handle(value: bytes) -> None:
+        raise OSError("away: " + "y" * 10_000)
+
+    large = os.urandom(2_999_000)
+    with app.test(target) as test:
+        target.produce(name, [large], settings={"message.max.bytes": 4_000_000})
+        test.finish()
+        (letter,) = test.read(f"{name}.dead-letters")
+    assert letter.value == large
+
+
+class Silent(PoisonError):
+    def __str__(self) -> str:
+        raise ValueError("no words")
+
+
+@pytest.mark.parametrize("error", [PoisonError("x" * 2_000_000), Silent()], ids=["long", "silent"])
+def test_whatever_an_error_says_its_letter_is_written(
+    target: Target, name: str, error: Exception
+) -> None:
+    """With the whole answer of a service in it, or nothing: its record is not in the way."""
+    app = App(name)
+    seen: list[int] = []
+
+    @app.consumer(name)
+    async def handle(value: int) -> None:
+        if value == 0:
+            raise error
+        seen.append(value)
+
+    with app.test(target) as test:
+        test.send(name, 0, key="same")
+        test.send(name, 1, key="same")
+        test.finish()
+        (letter,) = test.read(f"{name}.dead-letters")
+    assert seen == [1]
+    assert 0 < len(said_by(letter)["penstock.dlq.message"]) <= 4_000
 
 
 def test_a_delay_holds_its_own_topic_alone(target: Target, name: str) -> None:

@@ -136,6 +136,38 @@ def test_a_partition_that_was_held_and_comes_back_is_read(target: Target, name: 
         loop.close()
 
 
+def test_what_was_asked_for_before_a_rebalance_is_not_done_after_it(
+    target: Target, name: str
+) -> None:
+    """A partition that is back is neither paused for good nor read from elsewhere."""
+    app = App(name, target.bootstrap_servers)
+
+    @app.consumer(name)
+    async def handle(value: int) -> None: ...
+
+    target.create_topic(name)
+    target.produce(name, ["1", "2", "3"])
+    (declared,) = app.consumers
+    settings = consumer_settings(app.client_settings(), declared, None)
+    loop = asyncio.new_event_loop()
+    poller = Poller(declared, settings, loop, Mock())
+    ours = True
+    try:
+        poller.seat([TopicPartition(name, 0, 0)])
+        poller.hold((name, 0), lambda: ours)
+        poller.go_on((name, 0), 2, lambda: ours, Mock())
+        ours = False
+        for call in poller._calls:
+            call()
+        assert poller._not_held() == [TopicPartition(name, 0)]
+        found: list[Any] = []
+        wait_until(lambda: found or found.extend(poller.consumer.consume(1, 0.1)), "it is read")
+        assert found[0].offset() == 0
+    finally:
+        poller.consumer.close()
+        loop.close()
+
+
 def is_record(message: Any) -> bool:
     return message is not None and message.error() is None
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from penstock.client import App, RequestError, RequestTimeoutError, Retry
+from penstock.client import App, PoisonError, RequestError, RequestTimeoutError, Retry
 from penstock.client.app.request.header import CORRELATION, REPLY_TOPIC
 from tests.unit.client.app.app_kit import Target
 
@@ -107,6 +107,26 @@ def test_a_request_that_nobody_waits_for_is_passed_by(target: Target, name: str)
         assert len(test.read(retries)) == 1
         test.advance("2m")
         assert test.read(f"{name}.dead-letters") == []
+
+
+def test_one_who_cannot_be_answered_is_not_in_the_way(target: Target, name: str) -> None:
+    """A failure goes to the dead letters once, whether or not who asked can be told of it."""
+    app = App(name)
+    seen: list[int] = []
+
+    @app.consumer(name)
+    async def handle(value: int) -> None:
+        seen.append(value)
+        if value == 0:
+            raise PoisonError("bad")
+
+    nowhere = {"penstock.reply.topic": "no such topic!", "penstock.correlation.id": "1"}
+    with app.test(target) as test:
+        test.send(name, 0, key="same", headers=nowhere)
+        test.send(name, 1, key="same")
+        test.finish()
+        assert len(test.read(f"{name}.dead-letters")) == 1
+    assert seen == [0, 1]
 
 
 def test_a_handler_asks(target: Target, name: str) -> None:

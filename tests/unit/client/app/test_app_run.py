@@ -13,6 +13,8 @@ import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
 from penstock.client import App, Message, Outgoing, Retry
+from penstock.client.app.desk import Assigned
+from penstock.client.app.runner import Runner
 from tests.patience import wait_until
 from tests.unit.client.app.app_kit import Target
 
@@ -126,6 +128,45 @@ def test_a_rebalance_waits_for_what_is_under_way(target: Target, name: str) -> N
         wait_until(both_work, "both work")
         wait_until(lambda: len(seen) >= sent, "all are handled")
     assert sorted(value for _, value in seen) == list(range(sent))
+
+
+def test_a_rebalance_waits_also_where_all_ends(target: Target, name: str) -> None:
+    """A partition that is taken away from a process that is about to end: what is under way is
+    finished first, and committed by whoever gives it up."""
+    app = App(name)
+    events: list[str] = []
+    gate = asyncio.Event()
+
+    @app.consumer(name)
+    async def handle(value: int) -> None:
+        events.append("begun")
+        await gate.wait()
+        events.append("done")
+
+    async def end_and_revoke(runner: Runner) -> list[Any]:
+        ending = asyncio.ensure_future(runner.stop())
+        await asyncio.sleep(0)
+        revoking = asyncio.ensure_future(runner.drain([(name, 0)], lost=False))
+        revoking.add_done_callback(lambda _: events.append("given up"))
+        await asyncio.sleep(0.1)
+        gate.set()
+        commits = await revoking
+        late = Assigned(name, 0, 1, None)
+        assert runner.open_commits([late]) == []
+        runner.assign([late])
+        assert not runner._assignment.parts
+        await ending
+        return commits
+
+    with app.test(target) as test:
+        test.send(name, 1)
+        wait_until(lambda: events, "it is under way")
+        assert test._running is not None
+        (runner,) = test._running.runners
+        (commit,) = test._ask(end_and_revoke(runner))
+        test._running.runners.clear()
+    assert events == ["begun", "done", "given up"]
+    assert commit.offset == 1
 
 
 def test_a_topic_made_anew_is_read_from_its_start(target: Target, name: str) -> None:
@@ -263,6 +304,32 @@ def test_a_handler_that_hangs_is_given_up(target: Target, name: str, kind: str) 
     assert (said["penstock.dlq.error"], said["penstock.dlq.attempt"]) == (b"TimeoutError", b"3")
     assert f"{name}-0 offset 0".encode() in (said["penstock.dlq.message"] or b"")
     assert 1 in seen
+
+
+@pytest.mark.parametrize("ends", ["returns", "raises"])
+def test_a_handler_that_will_not_be_cancelled_spares_the_next(
+    target: Target, name: str, ends: str
+) -> None:
+    """The worker of one that swallowed its cancellation gives up the next that hangs all the
+    same."""
+    app = App(name)
+
+    @app.consumer(name, timeout="50ms", commit_interval="50ms", concurrency=1)
+    async def handle(value: int) -> None:
+        try:
+            await asyncio.sleep(3600)
+        except asyncio.CancelledError:
+            if value != 0:
+                raise
+            if ends == "raises":
+                raise ValueError("interrupted") from None
+
+    with app.test(target) as test:
+        target.produce(name, ["0", "1"], partition=0)
+        test.finish()
+        letters = test.read(f"{name}.dead-letters")
+    errors = [dict(each.headers)["penstock.dlq.error"] for each in letters]
+    assert errors == [b"ValueError", b"TimeoutError"][ends == "returns" :]
 
 
 def test_marks_of_transactions_leave_no_lag(target: Target, name: str) -> None:

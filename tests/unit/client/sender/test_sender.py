@@ -193,6 +193,26 @@ def test_a_refused_record_does_not_hold_a_spool(broker: Broker, tmp_path: Path) 
     assert "penstock_sender_set_aside_total 1.0" in text_of(sender.metrics())
 
 
+def test_a_refused_record_that_cannot_be_set_aside_stays_in_the_spool(
+    broker: Broker, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    broker.create_topic("small", config={"max.message.bytes": 1000})
+    sender = Sender(broker.bootstrap_servers, when_refused=spool(tmp_path), settings=QUICK)
+    broker.stop()
+    sender.send("small", "k", b"1").result(30)
+    sender.send("small", "k", os.urandom(5000)).result(30)
+    sender.send("small", "k", b"2").result(30)
+    refused = tmp_path / "spool" / "refused.jsonl"
+    refused.mkdir()
+    broker.start()
+    wait_until(lambda: "Is a directory" in caplog.text, "it cannot be set aside")
+    refused.rmdir()
+    assert sender.flush(60)
+    sender.close()
+    assert [each.value for each in broker.read("small")] == [b"1", b"2"]
+    assert len(refused.read_text().splitlines()) == 1
+
+
 def test_one_process_has_a_spool(tmp_path: Path) -> None:
     first = Sender("127.0.0.1:1", when_refused=spool(tmp_path))
     with pytest.raises(DeclarationError, match="another process's"):

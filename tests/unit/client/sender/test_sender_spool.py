@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -93,3 +96,27 @@ def test_no_room_is_said_and_nothing_half_kept(tmp_path: Path) -> None:
         files.append([record(2), record(3)])
     files.append([record(4)])
     assert numbers(files) == [1, 4]
+
+
+def short(number: int) -> Record:
+    return Record("t", b"k", b"%d" % number + b"x" * 1_000, [], -1, 0)
+
+
+@contextmanager
+def files_end_at(size: int) -> Iterator[None]:
+    """As where a disk is full: a write takes what there is room for, and the rest is refused."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_what_a_full_disk_refused_is_not_in_the_way_of_what_comes_later(tmp_path: Path) -> None:
+    files = opened(tmp_path)
+    files.append([short(1)])
+    with files_end_at(1_500), pytest.raises(SpoolFullError, match="File too large"):
+        files.append([short(2)])
+    files.append([short(3)])
+    assert numbers(files) == [1, 3]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from penstock.client.dead_letter import AnyHeaders, text_of
+from penstock.client.dead_letter import AnyHeaders, error_text, text_of
 
 REPLY_TOPIC = "penstock.reply.topic"
 """Where the answer goes."""
@@ -21,7 +21,7 @@ class ReplyTo(NamedTuple):
     def headers(self, error: BaseException | None = None) -> AnyHeaders:
         made: AnyHeaders = [(CORRELATION, self.correlation)]
         if error is not None:
-            made.append((REPLY_ERROR, f"{type(error).__name__}: {error}"))
+            made.append((REPLY_ERROR, f"{type(error).__name__}: {error_text(error)}"))
         return made
 
 
