@@ -59,6 +59,7 @@ class SharePartition:
         "key",
         "leader_epoch",
         "on_fenced",
+        "on_given_back",
         "partition",
         "window",
     )
@@ -70,6 +71,7 @@ class SharePartition:
         states: ShareStates,
         settings: Callable[[], ShareSettings],
         on_fenced: Callable[[SharePartition], None],
+        on_given_back: Callable[[SharePartition], None],
     ) -> None:
         self.key = key
         self.partition = partition
@@ -79,6 +81,9 @@ class SharePartition:
         self.failure: ApiError | None = None
         """Why it is of no use any more: it has to be loaded anew."""
         self.on_fenced = on_fenced
+        self.on_given_back = on_given_back
+        """Told when members have records again, and with them locks that run out, because what they
+        said of them could not be kept."""
         self._states = states
         self._settings = settings
         self._state_epoch = 0
@@ -256,6 +261,8 @@ class SharePartition:
             log.warning("share state not kept", group=self.key.group_id, reason=str(error))
             if error.code is ErrorCode.NOT_LEADER_OR_FOLLOWER:
                 self.fail(error)
+            else:
+                self.on_given_back(self)
         self._wake()
 
 

@@ -60,7 +60,12 @@ class SharePartitions:
     def _make(self, key: ShareKey, partition: Partition) -> SharePartition:
         broker = self._broker
         made = SharePartition(
-            key, partition, self.states, lambda: settings_of(broker, key.group_id), self._forget
+            key,
+            partition,
+            self.states,
+            lambda: settings_of(broker, key.group_id),
+            self._forget,
+            self.note_locks,
         )
         self._found[key] = made
         self._watch(partition, key)
