@@ -69,9 +69,11 @@ class Member:
         self.epoch = answer.member_epoch
         return bool(answer.assignment and answer.assignment.topic_partitions)
 
-    async def leave(self) -> None:
+    async def close(self) -> None:
+        """It leaves, and its connection to the leader ends."""
         self.epoch = -1
         await self._beat()
+        self._leader.broker.share.partitions.on_connection_ended(self.client)
 
     async def fetch(
         self, wait_ms: int = 500, done: Sequence[fetching.AcknowledgementBatch] = ()

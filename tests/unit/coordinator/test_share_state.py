@@ -8,12 +8,16 @@ from pathlib import Path
 import pytest
 
 from penstock.coordinator.brokers import NoAnswer
+from penstock.coordinator.topic import SHARE_STATE
 from penstock.model.error import ErrorCode
 from penstock.protocol.entity import Entity
+from penstock.protocol.messages.delete_groups import DeleteGroupsRequest
+from penstock.protocol.messages.delete_share_group_state import DeleteShareGroupStateRequest
 from penstock.protocol.messages.write_share_group_state import WriteShareGroupStateRequest
-from tests.unit.coordinator.client_kit import TxnProducer
+from tests.unit.coordinator.client_kit import GROUP as GROUP_KIND
+from tests.unit.coordinator.client_kit import TxnProducer, coordinator
 from tests.unit.coordinator.cluster_kit import KitCluster
-from tests.unit.coordinator.share_kit import Member, switch_on
+from tests.unit.coordinator.share_kit import GROUP, Member, switch_on
 
 LOCK_S = 30.0
 
@@ -31,9 +35,20 @@ async def produce(cluster: KitCluster, *values: bytes) -> None:
     await producer.wait_complete()
 
 
-async def _is_silent(node_id: int, request: Entity) -> None:
-    if isinstance(request, WriteShareGroupStateRequest):
-        raise NoAnswer("down")
+def break_off(cluster: KitCluster, kind: type[Entity]) -> None:
+    """No broker hears of such a request."""
+
+    async def refuse(_: int, request: Entity) -> None:
+        if isinstance(request, kind):
+            raise NoAnswer("down")
+
+    cluster.before_call = refuse
+
+
+async def delete_group(cluster: KitCluster) -> ErrorCode:
+    node = await coordinator(cluster, GROUP_KIND, GROUP)
+    (result,) = (await node.ask(DeleteGroupsRequest(groups_names=[GROUP]))).results
+    return ErrorCode(result.error_code)
 
 
 def test_records_whose_acknowledgement_is_not_kept_are_handed_out_once_more(
@@ -45,10 +60,34 @@ def test_records_whose_acknowledgement_is_not_kept_are_handed_out_once_more(
         member = Member(cluster)
         await member.join()
         assert await member.fetch() == [(0, 1, 1)]
-        cluster.before_call = _is_silent
+        break_off(cluster, WriteShareGroupStateRequest)
         assert await member.acknowledge(0, 1) == ErrorCode.COORDINATOR_NOT_AVAILABLE
         cluster.before_call = None
         await asyncio.sleep(LOCK_S)
         assert await member.fetch() == [(0, 1, 2)]
+
+    cluster.run(story)
+
+
+def test_a_group_that_is_deleted_with_a_second_try_leaves_nothing_to_the_next(
+    cluster: KitCluster,
+) -> None:
+    async def story(cluster: KitCluster) -> None:
+        switch_on(cluster)
+        await produce(cluster, b"a", b"b")
+        before = Member(cluster)
+        await before.join()
+        assert await before.fetch() == [(0, 1, 1)]
+        assert await before.acknowledge(0, 1) == ErrorCode.NONE
+        await before.close()
+        cluster.move(SHARE_STATE, 3)
+        break_off(cluster, DeleteShareGroupStateRequest)
+        assert await delete_group(cluster) == ErrorCode.COORDINATOR_NOT_AVAILABLE
+        cluster.before_call = None
+        assert await delete_group(cluster) == ErrorCode.NONE
+        after = Member(cluster)
+        await after.join()
+        assert await after.fetch() == [(0, 1, 1)]
+        assert await after.acknowledge(0, 1) == ErrorCode.NONE
 
     cluster.run(story)
