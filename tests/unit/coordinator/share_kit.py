@@ -20,7 +20,7 @@ from tests.unit.coordinator.client_kit import PAUSE_S, coordinator
 from tests.unit.coordinator.cluster_kit import DATA, KitCluster, KitNode, leader_of
 
 GROUP = "workers"
-ACCEPT = 1
+ACCEPT, RELEASE = 1, 2
 Acquired = tuple[int, int, int]
 """First and last offset, and how often they were handed out."""
 

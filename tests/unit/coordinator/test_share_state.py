@@ -1,4 +1,5 @@
-"""Share partitions whose state is kept by another broker, which does not always answer."""
+"""Share partitions whose state is kept by another broker: one that does not always answer, or that
+has heard of another leader meanwhile."""
 
 from __future__ import annotations
 
@@ -16,8 +17,8 @@ from penstock.protocol.messages.delete_share_group_state import DeleteShareGroup
 from penstock.protocol.messages.write_share_group_state import WriteShareGroupStateRequest
 from tests.unit.coordinator.client_kit import GROUP as GROUP_KIND
 from tests.unit.coordinator.client_kit import TxnProducer, coordinator
-from tests.unit.coordinator.cluster_kit import KitCluster
-from tests.unit.coordinator.share_kit import GROUP, Member, switch_on
+from tests.unit.coordinator.cluster_kit import DATA, KitCluster
+from tests.unit.coordinator.share_kit import GROUP, RELEASE, Member, switch_on
 
 LOCK_S = 30.0
 
@@ -89,5 +90,44 @@ def test_a_group_that_is_deleted_with_a_second_try_leaves_nothing_to_the_next(
         await after.join()
         assert await after.fetch() == [(0, 1, 1)]
         assert await after.acknowledge(0, 1) == ErrorCode.NONE
+
+    cluster.run(story)
+
+
+def test_a_leader_that_was_none_for_a_while_hears_what_was_acknowledged(
+    cluster: KitCluster,
+) -> None:
+    async def story(cluster: KitCluster) -> None:
+        switch_on(cluster)
+        await produce(cluster, b"a", b"b")
+        here, there = Member(cluster), Member(cluster, "other")
+        await here.join()
+        assert await here.fetch() == [(0, 1, 1)]
+        assert await here.acknowledge(0, 1, RELEASE) == ErrorCode.NONE
+        # The state is kept without the node that hears nothing.
+        cluster.nodes[2].is_deaf = True
+        cluster.move(SHARE_STATE, 1, isr=[1, 3])
+        cluster.move(DATA, 3)
+        assert await there.fetch() == [(0, 1, 2)]
+        assert await there.acknowledge(0, 0) == ErrorCode.NONE
+        cluster.move(DATA, 2)
+        cluster.wake(2)
+        assert await here.fetch() == [(1, 1, 2)]
+        assert await here.acknowledge(1, 1) == ErrorCode.NONE
+
+    cluster.run(story)
+
+
+def test_a_leader_that_stays_in_the_next_epoch_knows_who_has_what(cluster: KitCluster) -> None:
+    async def story(cluster: KitCluster) -> None:
+        switch_on(cluster)
+        await produce(cluster, b"a", b"b")
+        member = Member(cluster)
+        await member.join()
+        assert await member.fetch() == [(0, 1, 1)]
+        for _ in range(3):
+            cluster.move(DATA, 2)
+            assert await member.fetch() == []
+        assert await member.acknowledge(0, 1) == ErrorCode.NONE
 
     cluster.run(story)

@@ -115,6 +115,15 @@ class SharePartition:
             self._keep([])
         self._wake()
 
+    def keeps_lead(self) -> bool:
+        """False where another node may have led meanwhile, of which this one has not heard: to go
+        and to come back takes two epochs. What is known here may be outdated then."""
+        epoch = self.partition.leader_epoch
+        if epoch > self.leader_epoch + 1:
+            return False
+        self.leader_epoch = epoch
+        return True
+
     def fail(self, error: ApiError) -> None:
         """It is led elsewhere, or somebody else has taken over."""
         if self.failure is None:
