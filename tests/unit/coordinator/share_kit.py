@@ -20,7 +20,7 @@ from tests.unit.coordinator.client_kit import PAUSE_S, coordinator
 from tests.unit.coordinator.cluster_kit import DATA, KitCluster, KitNode, leader_of
 
 GROUP = "workers"
-ACCEPT, RELEASE = 1, 2
+ACCEPT, RELEASE, RENEW = 1, 2, 4
 Acquired = tuple[int, int, int]
 """First and last offset, and how often they were handed out."""
 
@@ -114,6 +114,7 @@ class Member:
                 group_id=GROUP,
                 member_id=self.name,
                 share_session_epoch=self._next_session_epoch(),
+                is_renew_ack=kind == RENEW,
                 topics=[topic],
             ),
             client=self.client,

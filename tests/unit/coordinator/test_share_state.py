@@ -18,7 +18,7 @@ from penstock.protocol.messages.write_share_group_state import WriteShareGroupSt
 from tests.unit.coordinator.client_kit import GROUP as GROUP_KIND
 from tests.unit.coordinator.client_kit import TxnProducer, coordinator
 from tests.unit.coordinator.cluster_kit import DATA, KitCluster
-from tests.unit.coordinator.share_kit import GROUP, RELEASE, Member, switch_on
+from tests.unit.coordinator.share_kit import GROUP, RELEASE, RENEW, Member, switch_on
 
 LOCK_S = 30.0
 
@@ -129,5 +129,23 @@ def test_a_leader_that_stays_in_the_next_epoch_knows_who_has_what(cluster: KitCl
             cluster.move(DATA, 2)
             assert await member.fetch() == []
         assert await member.acknowledge(0, 1) == ErrorCode.NONE
+
+    cluster.run(story)
+
+
+@pytest.mark.parametrize(
+    ("enable", "code"), [("true", ErrorCode.NONE), ("false", ErrorCode.INVALID_RECORD_STATE)]
+)
+def test_locks_are_renewed_where_the_group_has_it_so(
+    cluster: KitCluster, enable: str, code: ErrorCode
+) -> None:
+    async def story(cluster: KitCluster) -> None:
+        switch_on(cluster, renew_acknowledge_enable=enable)
+        await produce(cluster, b"a")
+        member = Member(cluster)
+        await member.join()
+        assert await member.fetch() == [(0, 0, 1)]
+        assert await member.acknowledge(0, 0, RENEW) == code
+        assert await member.acknowledge(0, 0) == ErrorCode.NONE
 
     cluster.run(story)

@@ -17,6 +17,7 @@ from penstock.model.error import ApiError, ErrorCode
 from penstock.replication.partition import Partition
 from penstock.share import (
     Acknowledgement,
+    AcknowledgeType,
     Acquired,
     DeliveryThrottle,
     LogBatch,
@@ -189,6 +190,8 @@ class SharePartition:
     ) -> asyncio.Future[None] | None:
         """Done when it is kept; None where there is nothing to be kept."""
         settings = self._settings()
+        if not settings.may_renew and any(one.type is AcknowledgeType.RENEW for one in told):
+            raise ApiError(ErrorCode.INVALID_RECORD_STATE, "Locks of this group are not renewed.")
         until_ms = now_ms + settings.lock_duration_ms
         changed = self._loaded.acknowledge(member_id, told, settings.deliveries_max, until_ms)
         if not changed:
