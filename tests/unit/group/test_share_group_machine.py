@@ -20,6 +20,7 @@ from penstock.group import (
 from penstock.group.record import GroupRecord
 from penstock.group.share.assignor import assign_simple
 from penstock.group.share.record import SharedTopic
+from penstock.group.share.state_topic import all_places
 from penstock.group.timer import SessionTimer
 from penstock.machine import Decision, TimerSet
 from penstock.model.error import ErrorCode
@@ -189,6 +190,23 @@ def test_a_group_goes_with_all_of_its_records() -> None:
     world.take(world.shard.share.decide_deleted("g", [ONE]))
     (result,) = world.take(world.shard.admin.decide_delete(["g"]))
     assert (result.error_code, world.group, len(world.loaded().shares)) == (0, None, 0)
+
+
+def test_a_deletion_that_failed_is_begun_again() -> None:
+    world = World()
+    world.beat("a", 0, ["one", "two"])
+    world.settle("a")
+    world.beat("a", -1)
+    decide = world.shard.share.decide_deleting
+    first = world.take(decide("g", [ONE, TWO]))
+    assert all_places(first.topics) == [(ONE, 0), (ONE, 1), (TWO, 0)]
+    # Nobody was told that it had succeeded.
+    for asked in ([ONE], None):
+        again = world.take(decide("g", asked))
+        assert all_places(again.topics) == all_places(first.topics)
+    world.topics.topics["one"] = Topic(b"\3" * 16, 1)  # made anew since
+    assert all_places(world.take(decide("g", None)).topics) == [(TWO, 0)]
+    assert world.group.state_topics.deleting == {ONE: "one", TWO: "two"}
 
 
 def test_offsets_are_set_for_a_group_that_is_not_there_yet() -> None:

@@ -177,6 +177,33 @@ def test_secrets_are_no_keys() -> None:
     assert sorted(signing_keys(key_set())) == ["ec", "rsa"]
 
 
+@pytest.mark.parametrize(
+    "other",
+    [
+        {"kty": "EC", "crv": "P-1024", "kid": "new"},
+        {"kty": "RSA", "kid": "empty"},
+        {"kty": "AKP", "alg": "ML-DSA-44", "kid": "later"},
+        "none",
+    ],
+)
+def test_a_key_that_is_not_understood_is_passed_over(other: Any) -> None:
+    """RFC 7517, section 5: a provider may have keys for others."""
+    keys = [other, *key_set()["keys"]]
+    assert sorted(signing_keys({"keys": keys})) == ["ec", "rsa"]
+
+
+@pytest.mark.parametrize("said", ["{}", "[]", '{"keys": null}', '{"error": "not now"}', "<html>"])
+def test_what_is_no_set_of_keys_leaves_those_that_were_there(
+    tmp_path: Path, loop: asyncio.AbstractEventLoop, said: str
+) -> None:
+    check = validator(tmp_path, loop)
+    path = tmp_path / "jwks.json"
+    # Another file, as a rename makes it: its time alone may be the same.
+    (tmp_path / "next.json").write_text(said)
+    (tmp_path / "next.json").replace(path)
+    assert check(token()).name == "carol"
+
+
 @pytest.mark.parametrize("url", ["", "ftp://x/jwks", "/etc/jwks.json"])
 def test_keys_have_to_be_somewhere(url: str) -> None:
     config = BrokerConfig.load(None, [f"sasl.oauthbearer.jwks.endpoint.url={url}"])

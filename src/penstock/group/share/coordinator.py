@@ -26,6 +26,7 @@ from penstock.group.share.heartbeat import (
 from penstock.group.share.member import JOINING_EPOCH, LEAVING_EPOCH
 from penstock.group.share.record import SharedTopics, StateTopics, epoch_record, state_record
 from penstock.group.share.state_topic import (
+    being_deleted,
     with_deleting,
     with_initialized,
     with_initializing,
@@ -176,16 +177,20 @@ class ShareCoordinator:
     def decide_deleting(
         self, group_id: str, topic_ids: Collection[TopicId] | None
     ) -> Decision[GroupEntry, StateAnswer]:
-        """Of these topics, or of all: the state is about to be deleted. Tells what there was."""
+        """Of these topics, or of all: the state is about to be deleted. Tells what there was, and
+        what is left of a deletion that failed."""
         found = self._state(group_id, must_be_empty=True)
         if found.error is not ErrorCode.NONE:
             return Decision((), found)
-        known = {*found.topics.initializing, *found.topics.initialized}
+        before = found.topics
+        known = {*before.initializing, *before.initialized}
         asked = known if topic_ids is None else known.intersection(topic_ids)
-        after = with_deleting(found.topics, asked)
-        if after == found.topics:
-            return Decision((), found)
-        return Decision([state_record(group_id, after)], found)
+        left = with_initialized(before, being_deleted(before, self._topics))
+        told = found._replace(topics=left)
+        after = with_deleting(before, asked)
+        if after == before:
+            return Decision((), told)
+        return Decision([state_record(group_id, after)], told)
 
     def decide_deleted(
         self, group_id: str, topic_ids: Collection[TopicId]

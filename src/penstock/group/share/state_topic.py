@@ -53,6 +53,17 @@ def with_initialized(before: StateTopics, more: SharedTopics) -> StateTopics:
     )
 
 
+def being_deleted(before: StateTopics, topics: TopicView) -> dict[TopicId, SharedTopic]:
+    """All partitions of topics whose deletion was begun, and is not known to have succeeded: state
+    that is left would be there before a later group of that name begins."""
+    found: dict[TopicId, SharedTopic] = {}
+    for topic_id, name in before.deleting.items():
+        topic = topics.get(name)
+        if topic is not None and topic.topic_id == topic_id:
+            found[topic_id] = SharedTopic(name, frozenset(range(topic.partition_count)))
+    return found
+
+
 def with_deleting(before: StateTopics, topic_ids: Collection[TopicId]) -> StateTopics:
     names = {
         topic_id: one.name

@@ -52,7 +52,7 @@ async def _answer(
     is_renewal = call.version >= RENEWED_FROM and request.is_renew_ack
     access = access_of_client(broker, call.client)
     acks = Acknowledging(shares, session.member_id, may_read(broker, access))
-    acks.begin(session.group_id, request.topics, may_renew=is_renewal and settings.may_renew)
+    acks.begin(session.group_id, request.topics, may_renew=is_renewal)
     if request.share_session_epoch == CLOSING_EPOCH:
         shares.end_session(session)
     results = await acks.results()

@@ -81,7 +81,7 @@ async def _answer(
     access = access_of_client(broker, call.client)
     is_renewal = call.version >= RENEWED_FROM and request.is_renew_ack
     acks = Acknowledging(shares, session.member_id, may_read(broker, access))
-    acks.begin(session.group_id, request.topics, may_renew=is_renewal and settings.may_renew)
+    acks.begin(session.group_id, request.topics, may_renew=is_renewal)
     fetch = ShareFetch(broker, shares, session, request, settings, access)
     if request.share_session_epoch == CLOSING_EPOCH:
         shares.end_session(session)

@@ -17,6 +17,7 @@ from penstock.model.error import ApiError, ErrorCode
 from penstock.replication.partition import Partition
 from penstock.share import (
     Acknowledgement,
+    AcknowledgeType,
     Acquired,
     DeliveryThrottle,
     LogBatch,
@@ -59,6 +60,7 @@ class SharePartition:
         "key",
         "leader_epoch",
         "on_fenced",
+        "on_given_back",
         "partition",
         "window",
     )
@@ -70,6 +72,7 @@ class SharePartition:
         states: ShareStates,
         settings: Callable[[], ShareSettings],
         on_fenced: Callable[[SharePartition], None],
+        on_given_back: Callable[[SharePartition], None],
     ) -> None:
         self.key = key
         self.partition = partition
@@ -79,6 +82,9 @@ class SharePartition:
         self.failure: ApiError | None = None
         """Why it is of no use any more: it has to be loaded anew."""
         self.on_fenced = on_fenced
+        self.on_given_back = on_given_back
+        """Told when members have records again, and with them locks that run out, because what they
+        said of them could not be kept."""
         self._states = states
         self._settings = settings
         self._state_epoch = 0
@@ -109,6 +115,15 @@ class SharePartition:
         if is_new:
             self._keep([])
         self._wake()
+
+    def keeps_lead(self) -> bool:
+        """False where another node may have led meanwhile, of which this one has not heard: to go
+        and to come back takes two epochs. What is known here may be outdated then."""
+        epoch = self.partition.leader_epoch
+        if epoch > self.leader_epoch + 1:
+            return False
+        self.leader_epoch = epoch
+        return True
 
     def fail(self, error: ApiError) -> None:
         """It is led elsewhere, or somebody else has taken over."""
@@ -175,6 +190,8 @@ class SharePartition:
     ) -> asyncio.Future[None] | None:
         """Done when it is kept; None where there is nothing to be kept."""
         settings = self._settings()
+        if not settings.may_renew and any(one.type is AcknowledgeType.RENEW for one in told):
+            raise ApiError(ErrorCode.INVALID_RECORD_STATE, "Locks of this group are not renewed.")
         until_ms = now_ms + settings.lock_duration_ms
         changed = self._loaded.acknowledge(member_id, told, settings.deliveries_max, until_ms)
         if not changed:
@@ -256,6 +273,8 @@ class SharePartition:
             log.warning("share state not kept", group=self.key.group_id, reason=str(error))
             if error.code is ErrorCode.NOT_LEADER_OR_FOLLOWER:
                 self.fail(error)
+            else:
+                self.on_given_back(self)
         self._wake()
 
 

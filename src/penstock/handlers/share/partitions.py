@@ -45,8 +45,10 @@ class SharePartitions:
         partition = self._broker.partitions.by_id(topic_id, index)
         key = ShareKey(group_id, topic_id, index)
         found = self._found.get(key)
-        if found is not None and found.partition is partition:
-            return found
+        if found is not None:
+            if found.partition is partition and found.keeps_lead():
+                return found
+            found.fail(ApiError(ErrorCode.NOT_LEADER_OR_FOLLOWER))
         return self._make(key, partition)
 
     def check_led(self, topic_id: TopicId, index: int) -> None:
@@ -60,7 +62,12 @@ class SharePartitions:
     def _make(self, key: ShareKey, partition: Partition) -> SharePartition:
         broker = self._broker
         made = SharePartition(
-            key, partition, self.states, lambda: settings_of(broker, key.group_id), self._forget
+            key,
+            partition,
+            self.states,
+            lambda: settings_of(broker, key.group_id),
+            self._forget,
+            self.note_locks,
         )
         self._found[key] = made
         self._watch(partition, key)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.request import urlopen
@@ -85,25 +85,36 @@ class SigningKeys:
             self._reading = None
 
     def _take(self, data: bytes) -> None:
-        """All or none: a set that cannot be read leaves the keys that were there."""
+        """What is no set of keys leaves those that were there."""
         self._by_id = signing_keys(json.loads(data))
         log.info("signing keys", url=self._config.jwks_url, count=len(self._by_id))
 
 
-def signing_keys(document: Mapping[str, Any]) -> dict[str, PyJWK]:
-    """Keys of the sort that has a public half: a secret that both sides know is none of ours."""
+def signing_keys(document: object) -> dict[str, PyJWK]:
+    """Keys of the sort that has a public half: a secret that both sides know is none of ours. One
+    that is not understood is passed over (RFC 7517): its provider has others who do. ValueError
+    for what is no set of keys."""
+    keys = document.get("keys") if isinstance(document, dict) else None
+    if not isinstance(keys, list):
+        raise ValueError("no set of keys: `keys` is missing")
+    return {
+        str(each.get("kid", f"#{number}")): key
+        for number, each in enumerate(keys)
+        if isinstance(each, dict) and (key := _signing_key(number, each)) is not None
+    }
+
+
+def _signing_key(number: int, said: dict[str, Any]) -> PyJWK | None:
     from jwt import PyJWK
     from jwt.exceptions import PyJWTError
 
-    found: dict[str, PyJWK] = {}
-    for number, each in enumerate(document["keys"]):
-        if each.get("kty") not in ("RSA", "EC", "OKP") or each.get("use", "sig") != "sig":
-            continue
-        try:
-            found[str(each.get("kid", f"#{number}"))] = PyJWK(each)
-        except PyJWTError as error:
-            raise ValueError(f"key {number}: {error}") from error
-    return found
+    if said.get("kty") not in ("RSA", "EC", "OKP") or said.get("use", "sig") != "sig":
+        return None
+    try:
+        return PyJWK(said)
+    except (PyJWTError, ValueError, TypeError) as error:
+        log.warning("signing key passed over", number=number, reason=str(error))
+        return None
 
 
 def _read_url(url: str, opened: Callable[..., Any] = urlopen) -> bytes:
