@@ -105,6 +105,23 @@ def test_set(connection: Connection) -> None:
     wait_until(lambda: quotas(connection)[ALICE] == changed)
 
 
+@pytest.mark.usefixtures("clean")
+@pytest.mark.feature("The order in which quotas and what they are for are named")
+@pytest.mark.client("raw requests")
+def test_order(connection: Connection) -> None:
+    """Suites of clients compare lists, as hash maps there have them."""
+    named = [RequestEntityData(entity_type=kind, entity_name=name) for kind, name in ALICE_APP]
+    ops = [OpData(key=key, value=1.0) for key in KEYS[:3]]
+    request = AlterClientQuotasRequest(entries=[RequestEntryData(entity=named[::-1], ops=ops)])
+    (answer,) = connection.call(request, 1).entries
+    assert [one.entity_type for one in answer.entity] == ["client-id", "user"]
+    wait_until(lambda: ALICE_APP in quotas(connection))
+    (entry,) = connection.call(DescribeClientQuotasRequest(components=[]), 1).entries
+    assert [one.entity_type for one in entry.entity] == ["client-id", "user"]
+    wanted = ["consumer_byte_rate", "request_percentage", "producer_byte_rate"]
+    assert [one.key for one in entry.values] == wanted
+
+
 REFUSED: list[tuple[Entity, str, float | None, str]] = [
     ((), "producer_byte_rate", 1.0, "Invalid empty client quota entity"),
     ((("planet", "a"),), "producer_byte_rate", 1.0, "Unhandled client quota entity type: planet"),

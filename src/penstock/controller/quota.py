@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
+from operator import attrgetter
 
 from penstock.controller.config import ControllerContext
 from penstock.controller.outcome import Outcome, conclude
@@ -70,11 +71,12 @@ def _entity(entry: RequestEntryData) -> QuotaEntity:
 
 
 def _result(entry: RequestEntryData) -> ResponseEntryData:
+    """By type, however they were named: clients compare lists with what Apache Kafka answers."""
     return ResponseEntryData(
         error_message=None,
         entity=[
             ResponseEntityData(entity_type=part.entity_type, entity_name=part.entity_name)
-            for part in entry.entity
+            for part in sorted(entry.entity, key=attrgetter("entity_type"))
         ],
     )
 

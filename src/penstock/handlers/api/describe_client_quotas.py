@@ -19,6 +19,16 @@ from penstock.protocol.messages.describe_client_quotas import (
     ValueData,
 )
 
+# As Apache Kafka's map has the three that clients set together: clients compare the list.
+_ORDER = (
+    "connection_creation_rate",
+    "consumer_byte_rate",
+    "controller_mutation_rate",
+    "request_percentage",
+    "producer_byte_rate",
+)
+_RANK = {key: rank for rank, key in enumerate(_ORDER)}
+
 
 class Match(IntEnum):
     EXACT = 0
@@ -39,13 +49,14 @@ def handle(broker: Broker, request: DescribeClientQuotasRequest, call: Call) -> 
 
 
 def _entry(security: SecurityImage, entity: QuotaEntity) -> EntryData:
+    values = (
+        ValueData(key=key, value=record.value)
+        for (owner, key), record in security.quotas.items()
+        if owner == entity
+    )
     return EntryData(
         entity=[EntityData(entity_type=kind, entity_name=name) for kind, name in sorted(entity)],
-        values=[
-            ValueData(key=key, value=record.value)
-            for (owner, key), record in security.quotas.items()
-            if owner == entity
-        ],
+        values=sorted(values, key=lambda value: _RANK.get(value.key, len(_RANK))),
     )
 
 
