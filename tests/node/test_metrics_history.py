@@ -103,6 +103,7 @@ def test_what_a_node_did_is_on_record(penstock_factory: Callable[..., Broker]) -
     killed_ms = time.time() * 1000
     broker.start()
     assert figures(servers)[: len(kept)] == kept
+    wait_until(lambda: any(each.flushes for each in figures(servers)[len(kept) :]))
     broker.stop()
     broker.start()
     # An hour of the clock may have ended on the way, and then has a record of its own.

@@ -19,6 +19,8 @@ SETTINGS = {
     "num.partitions": "3",
     "auto.create.topics.enable": "true",
     "group.initial.rebalance.delay.ms": "0",
+    # Many records of tests are years old: a round of retention would take them meanwhile.
+    "log.retention.check.interval.ms": "3600000",
 }
 
 

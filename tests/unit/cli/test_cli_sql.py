@@ -51,7 +51,7 @@ def fill(command: Command, topic: str, count: int, **settings: str) -> None:
 
 def test_records_by_key_time_and_field(command: Command, topic: str) -> None:
     name = f"{topic}.v1"
-    command.run("topics", "create", name, "-p", "2")
+    command.run("topics", "create", name, "-p", "2", "-s", "retention.ms=-1")
     fill(command, name, 50, **{"compression.type": "lz4"})
     fill(command, name, 50, **{"transactional.id": topic})
     command.run("produce", name, "-p", "1", "-k", "ff", "--key-format", "hex", "-v", "no json")

@@ -329,7 +329,8 @@ def test_a_handler_that_will_not_be_cancelled_spares_the_next(
         test.finish()
         letters = test.read(f"{name}.dead-letters")
     errors = [dict(each.headers)["penstock.dlq.error"] for each in letters]
-    assert errors == [b"ValueError", b"TimeoutError"][ends == "returns" :]
+    # The dead letters have several partitions.
+    assert sorted(errors) == [b"TimeoutError", b"ValueError"][: 1 if ends == "returns" else 2]
 
 
 def test_marks_of_transactions_leave_no_lag(target: Target, name: str) -> None:
