@@ -65,7 +65,8 @@ def wait_state(wire: Wire, wanted: str) -> None:
     assert state == wanted
 
 
-def end_without_markers(wire: Wire, commit: bool) -> None:
+def open_transaction(wire: Wire) -> dict[str, Any]:
+    """With one record; whose it is."""
     assert wire.call(create("t"), 7).topics[0].error_code == 0
     patient(wire, FindCoordinatorRequest(key_type=1, coordinator_keys=[ID]), 4)
     begun = patient(
@@ -89,7 +90,11 @@ def end_without_markers(wire: Wire, commit: bool) -> None:
     data = recent(b"inside", base_sequence=0, is_transactional=True, **producer)
     answer = produced(wire.call(produce("t", data, transactional_id=ID), PRODUCE_VERSION - 1))
     assert answer.error_code == 0
-    # It is answered once the markers are written, so never.
+    return producer
+
+
+def end_without_markers(wire: Wire, commit: bool) -> None:
+    producer = open_transaction(wire)
     wire.send(EndTxnRequest(transactional_id=ID, committed=commit, **producer), 3)
 
 

@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import shutil
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from penstock.coordinator.share_form import Initialize
+from penstock.handlers.share.partition import SharePartition
 from penstock.model.error import ErrorCode, StorageError
 from penstock.model.id import TopicPartition
 from penstock.node.address import Address
 from penstock.node.identity import IdentityError
+from penstock.protocol.entity import Entity
 from penstock.protocol.messages.create_topics import CreatableTopic, CreateTopicsRequest
+from penstock.protocol.messages.delete_records import (
+    DeleteRecordsPartition,
+    DeleteRecordsRequest,
+    DeleteRecordsTopic,
+)
 from penstock.protocol.messages.describe_log_dirs import (
     DescribeLogDirsRequest,
     DescribeLogDirsResponse,
 )
+from penstock.protocol.messages.describe_producers import DescribeProducersRequest, TopicRequest
+from penstock.protocol.messages.list_offsets import (
+    ListOffsetsPartition,
+    ListOffsetsRequest,
+    ListOffsetsTopic,
+)
+from penstock.protocol.messages.offset_for_leader_epoch import (
+    OffsetForLeaderEpochRequest,
+    OffsetForLeaderPartition,
+    OffsetForLeaderTopic,
+)
 from penstock.protocol.messages.produce import PartitionProduceData
+from penstock.share import ShareKey
+from penstock.share.kept import UNKNOWN_OFFSET
 from penstock.storage.disk import Buffer, RealDisk
 from tests.node.node_kit import DisksOfDirectories, RunningNode, running
 from tests.node.test_node_metrics import scrape, value
@@ -268,3 +291,89 @@ def test_a_directory_taken_out_of_the_settings_is_not_begun_anew(tmp_path: Path)
     with running(tmp_path, settings=settings(tmp_path)) as node, Wire(node.address) as wire:
         for index in range(PARTITIONS):
             assert read(wire, index) == [b"kept"]
+
+
+def of_all_offsets() -> ListOffsetsRequest:
+    asked = [ListOffsetsPartition(partition_index=each, timestamp=-1) for each in range(PARTITIONS)]
+    return ListOffsetsRequest(replica_id=-1, topics=[ListOffsetsTopic(name="t", partitions=asked)])
+
+
+def of_all_deleted() -> DeleteRecordsRequest:
+    asked = [DeleteRecordsPartition(partition_index=each, offset=0) for each in range(PARTITIONS)]
+    topic = DeleteRecordsTopic(name="t", partitions=asked)
+    return DeleteRecordsRequest(topics=[topic], timeout_ms=5000)
+
+
+def of_all_epochs() -> OffsetForLeaderEpochRequest:
+    asked = [OffsetForLeaderPartition(partition=each, leader_epoch=0) for each in range(PARTITIONS)]
+    topic = OffsetForLeaderTopic(topic="t", partitions=asked)
+    return OffsetForLeaderEpochRequest(replica_id=-1, topics=[topic])
+
+
+def of_all_producers() -> DescribeProducersRequest:
+    topic = TopicRequest(name="t", partition_indexes=list(range(PARTITIONS)))
+    return DescribeProducersRequest(topics=[topic])
+
+
+def started_again_before_it_breaks(tmp_path: Path, disk: DisksOfDirectories) -> list[int]:
+    """Which partitions are on the disk that is to break."""
+    with running(tmp_path, disk, settings(tmp_path)) as node, Wire(node.address) as wire:
+        create(wire)
+        for index in range(PARTITIONS):
+            assert write(wire, index, b"kept") == 0
+    return placed(homes(tmp_path)[1])
+
+
+@pytest.mark.parametrize(
+    ("request_of_all", "version"),
+    [(of_all_offsets, 7), (of_all_deleted, 2), (of_all_epochs, 4), (of_all_producers, 0)],
+)
+def test_what_is_asked_of_a_log_whose_disk_fails_is_refused_for_its_partition_alone(
+    tmp_path: Path, request_of_all: Callable[[], Entity], version: int
+) -> None:
+    disk = DisksOfDirectories()
+    lost = started_again_before_it_breaks(tmp_path, disk)
+    with running(tmp_path, disk, settings(tmp_path)) as node, Wire(node.address) as wire:
+        disk.break_under(homes(tmp_path)[1])
+        (topic,) = wire.call(request_of_all(), version).topics
+        assert [each.error_code for each in topic.partitions] == [
+            ErrorCode.KAFKA_STORAGE_ERROR if index in lost else ErrorCode.NONE
+            for index in range(PARTITIONS)
+        ]
+        assert node.node.log_dirs.all[1].offline is not None
+
+
+def test_a_transactional_produce_whose_disk_fails_is_answered(tmp_path: Path) -> None:
+    """Before anything is appended, the log is asked whether it knows of the transaction."""
+    disk = DisksOfDirectories()
+    lost = started_again_before_it_breaks(tmp_path, disk)
+    with running(tmp_path, disk, settings(tmp_path)) as node, Wire(node.address) as wire:
+        disk.break_under(homes(tmp_path)[1])
+        records = batch(
+            b"more", producer_id=7, producer_epoch=0, base_sequence=0, is_transactional=True
+        )
+        request = produce("t", records, partition=lost[0], transactional_id="tx")
+        answer = produced(wire.call(request, PRODUCE_VERSION))
+        assert answer.error_code == ErrorCode.KAFKA_STORAGE_ERROR
+
+
+def test_a_share_partition_whose_disk_fails_is_given_up(tmp_path: Path) -> None:
+    """Who waits for it would else wait for ever."""
+    disk = DisksOfDirectories()
+    lost = started_again_before_it_breaks(tmp_path, disk)
+    with running(tmp_path, disk, settings(tmp_path)) as node:
+        broker = node.node._broker
+        topic = broker.image.topics.get("t")
+        assert topic is not None
+        key = ShareKey("g", topic.id, lost[0])
+        begun = broker.share.states.ask(key, Initialize(1, UNKNOWN_OFFSET))
+        result = asyncio.run_coroutine_threadsafe(begun, node._loop).result(30)
+        assert result.error is ErrorCode.NONE
+        disk.break_under(homes(tmp_path)[1] / f"t-{lost[0]}")
+        found: list[SharePartition] = []
+        node.ask(lambda: found.append(broker.share.partitions.find(*key)))
+        failure = wait_until(lambda: found[0].failure)
+        assert failure.code in (
+            ErrorCode.KAFKA_STORAGE_ERROR,
+            ErrorCode.NOT_LEADER_OR_FOLLOWER,
+        )

@@ -146,6 +146,50 @@ def test_a_worker_that_dies_after_the_call_leaves_it_to_the_next(url: str) -> No
     assert rows(url, "select * from paid") == [("a", 5)]
 
 
+def test_what_follows_from_a_call_is_tried_again_without_the_call(url: str) -> None:
+    """As often as a call is, and no more often; nobody says that the bank has refused."""
+    prepare(url)
+    ask(url, "a")
+    bank, told = Bank(), []
+
+    def fails(sql: Statements, call: calls.Call, response: dict[str, int]) -> None:
+        told.append(response)
+        raise ValueError("no such order")
+
+    with closing(open_database(url)) as database:
+        work_off(database, calls.Kind(bank.charge, fails, gave_up, attempts_max=3, backoff_s=0))
+        assert told == [{"amount": 5}] * 3
+        assert rows(url, "select * from paid") == []
+        state = "select state, attempts, response, error from penstock_call"
+        error = "ValueError: no such order"
+        assert rows(url, state) == [("failed", 3, '{"amount": 5}', error)]
+        again = "update penstock_call set state = 'pending', attempts = 0, due_ms = 0"
+        with begun(url) as connection:
+            connection.execute(again)
+        work_off(database, calls.Kind(bank.charge, paid))
+    assert rows(url, "select * from paid") == [("a", 5)]
+    assert bank.asked == 1
+
+
+def test_a_call_that_ends_its_worker_each_time_is_given_up(url: str) -> None:
+    prepare(url)
+    ask(url, "a")
+    bank = Bank()
+
+    def dies(sql: Statements, call: calls.Call, response: dict[str, int]) -> None:
+        raise SystemExit
+
+    kind = calls.Kind(bank.charge, dies, gave_up, attempts_max=2, reserve_s=0)
+    with closing(open_database(url)) as database:
+        for _ in range(2):
+            with pytest.raises(SystemExit):
+                make_one(database, "charge", kind)
+        work_off(database, kind)
+    assert bank.asked == 2
+    assert rows(url, "select state from penstock_call") == [("failed",)]
+    assert rows(url, "select * from paid") == [("a", -1)]
+
+
 def test_one_who_was_thought_dead_changes_nothing(url: str) -> None:
     prepare(url)
     ask(url, "a")

@@ -173,6 +173,25 @@ def test_an_event_that_can_never_be_sent_is_set_aside(penstock: Broker, sqlite_u
     check_once_in_order(committed(penstock, "orders"), 10)
 
 
+def test_an_event_of_a_time_that_its_topic_does_not_take_is_set_aside(
+    penstock: Broker, sqlite_url: str
+) -> None:
+    """It would be refused however often it is sent; the others of its batch are not held up."""
+    penstock.create_topic("orders", config={"message.timestamp.before.max.ms": 3_600_000})
+    make(sqlite_url)
+    fill(sqlite_url, "orders", KEYS, 5)
+    with begun(sqlite_url) as connection:
+        old = outbox.add(connection, "orders", "old", {"n": -1})
+        connection.execute("update penstock_outbox set created_ms = 1 where event_id = ?", (old,))
+    fill(sqlite_url, "orders", KEYS, 5, start=5)
+    with Relay(sqlite_url, penstock.bootstrap_servers) as relay:
+        wait_empty(sqlite_url)
+        assert relay.progress().set_aside == 1
+    [(event, error)] = rows(sqlite_url, "select event_id, error from penstock_outbox")
+    assert event == old and "timestamp" in error.lower()
+    check_once_in_order(committed(penstock, "orders"), 10)
+
+
 def test_a_broker_that_is_away_is_waited_for(penstock: Broker, sqlite_url: str) -> None:
     make(sqlite_url)
     with Relay(sqlite_url, penstock.bootstrap_servers):

@@ -1,4 +1,9 @@
-"""Writes the end of a transaction into those of its partitions that this node leads."""
+"""Writes the end of a transaction into those of its partitions that this node leads.
+
+Where the coordinator is here as well, and the partition has no other replica, the end counts for
+readers as soon as it is written: its producer has been answered. It is decided and kept, so that a
+marker that a power failure takes is written again, and says the same.
+"""
 
 from __future__ import annotations
 
@@ -39,16 +44,21 @@ class MarkerWriter:
         self._groups = groups
 
     async def write(self, marker: Marker, partitions: Iterable[TopicPartition]) -> MarkerResult:
-        (result,) = await self.write_all([(marker, partitions)])
+        """Of a transaction that this node coordinates, whose end is committed."""
+        (result,) = await self.write_all([(marker, partitions)], is_kept=True)
         return result
 
     async def write_all(
-        self, markers: Sequence[tuple[Marker, Iterable[TopicPartition]]]
+        self,
+        markers: Sequence[tuple[Marker, Iterable[TopicPartition]]],
+        *,
+        is_kept: bool = False,
     ) -> list[MarkerResult]:
         """All are appended first and then waited for together: one flush serves them. Told when
         they are committed, and not before."""
         begun = [
-            {key: self._begin(marker, key) for key in partitions} for marker, partitions in markers
+            {key: self._begin(marker, key, is_kept) for key in partitions}
+            for marker, partitions in markers
         ]
         return [
             {
@@ -58,7 +68,9 @@ class MarkerWriter:
             for of_marker in begun
         ]
 
-    def _begin(self, marker: Marker, key: TopicPartition) -> ErrorCode | asyncio.Future[None]:
+    def _begin(
+        self, marker: Marker, key: TopicPartition, is_kept: bool
+    ) -> ErrorCode | asyncio.Future[None]:
         """The outcome itself where nothing has to be waited for."""
         try:
             partition = self._partitions.by_name(*key)
@@ -67,7 +79,7 @@ class MarkerWriter:
                 producers.check_marker_raised(marker.producer_id, marker.producer_epoch)
             if key.topic == CONSUMER_OFFSETS:
                 return self._end_offsets(marker, key.partition)
-            return self._append(marker, partition)
+            return self._append(marker, partition, is_kept)
         except ApiError as error:
             return error.code
         except StorageError:
@@ -93,7 +105,9 @@ class MarkerWriter:
         answer = runtime.ask(decide)
         return ErrorCode.NONE if answer is None else future_of(answer)
 
-    def _append(self, marker: Marker, partition: Partition) -> ErrorCode | asyncio.Future[None]:
+    def _append(
+        self, marker: Marker, partition: Partition, is_kept: bool
+    ) -> ErrorCode | asyncio.Future[None]:
         now_ms = self._clock.now_ms()
         batch = build_end_marker(
             producer_id=marker.producer_id,
@@ -105,6 +119,8 @@ class MarkerWriter:
         result = partition.append(memoryview(batch), now_ms, Origin.COORDINATOR)
         if partition.is_acknowledged(result.last_offset + 1):
             return ErrorCode.NONE
+        if is_kept and partition.leader is None:
+            partition.log.producers.release(result.last_offset)
         return acknowledged(partition, result.last_offset + 1)
 
 

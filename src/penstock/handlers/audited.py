@@ -17,7 +17,7 @@ from penstock.audit.trail import Trail
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call, ClientState
 from penstock.handlers.table import Handler
-from penstock.model.error import ApiError, ErrorCode, StorageError
+from penstock.model.error import ApiError, StorageError, code_of
 from penstock.network.later import Later
 from penstock.protocol.frame import API_BY_KEY
 
@@ -46,7 +46,7 @@ def audited(handle: Handler, api_key: int, trail: Trail) -> Handler:
         try:
             answer = handle(broker, request, call)
         except (ApiError, StorageError) as error:
-            note(_code_of(error))
+            note(code_of(error))
             raise
         if type(answer) is Later:
             return answer.map(_passing(note))
@@ -84,11 +84,7 @@ async def _settled(waiting: Coroutine[Any, Any, Any], note: Note) -> Any:
     try:
         answer = await waiting
     except (ApiError, StorageError) as error:
-        note(_code_of(error))
+        note(code_of(error))
         raise
     note(answer)
     return answer
-
-
-def _code_of(error: ApiError | StorageError) -> ErrorCode:
-    return error.code if isinstance(error, ApiError) else ErrorCode.KAFKA_STORAGE_ERROR

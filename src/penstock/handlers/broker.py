@@ -13,6 +13,7 @@ from penstock.handlers.authorization.setup import new_authorizer
 from penstock.handlers.fetch_sessions import FetchSessions
 from penstock.handlers.parked_produce import ParkedProduces
 from penstock.handlers.throttle import Throttle
+from penstock.model.acl import CLUSTER_NAME, Operation, ResourceType
 from penstock.model.clock import Clock
 from penstock.replication.lost_leaders import LostLeaders
 from penstock.replication.partition_set import PartitionSet
@@ -83,6 +84,14 @@ class Broker:
 
     def __post_init__(self) -> None:
         self.authorizer = new_authorizer(self.config, self.image)
+        if self.authorizer is not None:
+            self.throttle.is_broker = self._is_broker
+
+    def _is_broker(self, client: ClientState) -> bool:
+        from penstock.handlers.authorization.access import access_of
+
+        access = access_of(self, client)
+        return access.may(Operation.CLUSTER_ACTION, ResourceType.CLUSTER, CLUSTER_NAME)
 
     @property
     def groups(self) -> GroupHost:

@@ -31,7 +31,7 @@ async def ask_host(
             runtime = await host.wait_runtime(name)
         return await runtime.submit(decide, limit_s=host.commit_limit_s)
     except (ApiError, StorageError) as error:
-        return refuse(_for_client(error))
+        return refuse(code_for_client(error))
 
 
 def answer_of_host(
@@ -49,9 +49,9 @@ def answer_of_host(
     try:
         answer = runtime.ask(decide, clock.now_ms(), limit_s=host.commit_limit_s)
     except (ApiError, StorageError) as error:
-        return refuse(_for_client(error))
+        return refuse(code_for_client(error))
     if type(answer) is Later:
-        answer.recover(lambda error: refuse(_for_client(error)))
+        answer.recover(lambda error: refuse(code_for_client(error)))
     return answer
 
 
@@ -83,7 +83,7 @@ _UNAVAILABLE = frozenset(
 _ELSEWHERE = frozenset({ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH})
 
 
-def _for_client(error: Exception) -> ErrorCode:
+def code_for_client(error: Exception) -> ErrorCode:
     """A write that failed is a coordinator that is away for a moment: clients know how to wait.
     Any other error is a fault of our own, and no answer."""
     if isinstance(error, StorageError):

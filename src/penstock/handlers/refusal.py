@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from penstock.model.error import ApiError, ErrorCode, StorageError
+from penstock.model.error import ApiError, ErrorCode, StorageError, code_of
 from penstock.protocol.entity import Entity
 from penstock.protocol.frame import API_BY_KEY
 from penstock.protocol.messages.alter_client_quotas import (
@@ -64,8 +64,8 @@ def refuse(
 def _refusal(api_key: int, request: Entity, error: ApiError | StorageError) -> Entity | None:
     refusal = _REFUSALS.get(api_key)
     if refusal is None and api_key in _AS_A_WHOLE:
-        code = error.code if isinstance(error, ApiError) else ErrorCode.KAFKA_STORAGE_ERROR
-        return API_BY_KEY[api_key].response_class()(error_code=code)  # type: ignore[call-arg]
+        response = API_BY_KEY[api_key].response_class()
+        return response(error_code=code_of(error))  # type: ignore[call-arg]
     if refusal is None:
         return None
     if isinstance(error, ApiError):

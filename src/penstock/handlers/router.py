@@ -22,7 +22,7 @@ from penstock.handlers.pieces import (
     pieces,
 )
 from penstock.handlers.table import CHANGES, CHANGES_METADATA, HOT, Handler, Modules, load
-from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
+from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError, code_of
 from penstock.network.later import Later, future_of
 from penstock.network.part import Exclusive, Part, Reply, Served
 from penstock.network.turn import Turn
@@ -270,8 +270,7 @@ class Router:
         answer = refuse(route.api_key, route.version, request, error)
         if answer is None:
             raise error
-        code = error.code if isinstance(error, ApiError) else ErrorCode.KAFKA_STORAGE_ERROR
-        self._broker.metrics.count_error(name, code.name)
+        self._broker.metrics.count_error(name, code_of(error).name)
         log.warning("request refused", api=name, reason=str(error))
         return answer
 

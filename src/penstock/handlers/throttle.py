@@ -3,7 +3,7 @@
 A client that is over its quota is answered at once, with the time it is to wait, and its connection
 is not read for that long (KIP-219). What it produces counts when it arrives, what it fetches when
 it is answered, and the time of the event loop that a request takes when it is done. What nodes ask
-of each other does not count.
+of each other does not count, where it is nodes that ask.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from penstock.security.quota.sensor import RateSensor
 PRODUCE: Final = 0
 FETCH: Final = 1
 WITH_REPLICA_ID: Final = (2, 23)
-"""ListOffsets and OffsetForLeaderEpoch say whether a broker asks."""
+"""ListOffsets and OffsetForLeaderEpoch say whether a broker asks, and so may anybody. As in Kafka
+they count where nobody knows better."""
 ADD_PARTITIONS_TO_TXN: Final = 24
 BATCHED_ADDITIONS_FROM: Final = 4
 
@@ -46,6 +47,8 @@ class Throttle:
         self.is_on = False
         self.on_change: Callable[[Mapping[tuple[QuotaEntity, str], float]], None] = lambda _: None
         """Told of all quotas: those of addresses are not about requests."""
+        self.is_broker: Callable[[ClientState], bool] | None = None
+        """Whether a client may do what brokers do; None where nobody is told apart."""
         self._monotonic = clock.monotonic
 
     def change(self, security: SecurityImage) -> None:
@@ -64,7 +67,7 @@ class Throttle:
         self, api_key: int, request: Any, call: Call, answer: Any, frame_bytes: int, started: float
     ) -> Any:
         """The same answer, or the same later, with the time to wait in it."""
-        if api_key == FETCH or _is_of_node(api_key, request, call.version):
+        if api_key == FETCH or self._is_of_node(api_key, request, call):
             return answer
         client, spent = call.client, LoopTime(self._monotonic, started)
         if api_key == PRODUCE:
@@ -75,6 +78,17 @@ class Throttle:
             spent.stop()
             return answer.map(lambda settled: self.settle(client, settled, spent))
         return self.settle(client, answer, spent)
+
+    def _is_of_node(self, api_key: int, request: Any, call: Call) -> bool:
+        """Only a fetch of a follower is free for whoever says that it is one, as in Kafka."""
+        if api_key in WITH_REPLICA_ID:
+            is_broker = self.is_broker
+            return bool(request.replica_id >= 0 and is_broker and is_broker(call.client))
+        if api_key in _OF_NODES or (
+            api_key == ADD_PARTITIONS_TO_TXN and call.version >= BATCHED_ADDITIONS_FROM
+        ):
+            return self.is_broker is None or self.is_broker(call.client)
+        return False
 
     def settle(self, client: ClientState, answer: Any, spent: LoopTime) -> Any:
         """A controller elsewhere may have said already how long to wait."""
@@ -196,11 +210,3 @@ def _told(answer: Any, wait_ms: int) -> Any:
 
 async def _told_later(waiting: Coroutine[Any, Any, Any], wait_ms: int) -> Any:
     return _told(await waiting, wait_ms)
-
-
-def _is_of_node(api_key: int, request: Any, version: int) -> bool:
-    if api_key in _OF_NODES:
-        return True
-    if api_key in WITH_REPLICA_ID:
-        return bool(request.replica_id >= 0)
-    return api_key == ADD_PARTITIONS_TO_TXN and version >= BATCHED_ADDITIONS_FROM

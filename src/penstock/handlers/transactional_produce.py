@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Call
-from penstock.model.error import ApiError, ErrorCode
+from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicPartition
 from penstock.protocol.messages.produce import (
     PartitionProduceData,
@@ -165,26 +165,26 @@ def _unknown(broker: Broker, request: ProduceRequest, version: int) -> Iterator[
             if data.records is None or len(data.records) < BATCH_OVERHEAD:
                 continue
             header = parse_header(data.records)
-            partition = _find(broker, topic, data, version)
-            if (
-                header.is_transactional
-                and partition is not None
-                and not partition.log.producers.is_in_transaction(
+            if not header.is_transactional:
+                continue
+            try:
+                partition = _find(broker, topic, data, version)
+                is_known = partition.log.producers.is_in_transaction(
                     header.producer_id, header.producer_epoch
                 )
-            ):
+            except (ApiError, StorageError):
+                # The append says why.
+                continue
+            if not is_known:
                 yield (id(topic), data.index), partition, header
 
 
 def _find(
     broker: Broker, topic: TopicProduceData, data: PartitionProduceData, version: int
-) -> Partition | None:
-    try:
-        if version >= TOPIC_IDS_FROM:
-            return broker.partitions.by_id(topic.topic_id, data.index)
-        return broker.partitions.by_name(topic.name, data.index)
-    except ApiError:
-        return None
+) -> Partition:
+    if version >= TOPIC_IDS_FROM:
+        return broker.partitions.by_id(topic.topic_id, data.index)
+    return broker.partitions.by_name(topic.name, data.index)
 
 
 def _refusal(code: ErrorCode, version: int) -> ApiError:

@@ -207,5 +207,10 @@ class StorageError(PenstockError):
     """Reading, writing or syncing a log directory failed."""
 
 
+def code_of(error: ApiError | StorageError) -> ErrorCode:
+    """What is answered about a partition, where its disk is at fault as well."""
+    return error.code if isinstance(error, ApiError) else ErrorCode.KAFKA_STORAGE_ERROR
+
+
 class InvariantError(PenstockError):
     """Something that cannot happen did."""

@@ -63,7 +63,11 @@ class ReplicaLogs:
         if home is not None:
             home.check_online()
             if key not in home.damaged:
-                self._check_topic_id(home, key, partition.topic_id)
+                try:
+                    self._check_topic_id(home, key, partition.topic_id)
+                except StorageError as error:
+                    home.fail(error)
+                    raise
         try:
             opened = self._log_dirs.create_log(
                 key,

@@ -20,7 +20,7 @@ from penstock.security.quota.client import FETCH, REQUEST, ClientQuotas
 from penstock.security.quota.sample import Windows
 from penstock.testing.clock import SimulatedClock
 
-HEARTBEAT, WRITE_TXN_MARKERS = 12, 27
+LIST_OFFSETS, HEARTBEAT, EPOCHS, WRITE_TXN_MARKERS = 2, 12, 23, 27
 
 
 class Desk:
@@ -45,11 +45,14 @@ class Desk:
     def _mute(self, seconds: float) -> None:
         self.muted_s = max(self.muted_s, seconds)
 
-    def apply(self, answer: Any, spent_s: float, api_key: int = HEARTBEAT) -> Any:
+    def apply(
+        self, answer: Any, spent_s: float, api_key: int = HEARTBEAT, replica_id: int = -1
+    ) -> Any:
         started = self.clock.monotonic()
         self.clock.advance(spent_s)
         call = Call(self.client, 4)
-        return self.throttle.apply(api_key, SimpleNamespace(), call, answer, 100, started)
+        request = SimpleNamespace(replica_id=replica_id)
+        return self.throttle.apply(api_key, request, call, answer, 100, started)
 
 
 def test_within_its_share_of_the_loop_nobody_waits() -> None:
@@ -106,6 +109,22 @@ def test_what_nodes_ask_of_each_other_does_not_count() -> None:
     desk = Desk()
     desk.apply(SimpleNamespace(), spent_s=5, api_key=WRITE_TXN_MARKERS)
     assert desk.muted_s == 0.0
+
+
+@pytest.mark.parametrize("api_key", [LIST_OFFSETS, EPOCHS])
+def test_to_call_oneself_a_broker_is_no_way_around_a_quota(api_key: int) -> None:
+    desk = Desk()
+    desk.apply(SimpleNamespace(), spent_s=5, api_key=api_key, replica_id=3)
+    assert desk.muted_s == 1.0
+
+
+@pytest.mark.parametrize("api_key", [LIST_OFFSETS, EPOCHS, WRITE_TXN_MARKERS])
+@pytest.mark.parametrize("is_broker", [False, True])
+def test_who_may_act_for_the_cluster_is_free_and_nobody_else(api_key: int, is_broker: bool) -> None:
+    desk = Desk()
+    desk.throttle.is_broker = lambda client: is_broker and client is desk.client
+    desk.apply(SimpleNamespace(), spent_s=5, api_key=api_key, replica_id=3)
+    assert desk.muted_s == (0.0 if is_broker else 1.0)
 
 
 def test_a_user_is_known_by_the_name_it_has_logged_in_with() -> None:

@@ -117,7 +117,8 @@ class TransactionalCommits(Commits):
                 self._on_failure(str(error))
             except RefusedError as error:
                 # Its letter is in the next one instead; all others wait for no more than that.
-                await self._on_refused(made.sender_of(error.record), error)
+                for each in made.senders_of(error.records):
+                    await self._on_refused(each, error)
             except Exception as error:
                 LOG.warning("%s; again", error)
             made.put_back()

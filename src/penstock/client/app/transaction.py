@@ -20,10 +20,19 @@ from penstock.client.steady import STEADY_TRANSACTIONS
 
 _TIMEOUT_S = 30.0
 _TRANSACTION_TIMEOUT_MS = 15_000
+_PROPAGATION_MS = 10_000
+"""How long a topic that is not there is waited for: less than a transaction may take, or its
+records would seem to be late, and would be sent again, for ever."""
 _FENCED = (
     KafkaError._FENCED,
     KafkaError.INVALID_PRODUCER_EPOCH,
     KafkaError.PRODUCER_FENCED,
+)
+_OF_A_TOPIC = (
+    KafkaError.TOPIC_EXCEPTION,
+    KafkaError.TOPIC_AUTHORIZATION_FAILED,
+    KafkaError.UNKNOWN_TOPIC_OR_PART,
+    KafkaError._UNKNOWN_TOPIC,
 )
 
 
@@ -38,9 +47,13 @@ class TransactionError(ClientError):
 class RefusedError(TransactionError):
     """For a record that would be refused again."""
 
-    def __init__(self, record: Sent, reason: str) -> None:
-        super().__init__(f"{record.topic}: {reason}")
-        self.record = record
+    def __init__(self, records: Sequence[Sent], reason: str, *, is_certain: bool) -> None:
+        """Several only where it is for their topic. Not `is_certain`: perhaps for another record,
+        which was sent together with this one."""
+        super().__init__(f"{records[0].topic}: {reason}")
+        self.record = records[0]
+        self.records = records
+        self.is_certain = is_certain
 
 
 class Sent(NamedTuple):
@@ -80,9 +93,10 @@ class Transaction:
             made.outputs += [record for each in told for record in each.outputs or ()]
         return made
 
-    def sender_of(self, record: Sent) -> Work:
+    def senders_of(self, records: Sequence[Sent]) -> list[Work]:
+        wanted = {id(each) for each in records}
         works = (work for _, told in self.taken for work in told)
-        return next(each for each in works if any(one is record for one in each.outputs or ()))
+        return [each for each in works if any(id(one) in wanted for one in each.outputs or ())]
 
     def put_back(self) -> None:
         for part, told in self.taken:
@@ -95,6 +109,7 @@ class Transactions:
         own = {
             "transactional.id": transactional_id,
             "transaction.timeout.ms": _TRANSACTION_TIMEOUT_MS,
+            "topic.metadata.propagation.max.ms": _PROPAGATION_MS,
             "linger.ms": 5,
             "compression.type": "lz4",
             # The broker decides what is too large, by its own or its topic's max.message.bytes.
@@ -110,7 +125,9 @@ class Transactions:
         """Written as a whole when it returns; not at all when it raises."""
         try:
             self._try(made, one_by_one=False)
-        except RefusedError:
+        except RefusedError as error:
+            if error.is_certain:
+                raise
             # Records travel together, and are refused together: which of them is it?
             self._try(made, one_by_one=True)
 
@@ -178,8 +195,7 @@ class Transactions:
                 self._abort()
             if self._refused:
                 self._open_anew()
-                record, refusal = self._refused[0]
-                raise RefusedError(record, refusal.str()) from error
+                raise self._refusal() from error
             raise TransactionError(f"a transaction was refused: {cause.str()}") from error
         raise FencedError(f"transactions ended: {cause.str()}") from error
 
@@ -191,6 +207,13 @@ class Transactions:
             if is_fatal(error):
                 raise FencedError(f"transactions ended: {error.args[0].str()}") from error
             raise
+
+    def _refusal(self) -> RefusedError:
+        record, refusal = self._refused[0]
+        if refusal.code() not in _OF_A_TOPIC:
+            return RefusedError([record], refusal.str(), is_certain=False)
+        of_it = [one for one, _ in self._refused if one.topic == record.topic]
+        return RefusedError(of_it, refusal.str(), is_certain=True)
 
     def _open_anew(self) -> None:
         """After a refusal: librdkafka loses count of its sequence numbers in an abort."""

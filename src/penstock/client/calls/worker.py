@@ -1,7 +1,8 @@
 """Making the calls that were asked for: each until it has succeeded, or was tried often enough.
 
 A call is reserved before it is made, so that others leave it alone meanwhile, and its outcome is
-noted in one transaction with whatever follows from it (`Kind.done`, `Kind.gave_up`).
+noted in one transaction with whatever follows from it (`Kind.done`, `Kind.gave_up`). Where `done`
+fails, the response is kept, and `done` alone is tried again.
 """
 
 from __future__ import annotations
@@ -34,9 +35,10 @@ class Kind:
     """The call itself; what it returns is kept as JSON, or as text where it has no such form; what
     it raises is tried again."""
     done: Callable[[Statements, Call, Any], None] = _nothing
-    """What follows from the response, in the transaction that notes it: an outbox event, say."""
+    """What follows from the response, in the transaction that notes it: an outbox event, say. What
+    it raises is tried again, without the call."""
     gave_up: Callable[[Statements, Call, str], None] = _nothing
-    """What follows when the last attempt has failed."""
+    """What follows when the last attempt has failed. Not of a call that was made."""
     attempts_max: int = 10
     backoff_s: float = 1.0
     """Before the second attempt; twice as long before each one after it."""
@@ -92,19 +94,32 @@ class Worker:
 
 def make_one(database: OwnDatabase, name: str, kind: Kind) -> bool:
     """Make a call that is due; False if there is none."""
-    call = _reserve(database, name, kind)
-    if call is None:
+    reserved = _reserve(database, name, kind)
+    if reserved is None:
         return False
+    call, kept = reserved
+    if call.attempt > kind.attempts_max:
+        # Whoever made the last attempt ended in the middle of it.
+        _note_failure(database, kind, call, "no attempt came to its end", kept)
+        return True
     try:
-        response = kind.make(call)
+        response = kind.make(call) if kept is None else json.loads(kept)
     except BaseException as error:  # among them SystemExit, and panics of extension modules
         _LOG.warning("call %s of %s, attempt %d: %r", call.key, name, call.attempt, error)
-        _note_failure(database, kind, call, f"{type(error).__name__}: {error}")
+        _note_failure(database, kind, call, _text(error), None)
         return True
-    with database.transaction() as sql:
-        if _note(sql, call, "done", response=_kept(response)):
-            kind.done(sql, call, response)
+    try:
+        with database.transaction() as sql:
+            if _note(sql, call, "done", response=_kept(response)):
+                kind.done(sql, call, response)
+    except Exception as error:
+        _LOG.warning("call %s of %s is made, what follows failed: %r", call.key, name, error)
+        _note_failure(database, kind, call, _text(error), _kept(response))
     return True
+
+
+def _text(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
 
 
 def _kept(response: Any) -> str:
@@ -115,24 +130,32 @@ def _kept(response: Any) -> str:
         return json.dumps(repr(response))
 
 
-def _reserve(database: OwnDatabase, name: str, kind: Kind) -> Call | None:
+def _reserve(database: OwnDatabase, name: str, kind: Kind) -> tuple[Call, str | None] | None:
+    """With the response of a call that was made, where what follows from it is still to be done."""
     with database.transaction() as sql:
         rows = sql.execute(
             "update penstock_call set attempts = attempts + 1, due_ms = ? where key = ("
             "select key from penstock_call where name = ? and state = 'pending' and due_ms <= ?"
             f" order by due_ms limit 1{_SKIP[database.dialect]})"
-            " returning key, name, request, attempts",
+            " returning key, name, request, attempts, response",
             *(_now_ms() + int(kind.reserve_s * 1000), name, _now_ms()),
         ).rows
-    return Call(rows[0][0], rows[0][1], json.loads(rows[0][2]), rows[0][3]) if rows else None
+    if not rows:
+        return None
+    key, name, request, attempt, response = rows[0]
+    return Call(key, name, json.loads(request), attempt), response
 
 
-def _note_failure(database: OwnDatabase, kind: Kind, call: Call, error: str) -> None:
+def _note_failure(
+    database: OwnDatabase, kind: Kind, call: Call, error: str, response: str | None
+) -> None:
+    """The response is there where the call was made, and what follows from it failed."""
     with database.transaction() as sql:
         if call.attempt < kind.attempts_max:
             wait_ms = int(kind.backoff_s * 1000) * 2 ** (call.attempt - 1)
-            _note(sql, call, "pending", error=error, due_ms=_now_ms() + wait_ms)
-        elif _note(sql, call, "failed", error=error):
+            due_ms = _now_ms() + wait_ms
+            _note(sql, call, "pending", response=response, error=error, due_ms=due_ms)
+        elif _note(sql, call, "failed", response=response, error=error) and response is None:
             kind.gave_up(sql, call, error)
 
 

@@ -26,8 +26,11 @@ _FENCE_OFFSET = 1 << 53
 # What is wrong with the record itself: sent again it would be refused again.
 _DEFECTS = (
     KafkaError.MSG_SIZE_TOO_LARGE,
+    KafkaError.RECORD_LIST_TOO_LARGE,
     KafkaError.INVALID_RECORD,
     KafkaError.INVALID_MSG,
+    KafkaError.INVALID_TIMESTAMP,
+    KafkaError.POLICY_VIOLATION,
     KafkaError.TOPIC_EXCEPTION,
 )
 _PRODUCER_ONLY = ("partitioner", "compression.", "linger.", "batch.", "queue.buffering.")

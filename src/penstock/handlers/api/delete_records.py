@@ -12,7 +12,7 @@ from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.named_once import named_once
 from penstock.handlers.topology import INTERNAL_TOPICS
-from penstock.model.error import ApiError, ErrorCode
+from penstock.model.error import ApiError, ErrorCode, StorageError, code_of
 from penstock.protocol.messages.delete_records import (
     DeleteRecordsPartition,
     DeleteRecordsPartitionResult,
@@ -93,8 +93,8 @@ def _delete(
         if "delete" not in log.config.cleanup_policy:
             raise ApiError(ErrorCode.POLICY_VIOLATION)
         offset = delete_records_before(log, asked.offset)
-    except ApiError as error:
-        result.error_code = error.code
+    except (ApiError, StorageError) as error:
+        result.error_code = code_of(error)
     else:
         deletions.append(_Deletion(partition, offset, result))
     return result

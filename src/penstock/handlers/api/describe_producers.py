@@ -5,7 +5,7 @@ from __future__ import annotations
 from penstock.controller import check_topic_name
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
-from penstock.model.error import ApiError, ErrorCode
+from penstock.model.error import ApiError, ErrorCode, StorageError, code_of
 from penstock.protocol.messages.describe_producers import (
     DescribeProducersRequest,
     DescribeProducersResponse,
@@ -40,10 +40,9 @@ def _describe(broker: Broker, topic: str, index: int) -> PartitionResponse:
         log = partition.log
     except ApiError as error:
         is_unknown = error.code is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        message = _NOT_HOSTED if is_unknown else error.message
-        return PartitionResponse(
-            partition_index=index, error_code=error.code, error_message=message
-        )
+        return _refused(index, error, _NOT_HOSTED if is_unknown else error.message)
+    except StorageError as error:
+        return _refused(index, error, str(error))
     return PartitionResponse(
         partition_index=index,
         active_producers=[
@@ -57,4 +56,10 @@ def _describe(broker: Broker, topic: str, index: int) -> PartitionResponse:
             )
             for producer in log.producers.active()
         ],
+    )
+
+
+def _refused(index: int, error: ApiError | StorageError, message: str | None) -> PartitionResponse:
+    return PartitionResponse(
+        partition_index=index, error_code=code_of(error), error_message=message
     )

@@ -8,6 +8,7 @@ from penstock.handlers import authorized
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.replica_state import ReplicaStates, replica_states
+from penstock.handlers.topic_page import refuse_cursor
 from penstock.handlers.topology import INTERNAL_TOPICS
 from penstock.metadata.partition import NO_LEADER, PartitionImage
 from penstock.metadata.topic import TopicImage
@@ -22,17 +23,20 @@ from penstock.protocol.messages.describe_topic_partitions import (
 
 
 def handle(broker: Broker, request: DescribeTopicPartitionsRequest, call: Call) -> Answer:
+    refused = refuse_cursor(request)
+    if refused is not None:
+        return refused
     limit = max(1, min(request.response_partition_limit, _limit_of(broker)))
     states = replica_states(broker, call.client.listener)
     response = DescribeTopicPartitionsResponse()
     for name, first in _pages(broker, request):
+        if limit == 0:
+            response.next_cursor = ResponseCursor(topic_name=name, partition_index=first)
+            break
         topic = broker.image.topics.get(name)
         if topic is None:
             response.topics.append(_unknown(broker, name))
             continue
-        if limit == 0:
-            response.next_cursor = ResponseCursor(topic_name=name, partition_index=first)
-            break
         indexes = [index for index in sorted(topic.partitions) if index >= first]
         response.topics.append(_described(states, topic, indexes[:limit]))
         if len(indexes) > limit:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
-from penstock.model.error import ApiError
+from penstock.handlers.coordinator_call import code_for_client
+from penstock.model.error import ApiError, StorageError
 from penstock.protocol.messages.list_groups import ListGroupsRequest, ListGroupsResponse
 
 STATE_FROM = 4
@@ -21,8 +22,8 @@ async def _list(broker: Broker, request: ListGroupsRequest, version: int) -> Lis
         for runtime in await broker.groups.wait_all():
             listed = await runtime.submit(lambda shard: shard.admin.decide_list(request))
             response.groups.extend(listed)
-    except ApiError as error:
-        return ListGroupsResponse(error_code=error.code)
+    except (ApiError, StorageError) as error:
+        return ListGroupsResponse(error_code=code_for_client(error))
     for group in response.groups:
         if version < STATE_FROM:
             group.group_state = ""

@@ -8,7 +8,7 @@ from collections import Counter
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
 from penstock.handlers.named_once import named_once
-from penstock.model.error import ApiError, ErrorCode
+from penstock.model.error import ApiError, ErrorCode, StorageError, code_of
 from penstock.protocol.messages.list_offsets import (
     ListOffsetsPartition,
     ListOffsetsPartitionResponse,
@@ -97,7 +97,7 @@ def _answer(
         _fill(answer, find(partition, asked.timestamp, isolation), version)
     except SlowBatch as found:
         slow.append((partition, asked.timestamp, answer, found))
-    except ApiError as error:
+    except (ApiError, StorageError) as error:
         _refuse(answer, error, version)
     return answer
 
@@ -113,8 +113,10 @@ def _fill(answer: ListOffsetsPartitionResponse, found: Found, version: int) -> N
     answer.leader_epoch = epoch if version >= LEADER_EPOCH_FROM else -1
 
 
-def _refuse(answer: ListOffsetsPartitionResponse, error: ApiError, version: int) -> None:
-    code = error.code
+def _refuse(
+    answer: ListOffsetsPartitionResponse, error: ApiError | StorageError, version: int
+) -> None:
+    code = code_of(error)
     if code is ErrorCode.OFFSET_NOT_AVAILABLE and version < NOT_AVAILABLE_FROM:
         # What older clients know as "ask again in a moment".
         code = ErrorCode.LEADER_NOT_AVAILABLE
@@ -136,7 +138,7 @@ async def _read_slow(
                 _fill(
                     answer, await _find_slow(partition, timestamp, isolation, found), call.version
                 )
-        except ApiError as error:
+        except (ApiError, StorageError) as error:
             _refuse(answer, error, call.version)
     return response
 

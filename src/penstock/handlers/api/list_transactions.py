@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
-from penstock.model.error import ApiError
+from penstock.handlers.coordinator_call import code_for_client
+from penstock.model.error import ApiError, StorageError
 from penstock.protocol.messages.list_transactions import (
     ListTransactionsRequest,
     ListTransactionsResponse,
@@ -26,6 +27,6 @@ async def _list(broker: Broker, request: ListTransactionsRequest) -> ListTransac
                 return found
             answer.unknown_state_filters = found.unknown_state_filters
             answer.transaction_states.extend(found.transaction_states)
-    except ApiError as error:
-        return ListTransactionsResponse(error_code=error.code)
+    except (ApiError, StorageError) as error:
+        return ListTransactionsResponse(error_code=code_for_client(error))
     return answer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
-from penstock.model.error import ApiError
+from penstock.model.error import ApiError, StorageError, code_of
 from penstock.protocol.messages.offset_for_leader_epoch import (
     EpochEndOffset,
     OffsetForLeaderEpochRequest,
@@ -31,10 +31,11 @@ def _answer(broker: Broker, topic: str, asked: OffsetForLeaderPartition) -> Epoc
     try:
         partition = broker.partitions.by_name(topic, asked.partition)
         partition.check_epoch(asked.current_leader_epoch)
-    except ApiError as error:
-        return EpochEndOffset(partition=asked.partition, error_code=error.code)
+        log = partition.log
+    except (ApiError, StorageError) as error:
+        return EpochEndOffset(partition=asked.partition, error_code=code_of(error))
     if asked.leader_epoch == partition.leader_epoch:
-        epoch, end_offset = partition.leader_epoch, partition.log.end_offset
+        epoch, end_offset = partition.leader_epoch, log.end_offset
     else:
-        epoch, end_offset = end_offset_for_epoch(partition.log, asked.leader_epoch)
+        epoch, end_offset = end_offset_for_epoch(log, asked.leader_epoch)
     return EpochEndOffset(partition=asked.partition, leader_epoch=epoch, end_offset=end_offset)

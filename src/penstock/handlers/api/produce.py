@@ -18,7 +18,7 @@ from penstock.handlers.produce_answer import (
     turn_into_failure,
 )
 from penstock.handlers.topology import check_writable
-from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError
+from penstock.model.error import ApiError, ErrorCode, ProtocolError, StorageError, code_of
 from penstock.model.id import TopicPartition
 from penstock.network.later import Later, future_of
 from penstock.protocol.messages.produce import (
@@ -149,7 +149,7 @@ def _append(
         return _failed(broker, data.index, error)
     except StorageError as error:
         broker.log_dirs.fail(TopicPartition(partition.topic, partition.index), error)
-        return _failed(broker, data.index, ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)))
+        return _failed(broker, data.index, error)
     if not result.duplicate:
         _measure(broker, partition.topic, call.client, records, result)
     answer = PartitionProduceResponse(
@@ -265,7 +265,7 @@ async def _check_and_append(
         check = partition.log.append_check.begin(records, broker.clock.now_ms())
         await broker.parked.check(check)
         transactional.check_open(partition, records, guard, call.version)
-    except ApiError as error:
+    except (ApiError, StorageError) as error:
         return _failed(broker, data.index, error)
     now_ms = broker.clock.now_ms()
     return _append(broker, topic, data, call, acks, now_ms, waiting, unchecked, check)
@@ -313,13 +313,14 @@ def _checked(records: Buffer | None, version: int) -> memoryview:
     return records
 
 
-def _failed(broker: Broker, index: int, error: ApiError) -> PartitionProduceResponse:
-    broker.metrics.count_error("Produce", error.code.name)
+def _failed(broker: Broker, index: int, error: ApiError | StorageError) -> PartitionProduceResponse:
+    code = code_of(error)
+    broker.metrics.count_error("Produce", code.name)
     answer = PartitionProduceResponse(
         index=index,
-        error_code=error.code,
+        error_code=code,
         base_offset=-1,
-        error_message=error.message,
+        error_message=error.message if isinstance(error, ApiError) else str(error),
     )
     if isinstance(error, RejectedRecords):
         answer.record_errors = [

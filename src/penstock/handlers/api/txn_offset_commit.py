@@ -5,11 +5,12 @@ from __future__ import annotations
 from penstock.group import txn_commit_refused
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
+from penstock.handlers.coordinator_call import code_for_client
 from penstock.handlers.group_call import ask
 from penstock.handlers.named_once import answered_once
 from penstock.handlers.transaction_call import join_transaction
 from penstock.handlers.transactional_produce import guard_of, lapsed
-from penstock.model.error import ApiError, ErrorCode
+from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.protocol.messages.txn_offset_commit import (
     TxnOffsetCommitRequest,
     TxnOffsetCommitRequestTopic,
@@ -54,10 +55,10 @@ async def _join(broker: Broker, request: TxnOffsetCommitRequest, version: int) -
     try:
         name = await broker.groups.wait_partition_of(request.group_id)
         partition = broker.partitions.by_name(*name)
-    except ApiError as error:
-        away = error.code is ErrorCode.NOT_LEADER_OR_FOLLOWER
-        return ErrorCode.NOT_COORDINATOR if away else error.code
-    if partition.log.producers.is_in_transaction(request.producer_id, request.producer_epoch):
+        producers = partition.log.producers
+    except (ApiError, StorageError) as error:
+        return code_for_client(error)
+    if producers.is_in_transaction(request.producer_id, request.producer_epoch):
         return ErrorCode.NONE
     guard = guard_of(partition)
     addition = Addition(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from penstock.handlers import authorized
 from penstock.handlers.authorization.asked import Asked, split
 from penstock.handlers.call import Answer
+from penstock.handlers.topic_page import refuse_cursor
 from penstock.handlers.topology import INTERNAL_TOPICS
 from penstock.model.acl import Operation, ResourceType
 from penstock.model.error import ErrorCode
@@ -134,6 +135,9 @@ def _describe_cluster(asked: Asked, request: DescribeClusterRequest) -> Answer:
 
 def _describe_topic_partitions(asked: Asked, request: DescribeTopicPartitionsRequest) -> Answer:
     """In pages: what is not shown takes no room in them."""
+    invalid = refuse_cursor(request)
+    if invalid is not None:
+        return invalid
     cursor = request.cursor
     told: list[DescribeTopicPartitionsResponseTopic] = []
     if request.topics:
@@ -160,6 +164,11 @@ def _describe_topic_partitions(asked: Asked, request: DescribeTopicPartitionsReq
         response.topics += told
         return response
 
+    if cursor is not None:
+        request.topics = [topic for topic in request.topics if topic.name >= cursor.topic_name]
+        if all(topic.name != cursor.topic_name for topic in request.topics):
+            # It may have been deleted, or not be shown: the next one begins with its first.
+            request.cursor = None
     # With no topic at all the handler would describe every one.
     if not request.topics:
         return add(DescribeTopicPartitionsResponse())

@@ -13,7 +13,7 @@ from penstock.handlers.share.partitions import SharePartitions
 from penstock.handlers.share.session import Place, ShareSession
 from penstock.handlers.share.setting import ShareSettings
 from penstock.model.acl import Operation, ResourceType
-from penstock.model.error import ApiError, ErrorCode, StorageError
+from penstock.model.error import ApiError, ErrorCode, StorageError, code_of
 from penstock.protocol.messages.share_fetch import (
     AcquiredRecords,
     PartitionData,
@@ -179,7 +179,7 @@ class ShareFetch:
         )
 
     def _refuse(self, place: Place, error: ApiError | StorageError) -> None:
-        code = error.code if isinstance(error, ApiError) else ErrorCode.KAFKA_STORAGE_ERROR
+        code = code_of(error)
         self._broker.metrics.count_error("ShareFetch", code.name)
         self.outcomes[place] = PartitionData(
             partition_index=place[1], error_code=code, error_message=str(error), records=b""

@@ -15,7 +15,7 @@ from penstock.group.share.record import SharedTopic, SharedTopics
 from penstock.group.share.state_topic import all_places
 from penstock.handlers.group_call import ask
 from penstock.machine.decision import Decision
-from penstock.model.error import ErrorCode
+from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.model.id import TopicId
 from penstock.protocol.messages.list_offsets import (
     ListOffsetsPartition,
@@ -81,7 +81,10 @@ async def _end_offset(broker: Broker, place: Place) -> int | None:
     topic_id, index = place
     here = broker.partitions.get_by_id(topic_id, index)
     if here is not None and here.is_led:
-        return here.high_watermark
+        try:
+            return here.high_watermark
+        except (ApiError, StorageError):
+            return None
     topic = broker.image.topics.get_by_id(topic_id)
     partition = None if topic is None else topic.partitions.get(index)
     if topic is None or partition is None or partition.leader < 0:

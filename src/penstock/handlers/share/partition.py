@@ -13,7 +13,7 @@ from typing import NamedTuple, Protocol
 from penstock.coordinator.share_form import Keep, Read
 from penstock.coordinator.share_state import ShareStates
 from penstock.handlers.share.setting import ShareSettings
-from penstock.model.error import ApiError, ErrorCode
+from penstock.model.error import ApiError, ErrorCode, StorageError
 from penstock.replication.partition import Partition
 from penstock.share import (
     Acknowledgement,
@@ -111,6 +111,9 @@ class SharePartition:
             self.window = Window(start, state.batches)
         except ApiError as error:
             self.fail(error)
+            return
+        except StorageError as error:
+            self.fail(ApiError(ErrorCode.KAFKA_STORAGE_ERROR, str(error)))
             return
         if is_new:
             self._keep([])

@@ -196,6 +196,12 @@ class ProducerState:
         if is_early:
             self._unreplicated = dict(sorted(self._unreplicated.items()))
 
+    def release(self, marker_offset: int) -> None:
+        """The transaction that ends there holds nothing back any more, replicated or not."""
+        self._unreplicated = {
+            at: last for at, last in self._unreplicated.items() if last != marker_offset
+        }
+
     def stable_offset_after(self, txn: CompletedTxn) -> int:
         """The last stable offset once this transaction, already taken out, is complete."""
         return next(iter(self._ongoing), txn.last_offset + 1)

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from penstock.client import App, Message, Outgoing, Retry
+from penstock.testing.broker import Broker
 from tests.patience import wait_until
 from tests.unit.client.app.app_kit import Target
 
@@ -139,3 +140,29 @@ def test_a_process_that_is_killed_writes_nothing_twice(
             process.send_signal(signal.SIGTERM if enough == 2000 else signal.SIGKILL)
             process.wait(60)
     assert sorted(written()) == list(range(2000))
+
+
+def test_a_topic_that_is_not_there_is_not_waited_for_for_ever(tmp_path: Path, name: str) -> None:
+    """What was sent there goes to the dead letters, all of it at once, and the rest is written."""
+    app = App(name)
+    out = f"{name}.out"
+
+    @app.consumer(name, output=out, delivery="exactly-once", commit_interval="20ms")
+    async def double(value: int) -> Any:
+        return Outgoing(1, topic="nowhere") if value % 3 == 0 else value * 2
+
+    with Broker(tmp_path / "data", {"auto.create.topics.enable": False}) as broker:
+        for topic in (name, out):
+            broker.create_topic(topic)
+        broker.produce(name, [str(n) for n in range(10)], partition=0)
+
+        def written(topic: str) -> list[Any]:
+            return broker.read(topic, settings=COMMITTED)
+
+        with app.test(broker):
+            wait_until(lambda: len(written(out)) == 6, "the others are written")
+        letters = written(f"{name}.dead-letters")
+    assert sorted(int(each.value or b"") for each in letters) == [0, 3, 6, 9]
+    said = {key: (value or b"").decode() for key, value in letters[0].headers}
+    assert said["penstock.dlq.error"] == "RefusedError"
+    assert "nowhere" in said["penstock.dlq.message"]
