@@ -12,9 +12,12 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pyspark.sql.functions import udf
+
 from penstock.cli.main import main as penstock
 from penstock.pipelines import sinks
 from penstock.pipelines.error import PipelineError
+from penstock.pipelines.run.failure import is_transient, one_line
 from penstock.pipelines.run_settings import RunSettings
 from penstock.pipelines.session import session
 from penstock.pipelines.sinks.delta import DeltaSink, DeltaTable
@@ -23,6 +26,7 @@ from penstock.testing.broker import Broker
 from tests.pipelines.test_pipeline_sink_lake import (
     AFTER,
     BEFORE,
+    QUERY,
     ROW_AFTER,
     ROW_BEFORE,
     drop_rows,
@@ -118,6 +122,31 @@ def upserts(trial: Trial) -> Any:
     return [trial.rows(), *refusals(trial), older(trial, sink, schema)]
 
 
+def contested(trial: Trial) -> Any:
+    """A batch in whose middle another takes a file away that it replaces, then the same again."""
+    table = DeltaTable(trial.path, "penstock.pipe.out", key=("id",))
+    rows = trial.spark.createDataFrame([("a", 1)], SCHEMA)
+    table.evolve(trial.spark, rows.schema)
+    table.write(rows, QUERY, 0)
+    (old,) = (each.name for each in Path(trial.path).glob("*.parquet"))
+    log = Path(trial.path, "_delta_log", f"{trial.version() + 1:020}.json")
+    gone = {"path": old, "deletionTimestamp": 1, "dataChange": True}
+
+    def meanwhile(amount: int) -> int:
+        log.write_text(json.dumps({"remove": gone}))
+        return amount + 1
+
+    later = rows.select("id", udf(meanwhile, "long")("amount").alias("amount"))
+    try:
+        table.write(later, QUERY, 1)
+    except Exception as error:
+        passes = is_transient(error)
+        # Its file is gone; what is tried again finds it so.
+        table.write(rows.selectExpr("id", "amount + 1 as amount"), QUERY, 1)
+        return [passes, one_line(error), trial.rows()]
+    return ["nothing was in its way"]
+
+
 def older(trial: Trial, sink: DeltaSink, schema: str = SCHEMA) -> str:
     """What is said of a checkpoint that was put back from a copy of before the last batch."""
     last = max(int(each.name) for each in (trial.root / "checkpoint/offsets").glob("[0-9]*"))
@@ -167,7 +196,7 @@ def commanded(root: Path) -> list[list[Any]]:
     return [list(row) for row in rows]
 
 
-TRIALS = (appends, upserts)
+TRIALS = (appends, upserts, contested)
 
 
 def main(folder: str) -> None:

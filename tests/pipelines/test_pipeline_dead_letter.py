@@ -8,8 +8,12 @@ from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
+import pytest
+
 from penstock.pipelines import decode, pipeline, sinks, sources
-from penstock.pipelines.run.rejected import RejectedRows
+from penstock.pipelines.error import RunError
+from penstock.pipelines.folder import Folder
+from penstock.pipelines.run.rejected import Found, RejectedRows
 from penstock.pipelines.transforms import dead_letter
 
 RAW = (
@@ -102,8 +106,6 @@ def test_letters_are_written_once_whatever_the_outputs_and_restarts(
 def test_letters_of_a_batch_that_was_not_seen_to_are_written_at_the_next_start(
     penstock: Any, pipeline_run: Callable[..., Any], monkeypatch: Any
 ) -> None:
-    from penstock.pipelines.run.rejected import Found
-
     penstock.create_topic("orders")
     penstock.produce("orders", ["x"])
     with monkeypatch.context() as killed:
@@ -163,3 +165,76 @@ def test_batches_that_end_faster_than_their_letters_are_written_wait_for_them(
     penstock.produce("orders", [f"x{number}" for number in range(40)])
     assert pipeline_run(one_by_one).dead_letters == 40
     assert len(penstock.read("one-by-one.dead-letters")) == 40
+
+
+def test_a_kill_while_a_batch_is_noted_takes_no_earlier_note_away(
+    penstock: Any, pipeline_run: Callable[..., Any], monkeypatch: Any
+) -> None:
+    """Without any note, batches would have to be looked through that Spark has forgotten."""
+    rename, noted = Folder.rename, []
+
+    def killed(self: Any, name: str, new_name: str) -> None:
+        if "penstock-aside" in new_name:
+            noted.append(new_name)
+            if len(noted) == 30:
+                raise RunError("killed")
+        rename(self, name, new_name)
+
+    penstock.create_topic("orders")
+    penstock.produce("orders", [*['{"id":"a"}'] * 39, "x"])
+    with monkeypatch.context() as patch:
+        patch.setattr(Folder, "rename", killed)
+        with pytest.raises(RunError, match="killed"):
+            pipeline_run(one_by_one)
+    penstock.produce("orders", ["y"])
+    pipeline_run(one_by_one)
+    found = [each.value for each in penstock.read("one-by-one.dead-letters")]
+    assert found == [b"x", b"y"]
+
+
+@pipeline(
+    inputs={"orders": sources.topic("orders", decode=decode.json("id string"))},
+    outputs={"kept": sinks.database("kept", key="id")},
+)
+def kept(orders: Any) -> Any:
+    return orders.select("id")
+
+
+def test_letters_of_a_batch_that_its_sink_has_when_it_is_repeated(
+    penstock: Any, pipeline_run: Callable[..., Any], monkeypatch: Any, tmp_path: Any
+) -> None:
+    """As if killed after the table's commit, and before Spark's own: the sink leaves the batch out
+    then, and so nothing of it is counted."""
+    penstock.create_topic("orders")
+    penstock.produce("orders", ['{"id":"a"}', "x"])
+    with monkeypatch.context() as killed:
+        killed.setattr(RejectedRows, "see_to", lambda *_: Found())
+        pipeline_run(kept)
+    for name in ("0", ".0.crc"):
+        (tmp_path / "pipelines" / "kept" / "kept" / "commits" / name).unlink()
+    assert pipeline_run(kept).dead_letters == 1
+    assert [each.value for each in penstock.read("kept.dead-letters")] == [b"x"]
+
+
+@pipeline(
+    inputs={"orders": sources.topic("orders", decode=decode.json("id string, of string"))},
+    outputs={"pairs": sinks.topic("pairs")},
+)
+def pairs(orders: Any) -> Any:
+    from pyspark.sql.functions import expr
+
+    parts = orders.selectExpr("of", "id AS part").alias("parts")
+    joined = orders.alias("whole").join(parts, expr("whole.id = parts.of"))
+    return joined.selectExpr("whole.id AS key", "part AS value")
+
+
+def test_letters_of_an_input_that_is_joined_with_itself(
+    penstock: Any, pipeline_run: Callable[..., Any]
+) -> None:
+    penstock.create_topic("orders")
+    penstock.produce("orders", ['{"id":"a"}', '{"id":"b","of":"a"}', "x"])
+    assert pipeline_run(pairs).dead_letters == 1
+    penstock.produce("orders", ["y"])
+    pipeline_run(pairs)
+    assert [each.value for each in penstock.read("pairs.dead-letters")] == [b"x", b"y"]
+    assert [(each.key, each.value) for each in penstock.read("pairs")] == [(b"a", b"b")]

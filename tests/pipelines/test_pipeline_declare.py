@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from penstock.pipelines import decode, pipeline, sinks, sources
+from penstock.pipelines import decode, keyed, pipeline, sinks, sources
 from penstock.pipelines.error import DeclarationError
 from penstock.pipelines.run.catalogue import find_pipeline
 from penstock.pipelines.run.plan import _accepted, _by_output, output_frames, source_names
@@ -53,6 +53,15 @@ def test_outputs_are_those_declared() -> None:
         output_frames(two_ways, {"orders": object()})
     with pytest.raises(DeclarationError, match="p has no output c"):
         pipeline(inputs={}, outputs={}, apart=["c"], name="p")(dict)
+
+
+@pytest.mark.parametrize("name", ["a.1", "a/b", "@orders", ""])
+def test_names_of_outputs_come_to_nothing_that_another_is_named(name: str) -> None:
+    said = "a name has no dots or slashes, and no @ in front"
+    with pytest.raises(DeclarationError, match=said):
+        pipeline(inputs={}, outputs={name: sinks.topic("t")}, name="p")(dict)
+    with pytest.raises(DeclarationError, match=said):
+        keyed(source=ORDERS, outputs={name: "t"}, name="p")(lambda *_: (None, ()))
 
 
 def test_sources_are_told_by_their_topics() -> None:

@@ -13,7 +13,9 @@ from penstock.pipelines import decode, each, pipeline, sinks, sources
 from penstock.pipelines.declare import Pipeline
 from penstock.pipelines.error import TransientError
 from penstock.pipelines.retry import Retry
+from penstock.pipelines.transforms.dead_letter import dead_letters
 from penstock.testing.broker import Broker
+from tests.pipelines.test_pipeline_decode import rows
 
 pytestmark = [pytest.mark.java, pytest.mark.timeout(400)]
 
@@ -92,6 +94,22 @@ def test_a_record_that_the_function_fails_for_is_a_dead_letter(
         "never": 3,
         "later": 3,
     }
+
+
+def test_what_a_batch_reports_twice_is_one_letter(spark: Any) -> None:
+    """As where an executor is lost whose rows were on the way: another makes them once more."""
+    decoder = decode.json("id string, amount long")
+
+    @each("half long")
+    def half(order: dict[str, Any]) -> Mapping[str, Any]:
+        raise AssertionError("a batch that has reported is not made again")
+
+    place = {"topic": "t", "partition": 0, "offset": 1}
+    why = {"error": "OSError", "message": "gone", "class": "poison", "tries": 1, "rule": None}
+    values: list[bytes | None] = [b'{"id":"a"}', b'{"id":"b"}', b"no order"]
+    known = half.known(decoder.apply(rows(spark, values)), [place | why, place | why])
+    made = dead_letters(known, "p").collect()
+    assert sorted(bytes(each.value) for each in made) == [b"no order", b'{"id":"b"}']
 
 
 def test_the_stream_goes_on_behind_it(

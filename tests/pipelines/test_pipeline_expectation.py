@@ -21,6 +21,7 @@ from penstock.pipelines import (
     sources,
 )
 from penstock.pipelines.error import DeclarationError, RunError
+from penstock.pipelines.run.failure import one_line
 from penstock.pipelines.transforms import dead_letter
 from penstock.pipelines.transforms.expectation import judged_output
 from tests.pipelines.test_pipeline_decode import rows
@@ -60,6 +61,20 @@ def test_a_field_may_be_named_like_a_column_of_the_raw_row(spark: Any) -> None:
     assert judged(spark, source, list(values)) == [True, "both"]
 
 
+def test_a_condition_may_have_lines_and_comments(spark: Any) -> None:
+    condition = """
+        amount > 0 -- none for nothing
+        AND id <> '' -- nor for nobody
+    """
+    frame = spark.createDataFrame([("a", 1), ("", 1)], "id string, amount int")
+    rules = [expect_or_stop("somebody's", condition)]
+    assert judged_output(frame.limit(1), rules, metric=None, output="o").count() == 1
+    with pytest.raises(Exception, match="nobody") as failed:
+        judged_output(frame, rules, metric=None, output="o").collect()
+    # Of several lines the first would be told, and not where it happened.
+    assert "-- nor for nobody): a row of output o" in one_line(failed.value)
+
+
 def test_a_kept_tombstone_is_not_judged(spark: Any) -> None:
     decoder = decode.json("id string", tombstones="keep")
     source = sources.topic("t", decode=decoder, expect=[expect_or_dead_letter("id", "id > ''")])
@@ -84,6 +99,14 @@ def test_what_cannot_be_is_refused_when_it_is_declared() -> None:
     source = sources.topic("t", expect=[expect("a", "value is not null")])
     with pytest.raises(DeclarationError, match="leave out decode="):
         keyed(source=source, outputs={}, decode=int)
+    orders = pipeline(
+        inputs={"orders": source},
+        outputs={"orders": sinks.topic("out")},
+        expect={"orders": [expect("b", "true"), expect("a", "true")]},
+        name="p",
+    )
+    with pytest.raises(DeclarationError, match="orders of p has two expectations named a"):
+        orders(lambda: None)
     out = {"out": sinks.topic("out")}
     for rules, said in [
         ({"out": [expect_or_dead_letter("a", "true")]}, "declare it on the source"),

@@ -140,6 +140,40 @@ def test_states_follow_their_keys_when_the_source_grows(
     running.stop()
 
 
+def test_states_follow_their_keys_when_the_source_grows_from_one_partition(
+    penstock: Broker, pipeline_run: Callable[..., Any], pipeline_start: Callable[..., Any]
+) -> None:
+    """All keys being in one place, where they stand does not tell how producers place them."""
+    penstock.create_topic("numbers", partitions=1)
+    once = [(f"k{key}", "1") for key in range(20)]
+    penstock.produce("numbers", once)
+    pipeline_run(adder())
+    grow(penstock, 3)
+    # Nothing is there yet that would tell it.
+    penstock.produce("numbers", once[:5], partition=0)
+    pipeline_run(adder())
+    assert totals(penstock, 25)[b"k0"] == [1, 2]
+    running = pipeline_start(adder())
+    penstock.produce("numbers", once)
+    wanted = {b"k%d" % key: [1, 2, 3] if key < 5 else [1, 2] for key in range(20)}
+    assert totals(penstock, 45) == wanted
+    running.stop()
+    assert set(positions(adder(), RunSettings(penstock.bootstrap_servers), 3)) == {0, 1, 2}
+
+
+def test_a_source_that_grows_from_one_partition_between_runs(
+    penstock: Broker, pipeline_run: Callable[..., Any]
+) -> None:
+    penstock.create_topic("numbers", partitions=1)
+    once = [(f"k{key}", "1") for key in range(20)]
+    penstock.produce("numbers", once)
+    pipeline_run(adder())
+    grow(penstock, 4)
+    penstock.produce("numbers", once)
+    pipeline_run(adder())
+    assert totals(penstock, 40) == {key.encode(): [1, 2] for key, _ in once}
+
+
 def test_states_that_cannot_follow_stop_the_run_with_one_line(
     penstock: Broker, pipeline_run: Callable[..., Any]
 ) -> None:

@@ -152,6 +152,16 @@ def test_the_last_row_of_a_key_wins_and_a_deleted_one_goes(url: str, table: Data
     assert select(url, "select amount from totals where id = 'e'") == [(9,)]
 
 
+def test_a_row_without_its_key_stops_the_batch(url: str, table: DatabaseTable) -> None:
+    table.write(rows(a=1), "query", 0, "[]")
+    for gone in ({}, {"_deleted": [None, True]}):
+        nameless = pa.table({"id": ["b", None], "amount": [2, 3], **gone})
+        with pytest.raises(RunError, match="the key column id is null in a row"):
+            table.write(nameless, "query", 1, "[]")
+    assert select(url, "select * from totals") == [("a", 1)]
+    assert not table.has("query", 1)
+
+
 def test_a_new_column_is_added(url: str, table: DatabaseTable) -> None:
     table.write(rows(a=1), "query", 0, "[]")
     table.evolve([*COLUMNS, ("note", "string")])

@@ -57,3 +57,12 @@ def test_delta_refuses_any_other_change_before_it_writes(seen: dict[str, Any]) -
 def test_delta_refuses_a_checkpoint_older_than_the_table(seen: dict[str, Any]) -> None:
     for trial in ("appends", "upserts"):
         assert "the checkpoint is older than what was written" in seen[trial][-1]
+
+
+def test_delta_writes_a_batch_that_another_commit_came_before_when_it_is_tried_again(
+    seen: dict[str, Any],
+) -> None:
+    passes, said, rows = seen["contested"]
+    assert passes, said
+    assert "DELTA_CONCURRENT_DELETE_READ" in said
+    assert rows == [{"id": "a", "amount": 2}]

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from penstock.pipelines import sinks
-from penstock.pipelines.error import DeclarationError, RunError, SessionError
-from penstock.pipelines.sinks.iceberg import IcebergTable, open_catalog
+from penstock.pipelines.error import DeclarationError, RunError, SessionError, TransientError
+from penstock.pipelines.sinks.evolution import TableColumn, new_columns
+from penstock.pipelines.sinks.iceberg import IcebergTable, _small_files, open_catalog
 from penstock.pipelines.sinks.iceberg_merge import for_spark
 from penstock.pipelines.sinks.parquet import ParquetTable
 from tests.pipelines.sink_kit import work_off
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.filterwarnings("ignore")  # pyiceberg's and SQLAlchemy's own
 
 QUERY = "0f0f0f0f-1111-2222-3333-444444444444"
+ICEBERG = sys.modules[IcebergTable.__module__]
+"""The package has a function of the module's name."""
 Stream = Callable[..., None]
 """Of a sink and, where it is another, the schema of the files."""
 SCHEMA = "id string, amount long, at timestamp"
@@ -228,6 +233,80 @@ def test_iceberg_compacts(spark: SparkSession, tmp_path: Path) -> None:
     # Readers of the past still find it.
     before = loaded.history()[-2].snapshot_id
     assert loaded.scan(snapshot_id=before).to_arrow().num_rows == 3
+
+
+class Overtaken(IcebergTable):
+    """One in whose place somebody else writes, while it writes the files of its batch."""
+
+    meanwhile: Callable[[], object]
+
+    def _write_files(self, table: Any, rows: DataFrame, name: str) -> list[str]:
+        paths = super()._write_files(table, rows, name)
+        self.meanwhile()
+        return paths
+
+
+@pytest.mark.parametrize("key", [(), ("id",)])
+def test_iceberg_takes_no_batch_that_another_driver_has_just_written(
+    spark: SparkSession, tmp_path: Path, key: tuple[str, ...]
+) -> None:
+    name = "default.t", "penstock.progress.pipe.t", key
+    catalog = open_catalog({}, tmp_path)
+    newer, older = IcebergTable(catalog, *name), Overtaken(open_catalog({}, tmp_path), *name)
+    newer.evolve(numbers(spark, 0).schema)
+    newer.write(numbers(spark, 0), QUERY, 0)
+    older.meanwhile = lambda: newer.write(numbers(spark, 1), QUERY, 1)
+    with pytest.raises(TransientError, match="was changed by another"):
+        older.write(numbers(spark, 1), QUERY, 1)
+    # When it is tried again, the batch is seen to be there.
+    assert not older.write(numbers(spark, 1), QUERY, 1)
+    loaded = catalog.load_table("default.t")
+    assert sorted(loaded.scan().to_arrow().column("amount").to_pylist()) == [0, 1]
+    assert "commit.retry.num-retries" not in loaded.properties
+
+
+def test_iceberg_changes_a_table_that_another_has_changed_when_it_is_tried_again(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog = open_catalog({}, tmp_path)
+    one, other = (IcebergTable(catalog, "default.t", f"penstock.progress.{n}") for n in "ab")
+    rows = numbers(spark, 0)
+    one.evolve(rows.schema)
+    wider = rows.selectExpr("*", "id as note").schema
+    meanwhile = [partial(other.evolve, wider)]
+
+    def compared(*given: Any) -> list[TableColumn]:
+        if meanwhile:
+            meanwhile.pop()()
+        return new_columns(*given)
+
+    monkeypatch.setattr(ICEBERG, "new_columns", compared)
+    with pytest.raises(TransientError, match="was changed by another"):
+        one.evolve(wider)
+    one.evolve(wider)
+    assert [each.name for each in one.columns()] == ["id", "amount", "at", "note"]
+
+
+def test_iceberg_leaves_files_alone_that_another_has_just_replaced(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalog = open_catalog({}, tmp_path)
+    one = IcebergTable(catalog, "default.t", "penstock.progress.pipe.t", ("id",))
+    one.evolve(numbers(spark, 0).schema)
+    for number in range(2):
+        one.write(numbers(spark, number), QUERY, number)
+
+    def found(table: Any) -> list[Any]:
+        files = _small_files(table)
+        one.write(numbers(spark, 1), QUERY, 2)
+        return files
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ICEBERG, "_small_files", found)
+        assert not one.compact(2)
+    assert one.compact(2)
+    amounts = catalog.load_table("default.t").scan().to_arrow().column("amount").to_pylist()
+    assert sorted(amounts) == [0, 1]
 
 
 def test_iceberg_takes_new_columns_and_fields(tmp_path: Path, stream: Stream) -> None:

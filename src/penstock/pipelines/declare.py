@@ -89,8 +89,14 @@ def pipeline(
         for output in apart:
             if output not in outputs:
                 no_output(own, output)
+        for output in outputs:
+            require_output_name(own, output)
         for output, rules in (expect or {}).items():
             _require_possible(own, output, outputs, rules)
+            if output in inputs:
+                # They are counted by the name of what they are about.
+                both = f"input and output {output} of {own}"
+                require_different(both, [*inputs[output].expect, *rules])
         return Pipeline(
             name=own,
             function=function,
@@ -121,6 +127,15 @@ def _require_possible(
                 " dead letters: the record it came from is not known there; declare it on the"
                 " source, or filter in the function"
             )
+
+
+def require_output_name(pipeline: str, output: str) -> None:
+    """Behind the pipeline's name, and a dot, it names checkpoints, fences and producers: two
+    outputs must not come to one name."""
+    if not output or output.startswith("@") or "." in output or "/" in output:
+        raise DeclarationError(
+            f"output {output!r} of {pipeline}: a name has no dots or slashes, and no @ in front"
+        )
 
 
 def moved_sink(sink: Any, output: str, where: str) -> Sink:

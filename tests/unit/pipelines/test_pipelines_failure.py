@@ -40,6 +40,12 @@ def test_a_worker_that_died_or_came_too_late_is_tried_again() -> None:
         assert is_transient(RuntimeError(f"org.apache.spark.SparkException: Python worker {said}"))
 
 
+def test_a_table_that_another_has_changed_meanwhile_is_tried_again() -> None:
+    for said in ("CONCURRENT_APPEND.WITHOUT_HINT", "METADATA_CHANGED", "CONCURRENT_TRANSACTION"):
+        assert is_transient(RuntimeError(f"[DELTA_{said}] Transaction conflict detected."))
+    assert not is_transient(RuntimeError("[DELTA_FAILED_TO_MERGE_FIELDS] Failed to merge fields"))
+
+
 def test_the_wait_before_a_restart_grows_and_is_partly_chance() -> None:
     longest = [backoff_s(0.5, failures, lambda: 0.0) for failures in (0, 1, 2, 3, 9)]
     assert longest == [0.5, 0.5, 1.0, 2.0, 15.0]

@@ -9,7 +9,7 @@ finds another name gives up, so whoever was taken over cannot come back.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any
 
@@ -42,22 +42,22 @@ class Claim:
         self.run = uuid.uuid4().hex
         self._pipeline = pipeline
         self._client = client
-        self._count = count
-        self._producers: list[Producer] = self._each(self._take)
+        self._producers: list[Producer] = self._each(self._take, range(count))
 
     def write(self, starts: Mapping[int, int], *, forget: bool = False) -> None:
-        """This run's name beside every position; `forget` empties the states as well."""
+        """This run's name beside every position; `forget` empties the states as well. Partitions
+        that are not named are taken, and not read yet."""
 
         def write(partition: int) -> None:
-            position = Position(starts[partition], self.run, self._count)
+            position = Position(starts[partition], self.run, len(starts))
             self._write(partition, position, forget=forget)
 
-        self._each(write)
+        self._each(write, starts)
 
-    def _each(self, call: Any) -> list[Any]:
+    def _each(self, call: Any, partitions: Iterable[int]) -> list[Any]:
         try:
             with ThreadPoolExecutor(max_workers=_SIDE_BY_SIDE) as threads:
-                return list(threads.map(call, range(self._count)))
+                return list(threads.map(call, partitions))
         except KafkaException as error:
             raise RunError(
                 f"the partitions of {self._pipeline.name} cannot be taken over:"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, cast, get_args
 import orjson
 
 from penstock.pipelines.breaker import Breaker
-from penstock.pipelines.declare import moved_sink, no_output
+from penstock.pipelines.declare import moved_sink, no_output, require_output_name
 from penstock.pipelines.error import DeclarationError
 from penstock.pipelines.keyed.event import Event, Output, Step
 from penstock.pipelines.keyed.sink_output import SinkOutput, sink_topic
@@ -150,6 +150,8 @@ def keyed(
 
     def declare(step: Step) -> KeyedPipeline:
         own = name or getattr(step, "__name__", "keyed").replace("_", "-")
+        for output in outputs:
+            require_output_name(own, output)
         return KeyedPipeline(
             name=own,
             step=step,

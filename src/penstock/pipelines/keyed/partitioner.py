@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 Partitioner = Callable[[bytes, int], int]
 
@@ -21,13 +21,17 @@ def crc32(key: bytes, partitions: int) -> int:
 PARTITIONERS: tuple[Partitioner, ...] = (murmur2, crc32)
 
 
-def partitioner_of(keys: Mapping[int, Iterable[bytes]], partitions: int) -> Partitioner | None:
-    """The one that put all of these keys where they are; None where neither did."""
+def partitioners_of(
+    keys: Mapping[int, Iterable[bytes]], counts: Collection[int]
+) -> tuple[Partitioner, ...]:
+    """Those by which all of these keys are where they are, among as many partitions as one of the
+    counts says. Of few keys, or one partition, that may be both."""
     placed = [(partition, key) for partition, some in keys.items() for key in some]
-    for each in PARTITIONERS:
-        if all(each(key, partitions) == partition for partition, key in placed):
-            return each
-    return None
+    return tuple(
+        each
+        for each in PARTITIONERS
+        if all(any(each(key, n) == partition for n in counts) for partition, key in placed)
+    )
 
 
 def _murmur2(key: bytes) -> int:

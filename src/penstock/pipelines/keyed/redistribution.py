@@ -2,8 +2,11 @@
 
 Every position says over how many partitions the states were dealt when it was written. When that
 is not what the source has now, all states are read, the way that producers place keys is told from
-where they stand, and one transaction moves those whose place has changed. Events of a moved key
-that still wait in its old partition then meet no state: nothing tells them from those sent since.
+where they stand, and one transaction moves those whose place has changed. Where the states do not
+tell it, as those of a single partition never do, the last records of the new partitions may; until
+there are some, the states stay, and only the partitions are read that they are of. Events of a
+moved key that still wait in its old partition then meet no state: nothing tells them from those
+sent since.
 """
 
 from __future__ import annotations
@@ -15,7 +18,8 @@ from confluent_kafka import KafkaException, Producer
 
 from penstock.pipelines.error import RunError
 from penstock.pipelines.kafka import CALL_TIMEOUT_S, produce_all, producer_settings
-from penstock.pipelines.keyed.partitioner import Partitioner, partitioner_of
+from penstock.pipelines.keyed.partitioner import Partitioner
+from penstock.pipelines.keyed.placement import newest_keys, shown_by, ways_of
 from penstock.pipelines.keyed.state import (
     POSITION_KEY,
     PartitionState,
@@ -44,8 +48,9 @@ def redistribute(
     known: Mapping[int, Position],
     count: int,
     run: str,
-) -> dict[int, Position]:
-    """Move states to where their keys go among `count` partitions; the positions after that."""
+) -> dict[int, Position] | None:
+    """Move states to where their keys go among `count` partitions; the positions after that, or
+    None where it cannot be told yet where that is."""
     before = distributed_over(known)
     if before is None or before == count:
         return dict(known)
@@ -56,14 +61,25 @@ def redistribute(
         )
     try:
         states = _read(pipeline, settings, before)
-        place = partitioner_of(states, before)
-        if place is None:
+        ways = ways_of(states, before, count)
+        if len(ways) > 1:
+            newest = newest_keys(pipeline, settings, before, count)
+            ways = tuple(each for each in ways if each in shown_by(newest, count))
+        if not ways:
             raise RunError(
                 f"{pipeline.topic} has grown from {before} to {count} partitions, and where its"
                 f" producers put keys cannot be told, so the states of {pipeline.name} cannot"
                 f" follow them: copy it to a new topic of {count} partitions and name that, or"
                 f" delete {pipeline.state} to begin anew"
             )
+        place, *others = ways
+        if others:
+            _log.warning(
+                "the source has more partitions, which are read when a record with a key is there:"
+                " until then it cannot be told which states belong to them",
+                pipeline=pipeline.name, before=before, now=count,
+            )  # fmt: skip
+            return None
         after = {
             each: position._replace(partitions=count, run=run) for each, position in known.items()
         }

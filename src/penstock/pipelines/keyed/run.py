@@ -17,6 +17,7 @@ from penstock.pipelines.keyed import preparation
 from penstock.pipelines.keyed.claim import Claim, end_transactions
 from penstock.pipelines.keyed.figure import Figures
 from penstock.pipelines.keyed.history import KeyedHistory
+from penstock.pipelines.keyed.placement import is_told
 from penstock.pipelines.keyed.query import (
     Scratch,
     Span,
@@ -84,6 +85,8 @@ class KeyedRun(WatchedRun):
         self._watched = (0, 0)
         self._bound = Bound()
         self._partitions = 0
+        self._undecided = False
+        """Whether the source has more, whose states cannot be told yet."""
         self._names: list[str] = []
         """Under which it has claimed the partitions, the last one being in force."""
         self._next_look = time.monotonic() + _GROWTH_S
@@ -130,8 +133,15 @@ class KeyedRun(WatchedRun):
             # the broker was away; now that it is fenced out, nothing is added to it.
             self._figures.take(reports_of(found, self._names[-1]))
         self._names.append(claim.run)
-        if distributed_over(found) not in (None, count):
-            found = redistribute(pipeline, settings, found, count, claim.run)
+        dealt = distributed_over(found)
+        self._undecided = False
+        if dealt is not None and dealt != count:
+            moved_to = redistribute(pipeline, settings, found, count, claim.run)
+            self._undecided = moved_to is None
+            if moved_to is None:
+                self._partitions = count = dealt
+            else:
+                found = moved_to
         known = {partition: each.offset for partition, each in found.items()}
         group = self._member.committed() if first else {}
         moved = preparation.moved_group(pipeline, settings, known, group)
@@ -230,9 +240,9 @@ class KeyedRun(WatchedRun):
         """Whether the source has more partitions now, and all that was in the old ones is done."""
         if self._drain is None and time.monotonic() >= self._next_look:
             self._next_look = time.monotonic() + _GROWTH_S
-            self._drain = preparation.ends_if_grown(
-                self._pipeline, self._settings, self._partitions
-            )
+            own = self._pipeline, self._settings, self._partitions
+            if not self._undecided or is_told(*own):
+                self._drain = preparation.ends_if_grown(*own)
         return self._drain is not None and self._figures.has_reached(self._drain)
 
     def _begin_anew(self) -> None:

@@ -23,6 +23,11 @@ _TRANSIENT = (
     "Python worker failed to connect back",
     "ExecutorLostFailure",
     "No resolvable bootstrap urls given",
+    # As Delta says it where another has changed the table meanwhile: nothing was written.
+    "[DELTA_CONCURRENT_",
+    "[DELTA_METADATA_CHANGED",
+    "[DELTA_PROTOCOL_CHANGED",
+    "[DELTA_MAX_COMMIT_RETRIES_EXCEEDED",
 )
 _TRANSIENT_CODES = (
     "_TRANSPORT",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from penstock.pipelines.run.batch_boundary import wait_for_boundary
-from penstock.pipelines.run.batch_log import as_positions
+from penstock.pipelines.run.batch_log import Positions, as_positions
 from penstock.pipelines.run.plan import INPUT_METRIC, OUTPUT_METRIC
 from penstock.pipelines.run.rejected import RejectedRows, Search
 from penstock.pipelines.run.shared_query import SharedQuery
@@ -61,12 +61,11 @@ class OutputQuery:
 
     def search(self, progress: Mapping[str, Any]) -> Search:
         """What the batch says it holds; with no such word, all there may be."""
-        observed = progress.get("observedMetrics") or {}
         watermark = _millis((progress.get("eventTime") or {}).get("watermark"))
         poison, late = set(), set()
         failed: dict[str, list[dict[str, Any]]] = {}
         for name in set(self.rejected.inputs):
-            told = observed.get(INPUT_METRIC + name)
+            told = self._told_of(name, progress)
             if name in self.owns_poison and (told is None or (told.get("poison") or 0) > 0):
                 poison.add(name)
                 if told is not None and told.get(FAILED) is not None:
@@ -76,6 +75,19 @@ class OutputQuery:
                 if told is None or (oldest is not None and oldest < watermark):
                     late.add(name)
         return Search(frozenset(poison), frozenset(late), failed)
+
+    def _told_of(self, name: str, progress: Mapping[str, Any]) -> Mapping[str, Any] | None:
+        """What the batch counted of an input; None where it does not tell of all that is in it.
+
+        A sink that has a batch leaves it out when it is repeated, and then nothing was counted.
+        """
+        told = (progress.get("observedMetrics") or {}).get(INPUT_METRIC + name)
+        # Spark's log has an input twice that is joined with itself, and its reports once.
+        names, sources = tuple(dict.fromkeys(self.rejected.inputs)), progress["sources"]
+        if told is None or len(names) != len(sources):
+            return None
+        start, end = _range(sources[names.index(name)])
+        return told if told.get("rows") or start == end else None
 
     def everything(self) -> Search:
         timed = {n for n, each in self.pipeline.inputs.items() if each.event_time is not None}
@@ -126,6 +138,10 @@ class OutputQuery:
             return
         wait_for_boundary(query, patience_s)
         query.stop()
+
+
+def _range(source: Mapping[str, Any]) -> tuple[Positions | None, Positions | None]:
+    return as_positions(source.get("startOffset")), as_positions(source.get("endOffset"))
 
 
 def _millis(stamp: str | None) -> int:

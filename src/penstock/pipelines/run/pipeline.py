@@ -16,11 +16,7 @@ from typing import TYPE_CHECKING, Any
 from penstock.pipelines.breaker import BreakerWindow
 from penstock.pipelines.error import PipelineError, RunError
 from penstock.pipelines.folder import Document
-from penstock.pipelines.run.batch_log import (
-    BatchLog,
-    Positions,
-    as_positions,
-)
+from penstock.pipelines.run.batch_log import BatchLog
 from penstock.pipelines.run.bound import BatchHistory, Bound, settle
 from penstock.pipelines.run.checkpoint_layout import CheckpointLayout, least
 from penstock.pipelines.run.failure import backoff_s, is_transient, one_line
@@ -313,7 +309,7 @@ class PipelineRun(WatchedRun):
         if number <= output.seen_batch or not output.rejected.log.is_committed(number):
             return  # reported again while the query had nothing to do
         progress = output.told(report.progress)
-        self._own_inputs(output, [as_positions(each["endOffset"]) for each in progress["sources"]])
+        self._own_inputs(output, number)
         self._watch_share(*output.rows_and_poison(progress))
         self._catch_up(output, number)
         self._see_to(output, number, output.search(progress))
@@ -335,9 +331,12 @@ class PipelineRun(WatchedRun):
         name, topic = self._pipeline.name, self._pipeline.dead_letters
         self._failure = RunError(tripped.told(name, topic, self._breaker.breaker.share))
 
-    def _own_inputs(self, output: OutputQuery, sources: Sequence[Positions | None]) -> None:
+    def _own_inputs(self, output: OutputQuery, batch: int) -> None:
         """The first query to read an input tells its dead letters, in this run and all others."""
-        if output.rejected.inputs or any(each is None for each in sources):
+        if output.rejected.inputs:
+            return
+        sources = output.rejected.log.batch(batch).ends
+        if any(each is None for each in sources):
             return
         topics = [each or {} for each in sources]
         output.rejected.inputs = source_names(self._pipeline, topics, output.inputs)
@@ -353,7 +352,7 @@ class PipelineRun(WatchedRun):
     def _finish_earlier(self, output: OutputQuery, ended: int) -> None:
         if ended <= output.seen_batch:
             return
-        self._own_inputs(output, output.rejected.log.batch(ended).ends)
+        self._own_inputs(output, ended)
         if output.rejected.inputs:
             self._catch_up(output, ended + 1)
             output.batch_ended(ended)

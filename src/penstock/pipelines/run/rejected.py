@@ -19,7 +19,7 @@ from confluent_kafka.admin import AdminClient
 from penstock.client.letter_size import letter_config
 from penstock.client.patience import NO_COORDINATOR_YET, patiently
 from penstock.client.steady import STEADY_TRANSACTIONS
-from penstock.pipelines.folder import Folder
+from penstock.pipelines.folder import Document, Folder
 from penstock.pipelines.run.batch_log import Batch, BatchLog, Positions
 from penstock.pipelines.run.group_member import known_topics
 from penstock.pipelines.run_settings import RunSettings
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from penstock.pipelines.sources.topic import TopicSource
 
 _TIMEOUT_S = 60.0
-_MARK = "penstock-aside.json"
+_MARK = "penstock-aside"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class RejectedRows:
 
     def done(self, batch: int) -> None:
         """Kept beside the checkpoint; when it is lost, the fence still holds."""
-        self.log.folder.write(_MARK, json.dumps({"batch": batch}).encode())
+        Document(self.log.folder, _MARK).write({"batch": batch})
 
     def see_to(self, number: int, search: Search) -> Found:
         found = Found()
@@ -95,10 +95,13 @@ class RejectedRows:
         return found
 
     def _letters(self, batch: Batch, search: Search, found: Found) -> Iterator[tuple[str, Any]]:
+        looked: set[str] = set()
         for name, start, end in zip(self.inputs, batch.starts, batch.ends, strict=True):
             source = self.pipeline.inputs[name]
-            if end is None or (name not in search.poison and name not in search.late):
+            # An input that is joined with itself is two sources.
+            if end is None or name in looked or name not in search.poison | search.late:
                 continue
+            looked.add(name)
             rows = self._rows(source, start, end)
             if name in search.poison:
                 failed = _failed(rows, source, search.failed.get(name))
@@ -202,9 +205,8 @@ class RejectedRows:
 
 def handled_batch(checkpoint: Folder) -> int:
     """The last batch whose rejected rows are known to be written, or -1."""
-    if not checkpoint.exists(_MARK):
-        return -1
-    return int(json.loads(checkpoint.read(_MARK))["batch"])
+    said = Document(checkpoint, _MARK).read()
+    return -1 if said is None else int(said["batch"])
 
 
 def _failed(

@@ -9,7 +9,8 @@ and written anew by `iceberg_merge`.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
 
 _PROGRESS = "penstock.progress"
 _KEY = "penstock.key"
+_TRIES = "commit.retry.num-retries"
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,11 +131,11 @@ class IcebergTable:
         self._catalog.create_namespace_if_not_exists(self._name.rpartition(".")[0])
         wanted = stored(rows)
         fields = to_arrow_schema(wanted, timezone="UTC")
-        table = self._catalog.create_table_if_not_exists(self._name, fields)
+        table = _as_it_is(self._catalog.create_table_if_not_exists(self._name, fields))
         kept = table.properties.get(_KEY)
         require_same_key(self._name, kept.split(",") if kept else None, self._key)
         added = new_columns(self._name, _columns(table), spark_columns(wanted))
-        with table.transaction() as change:
+        with self._change(table) as change:
             if added:
                 with change.update_schema() as update:
                     update.union_by_name(fields)
@@ -152,7 +154,7 @@ class IcebergTable:
 
     def write(self, rows: DataFrame, query_id: str, number: int) -> bool:
         """False: it was written before, or holds nothing."""
-        # Loaded once: the commit is refused if another one came between.
+        # Looked at and committed to as it is here: the commit fails if another one came between.
         table = self._load()
         if self._last_batch(table, query_id) >= number:
             return False
@@ -169,18 +171,13 @@ class IcebergTable:
     def _commit(
         self, table: Any, rows: DataFrame, replaced: list[Any], query_id: str, number: int
     ) -> bool:
-        from pyiceberg.exceptions import CommitFailedException
-
         paths = self._write_files(table, rows, f"data/{query_id}-{number}")
         if not paths and not replaced:
             return False
         said = {"penstock.query": query_id, "penstock.batch": str(number)}
-        try:
-            with table.transaction() as change:
-                _replace(table, change, replaced, paths, said)
-                change.set_properties({self._progress: f"{query_id} {number}"})
-        except CommitFailedException as error:
-            raise TransientError(f"table {self._name} was changed by another: {error}") from error
+        with self._change(table) as change:
+            _replace(table, change, replaced, paths, said)
+            change.set_properties({self._progress: f"{query_id} {number}"})
         return True
 
     def _write_files(self, table: Any, rows: DataFrame, name: str) -> list[str]:
@@ -195,7 +192,8 @@ class IcebergTable:
         return [f"{table.location().rstrip('/')}/{name}/{each}" for each in files]
 
     def compact(self, after: int) -> bool:
-        """Write the small files anew as one, and replace them, in one commit."""
+        """Write the small files anew as one, and replace them, in one commit; not if another
+        commit comes between."""
         from pyiceberg.io.pyarrow import ArrowScan, _dataframe_to_data_files
 
         table = self._load()
@@ -206,17 +204,41 @@ class IcebergTable:
         rows = ArrowScan(table.metadata, table.io, scan.projection(), scan.row_filter).to_table(
             small
         )
-        with table.transaction() as change:
-            properties = {"penstock.compacted": str(len(small))}
-            with change.update_snapshot(snapshot_properties=properties).overwrite() as files:
-                for made in _dataframe_to_data_files(table.metadata, rows, table.io):
-                    files.append_data_file(made)
-                for task in small:
-                    files.delete_data_file(task.file)
+        try:
+            with self._change(table) as change:
+                properties = {"penstock.compacted": str(len(small))}
+                with change.update_snapshot(snapshot_properties=properties).overwrite() as files:
+                    for made in _dataframe_to_data_files(table.metadata, rows, table.io):
+                        files.append_data_file(made)
+                    for task in small:
+                        files.delete_data_file(task.file)
+        except TransientError:
+            return False
         return True
 
+    @contextmanager
+    def _change(self, table: Any) -> Iterator[Any]:
+        """A transaction on the table as it was loaded."""
+        from pyiceberg.exceptions import CommitFailedException
+
+        try:
+            with table.transaction() as change:
+                yield change
+        except CommitFailedException as error:
+            raise TransientError(f"table {self._name} was changed by another: {error}") from error
+
     def _load(self) -> Any:
-        return self._catalog.load_table(self._name)
+        return _as_it_is(self._catalog.load_table(self._name))
+
+
+def _as_it_is(table: Any) -> Any:
+    """The table, to be committed to only as it was loaded.
+
+    By itself pyiceberg puts a commit that another one came before on top of that, and what was
+    found in the table, such as its last batch, need not be so any more.
+    """
+    table.metadata.properties[_TRIES] = "0"  # of this copy: no commit says it
+    return table
 
 
 def _replace(

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from penstock.pipelines.error import DeclarationError
+from penstock.pipelines.error import DeclarationError, RunError
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pyspark.sql.types import StructType
 
 DELETED = "_deleted"
+NULL_KEY = "the key column {} is null in a row"
 _PLACE, _ROW = "_place", "_row"
 
 
@@ -58,7 +59,7 @@ def last_of_key(batch: DataFrame, key: Sequence[str], order: str | None) -> Data
         batch = batch.withColumn(DELETED, sql.lit(False))
     batch = batch.withColumn(DELETED, sql.coalesce(DELETED, sql.lit(False)))
     for name in key:
-        fail = sql.raise_error(sql.lit(f"the key column {name} is null in a row"))
+        fail = sql.raise_error(sql.lit(NULL_KEY.format(name)))
         whole = sql.when(sql.col(name).isNull(), fail).otherwise(sql.col(name))
         batch = batch.withColumn(name, whole.cast(batch.schema[name].dataType))
     place = [sql.col(order)] if order else []
@@ -72,6 +73,10 @@ def last_rows(rows: pa.Table, key: Sequence[str], order: str | None) -> pa.Table
     """The same of a batch that is here already."""
     if not rows.num_rows:
         return rows
+    for name in key:
+        # SQLite takes nulls in a primary key, each as another row.
+        if rows.column(name).null_count:
+            raise RunError(NULL_KEY.format(name))
     if order is not None:
         values = rows.column(order).to_pylist()
         # Nulls first, as Spark has them.

@@ -75,8 +75,10 @@ class Each:
 
         place = "topic string, partition int, offset long"
         told: SparkSession = rows.sparkSession
+        # A task whose work was lost, and done again by another, has reported its rows twice.
+        once = {tuple(each[name] for name in _PLACE): each for each in failures}
         frame = told.createDataFrame(
-            [tuple(each[name] for name in (*_PLACE, *_names())) for each in failures],
+            [tuple(each[name] for name in (*_PLACE, *_names())) for each in once.values()],
             f"{place}, {_WHY}",
         )
         marked = frame.select(*_PLACE, F.struct(*_names()).alias("_outcome"))

@@ -194,7 +194,8 @@ def outcomes(
 def _broken(rule: Expectation) -> Column:
     from pyspark.sql import functions as F
 
-    return ~F.coalesce(F.expr(f"({rule.condition})").cast("boolean"), F.lit(False))
+    # On a line of its own what follows, or a comment at the end would take it.
+    return ~F.coalesce(F.expr(f"({rule.condition}\n)").cast("boolean"), F.lit(False))
 
 
 def _field(index: int) -> str:
@@ -202,7 +203,9 @@ def _field(index: int) -> str:
 
 
 def told_of(rule: Expectation) -> str:
-    return f"expectation {rule.name} failed ({rule.condition})"
+    """In one line, also of a condition of several."""
+    name, condition = (" ".join(each.split()) for each in (rule.name, rule.condition))
+    return f"expectation {name} failed ({condition})"
 
 
 def _partition() -> Column:
