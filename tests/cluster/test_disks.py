@@ -95,18 +95,24 @@ def test_a_disk_breaks_and_others_lead(tmp_path: Path) -> None:
     )
     for node in cluster.nodes.values():
         node.settings["log.dirs"] = f"{node.data_dir}/one,{node.data_dir}/two"
+
+    def send(value: str, index: int) -> None:
+        """Once, also where it is written and its answer is an error."""
+        once = {"enable.idempotence": True}
+        cluster.produce(TOPIC, [value], partition=index, timeout_s=PATIENCE_S, settings=once)
+
     try:
         cluster.start_all()
         cluster.create_topic(TOPIC, 8)
         for index in range(8):
-            cluster.produce(TOPIC, ["before"], partition=index, timeout_s=PATIENCE_S)
+            send("before", index)
         cluster.wait_in_sync()
         broken = cluster.nodes[1].data_dir / "two"
         lost = [int(each.name.rpartition("-")[2]) for each in broken.glob(f"{TOPIC}-*")]
         assert 0 < len(lost) < 8
         break_disk(broken)
         for index in range(8):
-            cluster.produce(TOPIC, ["after"], partition=index, timeout_s=PATIENCE_S)
+            send("after", index)
 
         def moved() -> bool:
             seen = cluster.partitions(2)
@@ -129,7 +135,7 @@ def test_a_disk_breaks_and_others_lead(tmp_path: Path) -> None:
         # The disk of the metadata log ends the node.
         break_disk(cluster.nodes[1].data_dir / "one")
         wait_until(lambda: not cluster.nodes[1].running)
-        cluster.produce(TOPIC, ["more"], partition=0, timeout_s=PATIENCE_S)
+        send("more", 0)
     finally:
         cluster.kill_all()
         nursery.close()

@@ -125,7 +125,20 @@ REFUSED: list[tuple[int, str, list[Change], int, str]] = [
     ),
     (BROKER, "1", [("SET", "ssl.keystore.location", "/x")], INVALID_REQUEST, ""),
     (BROKER, "1", [("SET", "metric.reporters", "no.such.Class")], INVALID_REQUEST, ""),
-    (BROKER, "1", [("SET", "cordoned.log.dirs", "x")], INVALID_REQUEST, ""),
+    (
+        BROKER,
+        "1",
+        [("SET", "cordoned.log.dirs", "x")],
+        INVALID_REQUEST,
+        "All entries in cordoned.log.dirs must be present in log.dirs or log.dir",
+    ),
+    (
+        BROKER,
+        "",
+        [("SET", "cordoned.log.dirs", "*")],
+        INVALID_REQUEST,
+        "Cannot update these configs at default cluster level",
+    ),
     (
         BROKER,
         "1",

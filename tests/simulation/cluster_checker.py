@@ -163,7 +163,10 @@ class ClusterChecker:
                 ends[host.name] = partition.log.end_offset, partition.high_watermark
                 copies[log_bytes(host, where)] += 1
         same = len(copies) == 1 and len({end for pair in ends.values() for end in pair}) == 1
-        if same and copies.total() == REPLICAS:
+        # More than three, where a move was called off that had taken the place of another.
+        known = _node(next(iter(self._cluster.hosts.values())))._image.topics.partition(*where)
+        wanted = REPLICAS if known is None else max(len(known.replicas), REPLICAS)
+        if same and copies.total() == wanted:
             return ""
         return f"replicas of {where} differ: ends and watermarks are {ends}"
 

@@ -93,7 +93,9 @@ class ClusterClient:
         for topic, index in topics:
             while True:
                 one = await self.partition(topic, index)
-                if one is not None and one.leader_id > 0 and len(one.isr_nodes) == REPLICAS:
+                # More, where a move was called off that had taken the place of another.
+                wanted = REPLICAS if one is None else max(len(one.replica_nodes), REPLICAS)
+                if one is not None and one.leader_id > 0 and len(one.isr_nodes) == wanted:
                     break
                 await asyncio.sleep(OVER_EVERY_S)
 

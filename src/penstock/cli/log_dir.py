@@ -34,6 +34,8 @@ class LogDir:
     broker: int
     path: str
     error: str | None
+    cordoned: bool
+    """It takes no new replicas."""
     total_bytes: int | None
     usable_bytes: int | None
     partitions: list[PartitionSize]
@@ -96,6 +98,7 @@ def _log_dir(broker: int, result: Any, topics: set[str]) -> LogDir:
         broker=broker,
         path=result.log_dir,
         error=ErrorCode(result.error_code).name if result.error_code else None,
+        cordoned=result.is_cordoned,
         total_bytes=_known(result.total_bytes),
         usable_bytes=_known(result.usable_bytes),
         partitions=sorted(partitions, key=lambda each: (each.topic, each.partition)),

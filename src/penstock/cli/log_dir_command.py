@@ -53,6 +53,7 @@ def log_dirs(
     def show(directory: LogDir) -> None:
         used = sum(each.size_bytes for each in directory.partitions)
         state = f"  ERROR: {directory.error}" if directory.error else ""
+        state += "  cordoned" if directory.cordoned else ""
         print_line(f"broker {directory.broker}  {directory.path}  {human_bytes(used)}{state}")
         rows = [
             (each.topic, each.partition, each.size_bytes, each.offset_lag)

@@ -14,6 +14,7 @@ from penstock.controller.partition_index import PartitionKey
 from penstock.metadata.broker import BrokerImage
 from penstock.metadata.partition import PartitionImage
 from penstock.metadata.record import MetadataRecord
+from penstock.metadata.version import CORDONED_DIRECTORIES_LEVEL, METADATA_VERSION
 from penstock.model.directory_id import is_online
 from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.messages.records.broker_registration_change_record import (
@@ -102,8 +103,16 @@ def lose_directories(
     return [*_without(context, broker.id, keys), _change(broker, log_dirs=left)]
 
 
-def cordon(broker: BrokerImage, directories: Collection[bytes]) -> MetadataRecord:
-    return _change(broker, cordoned_log_dirs=list(directories))
+def cordon(
+    context: ControllerContext, broker: BrokerImage, directories: Collection[bytes]
+) -> list[MetadataRecord]:
+    """These and no others take no new replicas from now on (KIP-1066)."""
+    if context.image.features.get(METADATA_VERSION, 0) < CORDONED_DIRECTORIES_LEVEL:
+        return []
+    known = sorted(set(directories).intersection(broker.log_dirs))
+    if known == sorted(broker.cordoned_log_dirs or ()):
+        return []
+    return [_change(broker, cordoned_log_dirs=known)]
 
 
 def _partition(context: ControllerContext, key: PartitionKey) -> PartitionImage:

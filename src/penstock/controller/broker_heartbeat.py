@@ -20,7 +20,6 @@ from penstock.controller.config import ControllerContext
 from penstock.controller.outcome import Outcome, conclude
 from penstock.metadata.broker import BrokerImage
 from penstock.metadata.record import MetadataRecord
-from penstock.metadata.version import CORDONED_DIRECTORIES_LEVEL, METADATA_VERSION
 from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.messages.broker_heartbeat import (
     BrokerHeartbeatRequest,
@@ -60,7 +59,9 @@ def decide_heartbeat(
     else:
         after = _next_state(context, broker, state, request)
         records = _enter(context, broker, state, after)
-    records += _cordoned(context, broker, request)
+    # Not said until the broker has caught up: it does not know its settings before.
+    if request.cordoned_log_dirs is not None:
+        records += cordon(context, broker, request.cordoned_log_dirs)
     reply = BrokerHeartbeatResponse(
         is_caught_up=context.sessions.is_caught_up(broker.id, request.current_metadata_offset),
         is_fenced=after in _FENCED_STATES,
@@ -128,18 +129,6 @@ def _enter(
     if after == BrokerState.CONTROLLED_SHUTDOWN:
         return begin_shutdown(context, broker)
     return [] if broker.fenced else fence(context, broker)
-
-
-def _cordoned(
-    context: ControllerContext, broker: BrokerImage, request: BrokerHeartbeatRequest
-) -> list[MetadataRecord]:
-    """None until the broker has caught up, and from one that cordons nothing."""
-    wanted = request.cordoned_log_dirs
-    level = context.image.features.get(METADATA_VERSION, 0)
-    if wanted is None or level < CORDONED_DIRECTORIES_LEVEL:
-        return []
-    known = sorted(set(wanted).intersection(broker.log_dirs))
-    return [] if known == sorted(broker.cordoned_log_dirs or ()) else [cordon(broker, known)]
 
 
 def _adopt(

@@ -5,8 +5,11 @@ A registered broker is fenced until it has caught up; what it may lead is settle
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from penstock.controller.broker_change import (
     check_epoch,
+    cordon,
     fence,
     stop_cleanly,
     stop_uncleanly,
@@ -124,6 +127,14 @@ def decide_unfence_broker(
 ) -> Outcome[None]:
     broker = check_epoch(context, broker_id, broker_epoch)
     return conclude(context.config, unfence(context, broker) if broker.fenced else [], None)
+
+
+def decide_cordon(
+    context: ControllerContext, broker_id: int, broker_epoch: int, directories: Collection[bytes]
+) -> Outcome[None]:
+    """Of a node that is its own cluster: others say it in their heartbeats."""
+    broker = check_epoch(context, broker_id, broker_epoch)
+    return conclude(context.config, cordon(context, broker, directories), None)
 
 
 def decide_fence_broker(

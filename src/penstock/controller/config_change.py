@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from penstock.controller.config import ControllerContext
 from penstock.controller.config_resource import (
+    check_cordoning,
     check_eligible_leaders,
     check_exists,
     check_name,
@@ -119,6 +120,7 @@ def _check(
         # Taking away what cannot be set is no mistake.
         altered = [key for key, value in changes.items() if value is not None]
         check_eligible_leaders(context.image, resource, changes)
+        check_cordoning(context.image, resource, changes)
         context.schema.check_broker(resource.name, values, altered)
     else:
         context.schema.check_other(resource.type, resource.name, values)
@@ -190,7 +192,7 @@ def _new_value(
         raise ApiError(ErrorCode.INVALID_CONFIG, _no_list(resource_type, operation, config.name))
     if current is None:
         current = context.schema.default_of(resource_type, config.name)
-    return _edit_list(operation, current or "", config.value or "")
+    return edit_list(operation, current or "", config.value or "")
 
 
 def _no_list(resource_type: int, operation: Operation, key: str) -> str:
@@ -199,7 +201,7 @@ def _no_list(resource_type: int, operation: Operation, key: str) -> str:
     return f"Can't {operation.name} to key {key} because its type is not LIST."
 
 
-def _edit_list(operation: Operation, current: str, value: str) -> str:
+def edit_list(operation: Operation, current: str, value: str) -> str:
     items = [item for item in current.split(",") if item]
     for item in value.split(","):
         if operation == Operation.SUBTRACT and item in items:

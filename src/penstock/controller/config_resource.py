@@ -10,8 +10,10 @@ from penstock.controller.topic_name import check_topic_name
 from penstock.metadata.config import ConfigResource, ResourceType
 from penstock.metadata.image import ClusterImage
 from penstock.metadata.record import MetadataRecord
+from penstock.metadata.version import CORDONED_DIRECTORIES_LEVEL, METADATA_VERSION
 from penstock.model.error import ApiError, ErrorCode
 from penstock.protocol.messages.records.clear_elr_record import ClearElrRecord
+from penstock.settings.cordon import CORDONED
 
 _MIN_ISR: Final = "min.insync.replicas"
 
@@ -74,6 +76,19 @@ def check_eligible_leaders(
         raise ApiError(
             ErrorCode.INVALID_CONFIG,
             f"Cluster-level {_MIN_ISR} cannot be removed while ELR is enabled.",
+        )
+
+
+def check_cordoning(
+    image: ClusterImage, resource: ConfigResource, changes: Mapping[str, str | None]
+) -> None:
+    """Below a level of metadata nobody could keep what brokers say of it (KIP-1066)."""
+    level = image.features.get(METADATA_VERSION, 0)
+    if CORDONED in changes and level < CORDONED_DIRECTORIES_LEVEL:
+        raise ApiError(
+            ErrorCode.INVALID_CONFIG,
+            f"The {CORDONED} configuration value cannot be set because it requires "
+            f"{METADATA_VERSION} >= 4.3-IV0",
         )
 
 

@@ -12,11 +12,12 @@ or grant anything. What every start needs is imported above.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, TypeVar
 
 from penstock.controller import activation
 from penstock.controller.broker_registration import (
+    decide_cordon,
     decide_fence_broker,
     decide_register_broker,
     decide_unfence_broker,
@@ -230,6 +231,11 @@ class ControllerShard:
 
     def decide_unfence_broker(self, broker_id: int, broker_epoch: int) -> Outcome[None]:
         return decide_unfence_broker(self._context, broker_id, broker_epoch)
+
+    def decide_cordon(
+        self, broker_id: int, broker_epoch: int, directories: Collection[bytes]
+    ) -> Outcome[None]:
+        return decide_cordon(self._context, broker_id, broker_epoch, directories)
 
     def decide_fence_broker(self, broker_id: int, broker_epoch: int) -> Outcome[None]:
         return decide_fence_broker(self._context, broker_id, broker_epoch)

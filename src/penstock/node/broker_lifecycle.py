@@ -54,13 +54,16 @@ class BrokerLifecycle:
         metadata_offset: Callable[[], int],
         interval_s: Callable[[], float],
         offline_dirs: Callable[[], list[bytes]] = list,
+        cordoned_dirs: Callable[[], list[bytes] | None] = lambda: None,
     ) -> None:
-        """`offline_dirs`: the directories that have failed since the start."""
+        """`offline_dirs`: the directories that have failed since the start; `cordoned_dirs`: those
+        that take no new replicas, None as long as that is not to be said."""
         self._registration = registration
         self._ask = ask
         self._metadata_offset = metadata_offset
         self._interval_s = interval_s
         self._offline_dirs = offline_dirs
+        self._cordoned_dirs = cordoned_dirs
         self._told_dirs: list[bytes] = []
         self.broker_epoch = -1
         self.is_fenced = True
@@ -191,6 +194,8 @@ class BrokerLifecycle:
             want_fence=self._wants_fence,
             want_shut_down=self._wants_shutdown,
             offline_log_dirs=self._offline_dirs(),
+            # Before, it may not know its own settings.
+            cordoned_log_dirs=self._cordoned_dirs() if self._is_caught_up else None,
         )
 
     def _take(self, heartbeat: BrokerHeartbeatRequest, response: Any) -> bool:

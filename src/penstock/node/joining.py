@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from penstock.metadata.broker import Endpoint
+from penstock.node.background import Background
+from penstock.node.cordon import Cordon
 from penstock.node.identity import Identity
 from penstock.node.listeners import Listeners
 from penstock.node.metadata_plane import MetadataPlane
@@ -32,6 +34,7 @@ class Joining:
         metadata: MetadataPlane,
         links: Links | NoLinks,
         new_id: Callable[[], bytes],
+        background: Background,
     ) -> None:
         self._identity = identity
         self._listeners = listeners
@@ -40,6 +43,9 @@ class Joining:
         self._metadata = metadata
         self._links = links
         self._new_id = new_id
+        self._background = background
+        self._membership: Membership | None = None
+        self.cordon = Cordon(settings, metadata.image, log_dirs, self._tell_cordoned)
 
     def registration(self) -> BrokerRegistrationRequest:
         return registration_of(
@@ -55,13 +61,26 @@ class Joining:
         from penstock.node.membership import Membership
 
         assert not isinstance(self._links, NoLinks)
-        return Membership(
+        self._membership = Membership(
             self.registration(),
             self._metadata,
             self._links.heartbeats,
             self._settings,
             lambda: self._log_dirs.ids(self._log_dirs.offline),
+            self.cordon.ids,
         )
+        return self._membership
+
+    async def let_in(self, *, was_clean: bool) -> None:
+        """A node that is its own cluster."""
+        await self._metadata.let_in(self.registration(), was_clean=was_clean)
+        await self._metadata.cordon(self.cordon.ids())
+
+    def _tell_cordoned(self) -> None:
+        if self._membership is not None:
+            self._membership.tell_directories()
+        else:
+            self._background.spawn(self._metadata.cordon(self.cordon.ids()))
 
     async def register_controller(self, endpoints: list[Endpoint]) -> None:
         from penstock.node.membership import ControllerRegistration

@@ -22,6 +22,7 @@ from penstock.node.node import Node
 from penstock.node.options import NodeOptions
 from penstock.node.quorum import QuorumError, check_place
 from penstock.settings.config import BrokerConfig
+from penstock.settings.cordon import check_cordoned
 from penstock.telemetry.clock import SystemClock
 from penstock.telemetry.log import configure, get_logger, json_line
 
@@ -146,6 +147,8 @@ def settled_options(
     all the same."""
     cluster = _with_directories(cluster_config(config), config, data_dir)
     check_place(cluster, config)
+    if cluster.is_broker:
+        check_cordoned(cluster.data_dirs, config.cordoned_log_dirs)
     check_policies(config)
     scraped = None if metrics is None else parse_address(metrics, "--metrics")
     if cluster.names_quorum or len(cluster.roles) == 1:

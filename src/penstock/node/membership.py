@@ -40,6 +40,7 @@ class Membership:
         channel: ControllerChannel,
         config: Callable[[], BrokerConfig],
         offline_dirs: Callable[[], list[bytes]],
+        cordoned_dirs: Callable[[], list[bytes] | None],
     ) -> None:
         self._config = config
         self._channel = channel
@@ -49,6 +50,7 @@ class Membership:
             lambda: metadata.quorum.committed_offset - 1,
             lambda: int(config().get("broker.heartbeat.interval.ms")) / 1000,
             offline_dirs,
+            cordoned_dirs,
         )
 
     @property

@@ -8,7 +8,7 @@ cluster of one: the same log, records and machine as with many.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from functools import partial
 
 from penstock.controller import SettingsSchema, controller_config
@@ -141,6 +141,15 @@ class MetadataPlane:
         self.broker_epoch = response.broker_epoch
         await runtime.submit(
             lambda shard: shard.decide_unfence_broker(self._identity.node_id, self.broker_epoch)
+        )
+
+    async def cordon(self, directories: Collection[bytes] | None) -> None:
+        """Of this broker, by the controller that it is itself; elsewhere heartbeats say it."""
+        runtime, epoch = self._runtime, self.broker_epoch
+        if not self._is_alone or runtime is None or epoch < 0 or directories is None:
+            return
+        await runtime.submit(
+            lambda shard: shard.decide_cordon(self._identity.node_id, epoch, directories)
         )
 
     async def _end_last_life(self, runtime: ControllerRuntime) -> None:

@@ -188,7 +188,7 @@ class Node:
         await recover(self.log_dirs)
         if is_alone:
             was_clean = self.log_dirs.was_clean
-            await self._metadata.let_in(self._joining.registration(), was_clean=was_clean)
+            await self._joining.let_in(was_clean=was_clean)
         else:
             self._membership = self._joining.new_membership()
             await self._membership.register()
@@ -246,15 +246,7 @@ class Node:
             self._links.ask_controller,
             self._throttle,
         )
-        self._joining = Joining(
-            self.identity,
-            self._listeners,
-            self._settings,
-            self.log_dirs,
-            self._metadata,
-            self._links,
-            self._new_id,
-        )
+        self._joining = self._new_joining()
         self._watch_failures()
         self._upkeep = Upkeep(
             self._settings,
@@ -266,6 +258,18 @@ class Node:
             self._keeper.repairs,
             self._keeper.moves,
             self._system.run_compaction,
+        )
+
+    def _new_joining(self) -> Joining:
+        return Joining(
+            self.identity,
+            self._listeners,
+            self._settings,
+            self.log_dirs,
+            self._metadata,
+            self._links,
+            self._new_id,
+            self._background,
         )
 
     def _new_loop_sync(self, loop: asyncio.AbstractEventLoop) -> LoopSync | None:
@@ -407,6 +411,8 @@ class Node:
     def _on_delta(self, delta: MetadataDelta) -> None:
         if any(resource.type == ResourceType.BROKER for resource in delta.configs_changed):
             self._refresh_config()
+        elif delta.features_changed:
+            self._joining.cordon.refresh()
         self._keeper.apply(delta)
         self._replica_link.lost_leaders.note_changed(delta.brokers_changed)
         if hasattr(self, "_broker"):
@@ -444,6 +450,7 @@ class Node:
 
     def _refresh_config(self) -> None:
         self._settings.refresh(self._image.configs, self.identity.node_id)
+        self._joining.cordon.refresh()
         self._security.look()
         if hasattr(self, "_broker"):
             self._broker.config = self._settings()

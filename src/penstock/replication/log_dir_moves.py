@@ -97,6 +97,11 @@ class LogDirMoves:
         target = next((each for each in self._log_dirs.data if each.path == path), None)
         if target is None:
             return ErrorCode.LOG_DIR_NOT_FOUND
+        if target.offline is None and target.path in self._log_dirs.cordoned:
+            return ErrorCode.INVALID_REPLICA_ASSIGNMENT
+        return self._take_up(key, target)
+
+    def _take_up(self, key: TopicPartition, target: LogDir) -> ErrorCode:
         partition = self._partitions.get(*key)
         if target.offline is not None or (partition is not None and partition.ended is not None):
             return ErrorCode.KAFKA_STORAGE_ERROR
@@ -111,7 +116,8 @@ class LogDirMoves:
         try:
             self._begin(partition, key, target)
         except ApiError as error:
-            log.warning("replica not moved", partition=key, to=path, reason=str(error))
+            reason = str(error)
+            log.warning("replica not moved", partition=key, to=target.path, reason=reason)
             return error.code
         except StorageError as error:
             target.fail(error)
@@ -130,10 +136,11 @@ class LogDirMoves:
         log.info("replica moves", partition=key, directory=source.path, to=target.path)
 
     def resume(self) -> None:
-        """At start: the moves that were under way when the node ended."""
+        """At start: the moves that were under way when the node ended, also into a directory that
+        was cordoned since."""
         for key, target in sorted(self._log_dirs.unfinished.items(), key=lambda each: each[0]):
             if self._partitions.get(*key) is not None:
-                self.alter(target.path, key)
+                self._take_up(key, target)
         self._log_dirs.unfinished.clear()
         for key in list(self._log_dirs.kept_copies):
             if self._partitions.get(*key) is None:

@@ -143,6 +143,11 @@ class BrokerConfig:
         return list(self.get("log.dirs") or self.get("log.dir"))
 
     @property
+    def cordoned_log_dirs(self) -> list[str]:
+        """As they are written; `cordon` says which directories that means."""
+        return list(self.get("cordoned.log.dirs"))
+
+    @property
     def creates_topics(self) -> bool:
         return bool(self.get("auto.create.topics.enable"))
 

@@ -35,7 +35,6 @@ _LACKS: Final = (
         "no Java class is loaded here",
         "remove it, and collect metrics from `--metrics`",
     ),
-    _Lack(("cordoned.",), "no directory is kept from taking new partitions here yet", _REMOVE),
     _Lack(("remote.",), "there is no tiered storage here yet", _REMOVE),
     _Lack(("transaction.",), "two-phase commit is not served here", _REMOVE),
     _Lack(("",), "no Java class is loaded here, so nothing would be enforced", _REMOVE),

@@ -119,6 +119,10 @@ BROKER_SENTENCES: Final = {
     "default.replication.factor": (
         "Replicas of a topic that asks for no number; never more than there are brokers."
     ),
+    "cordoned.log.dirs": (
+        "Directories of log.dirs that take no new replicas, or * for all of them; what is there "
+        "stays and is served."
+    ),
     "delete.topic.enable": "Allows topics to be deleted.",
     "fetch.max.bytes": "The most bytes that one fetch answer carries.",
     "group.consumer.assignment.interval.ms": (

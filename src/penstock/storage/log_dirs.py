@@ -1,9 +1,10 @@
 """The data directories of a node, together: which of them holds a partition, and which have failed.
 
-A partition is where its directory is; a new one goes where fewest are. A directory that fails takes
-its own partitions offline and no others. What is known of an offline directory is only that a
-partition may be in it: so nothing is made anew elsewhere that could be there. A log that was on its
-way from one directory to another when the node ended is in one of them (`promotion`).
+A partition is where its directory is; a new one goes where fewest are, among those that are not
+cordoned. A directory that fails takes its own partitions offline and no others. What is known of an
+offline directory is only that a partition may be in it: so nothing is made anew elsewhere that
+could be there. A log that was on its way from one directory to another when the node ended is in
+one of them (`promotion`).
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ class LogDirs:
         self.metadata = self.data[0] if metadata is None else metadata
         self.all = self.data if self.metadata in self.data else (*self.data, self.metadata)
         self.on_offline: OnOffline | None = None
+        self.cordoned: frozenset[str] = frozenset()
+        """Paths of directories that take no new replicas (KIP-1066)."""
         self._ids: dict[str, bytes] = {}
         self._preferred: dict[TopicPartition, LogDir] = {}
         self.unfinished: dict[TopicPartition, LogDir] = {}
@@ -273,7 +276,9 @@ class LogDirs:
                 raise _offline(f"the directory of {partition}, {id_to_str(directory_id)}, is away")
         elif not online or not (all_known or is_new):
             raise _offline(f"{partition} may be in a directory that is offline")
-        return online[0] if len(online) == 1 else min(online, key=_load)
+        # The controller may have chosen this node just before its last directory was cordoned.
+        candidates = [each for each in online if each.path not in self.cordoned] or online
+        return candidates[0] if len(candidates) == 1 else min(candidates, key=_load)
 
     # --- upkeep ---------------------------------------------------------------------------
 

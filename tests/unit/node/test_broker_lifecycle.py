@@ -156,3 +156,45 @@ def test_a_directory_that_failed_is_told_at_once() -> None:
         await lifecycle.close()
 
     VirtualLoop(Random(1)).run_until_complete(work())
+
+
+def test_cordoned_directories_are_told_once_the_broker_has_caught_up() -> None:
+    async def work() -> None:
+        told: list[list[bytes] | None] = []
+        cordoned: list[bytes] = []
+
+        class Behind(Controller):
+            is_level = False
+
+            async def ask(self, request: Entity) -> Any:
+                if isinstance(request, BrokerHeartbeatRequest):
+                    told.append(request.cordoned_log_dirs)
+                response = await super().ask(request)
+                if isinstance(request, BrokerHeartbeatRequest):
+                    response.is_caught_up = self.is_level
+                return response
+
+        controller = Behind()
+        lifecycle = BrokerLifecycle(
+            BrokerRegistrationRequest(broker_id=1),
+            controller.ask,
+            lambda: 0,
+            lambda: 60.0,
+            list,
+            lambda: list(cordoned),
+        )
+        await lifecycle.register(10.0)
+        lifecycle.start()
+        await asyncio.sleep(1)
+        assert set(map(str, told)) == {"None"}
+        controller.is_level = True
+        await lifecycle.wait_caught_up()
+        await lifecycle.unfence()
+        assert told[-1] == []
+        cordoned.append(b"d" * 16)
+        lifecycle.beat_soon()
+        await asyncio.sleep(1)
+        assert told[-1] == cordoned
+        await lifecycle.close()
+
+    VirtualLoop(Random(1)).run_until_complete(work())

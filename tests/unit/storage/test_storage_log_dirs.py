@@ -219,3 +219,21 @@ def test_an_unclean_stop_of_one_recovers_that_one() -> None:
     second.open()
     assert not second.was_clean
     assert second.recover() == 1
+
+
+def test_new_partitions_do_not_go_where_it_is_cordoned() -> None:
+    dirs = log_dirs(disks())
+    dirs.open()
+    dirs.create_log(KEYS[0], TOPIC_ID)
+    dirs.cordoned = frozenset({"/a", "/c"})
+    for key in KEYS[1:3]:
+        dirs.create_log(key, TOPIC_ID)
+    assert [each.partition_count for each in dirs.all] == [1, 2, 0]
+    # Chosen by the controller just before the last of them was cordoned.
+    dirs.cordoned = frozenset({"/a", "/b", "/c"})
+    dirs.create_log(KEYS[3], TOPIC_ID)
+    assert [each.partition_count for each in dirs.all] == [1, 2, 1]
+    # What is there stays, and is found where metadata has it.
+    assert dirs.home(KEYS[0]) is dirs.all[0]
+    dirs.create_log(KEYS[4], TOPIC_ID, directory_id=IDS["/a"])
+    assert dirs.home(KEYS[4]) is dirs.all[0]

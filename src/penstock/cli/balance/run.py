@@ -15,6 +15,7 @@ from penstock.cli.operator.election import elect_leaders
 from penstock.cli.operator.link import Link
 from penstock.cli.operator.move_run import clean_throttles, move_document, show_plan
 from penstock.cli.operator.mover import Mover
+from penstock.cli.operator.plan import Move
 from penstock.cli.operator.reassignment import moves_under_way
 from penstock.cli.operator.state import ClusterState, TopicPartition, name_some
 from penstock.cli.output import human_bytes, note, plural, print_line, print_table, show_time
@@ -71,9 +72,10 @@ def show_balance(state: ClusterState, plan: BalancePlan) -> None:
 def run_balance(mover: Mover, plan: BalancePlan, *, yes: bool, wait: bool, as_json: bool) -> None:
     history = History(mover.link)
 
-    def remember() -> None:
+    def remember() -> Sequence[Move]:
         if plan.moves:
             history.begin(int(time.time() * 1000), plan.moves)
+        return ()
 
     def finish() -> None:
         _elect(mover.link, [*plan.elections, *(each.place for each in plan.moves)])

@@ -11,10 +11,10 @@ from penstock.cli.operator.confirm import confirm
 from penstock.cli.operator.link import Link, check
 from penstock.cli.operator.move_run import clean_throttles
 from penstock.cli.operator.mover import Mover
-from penstock.cli.operator.plan import plan_drain
-from penstock.cli.operator.reader import read_state
+from penstock.cli.operator.plan import Move, plan_drain
+from penstock.cli.operator.reader import read_state, with_disks
 from penstock.cli.operator.reassignment import cancel_moves, moves_under_way
-from penstock.cli.operator.setting import Change, alter_settings
+from penstock.cli.operator.setting import Change, alter_settings, own_broker_setting
 from penstock.cli.operator.shell import NodeCommand
 from penstock.cli.operator.state import BrokerNode
 from penstock.cli.operator.status_line import StatusLine
@@ -34,6 +34,42 @@ def check_known(brokers: Iterable[int], broker: int) -> None:
         raise Failure(f"there is no broker {broker}; there are {', '.join(map(str, known))}")
 
 
+class _Cordon:
+    """So that new topics do not come to a broker while it is emptied (KIP-1066, Kafka 4.3)."""
+
+    def __init__(self, link: Link, node: BrokerNode) -> None:
+        self._link = link
+        self._node = node
+        self._before: str | None = None
+        self._is_set = False
+
+    def set(self) -> None:
+        node = self._node
+        if node.fenced or node.cordoned:
+            return
+        try:
+            self._before = own_broker_setting(self._link, node.id, CORDONED)
+            alter_settings(self._link, [Change(node.id, CORDONED, "*")])
+            self._is_set = True
+        except Failure:
+            note(
+                f"this cluster cannot keep new topics off broker {node.id}; run this again at the "
+                "end"
+            )
+
+    def undo(self) -> None:
+        """As it was before, where it was set here."""
+        if not self._is_set:
+            return
+        try:
+            alter_settings(self._link, [Change(self._node.id, CORDONED, self._before)])
+        except Failure as failure:
+            note(
+                f"broker {self._node.id} still takes no new replicas ({failure}); "
+                f"`penstock brokers drain {self._node.id} --cancel` changes that"
+            )
+
+
 def drain(mover: Mover, broker: int, *, yes: bool, dry_run: bool, wait: bool) -> None:
     check_known(mover.state.brokers, broker)
     moves = plan_drain(mover.state, broker)
@@ -43,24 +79,19 @@ def drain(mover: Mover, broker: int, *, yes: bool, dry_run: bool, wait: bool) ->
         for each in moves_under_way(mover.state)
         if broker in each.removing and each.place not in planned
     ]
-    mover.run(
-        moves,
-        under_way,
-        yes=yes,
-        dry_run=dry_run,
-        wait=wait,
-        before=lambda: _cordon(mover.link, mover.state.brokers[broker]),
-    )
+    cordon = _Cordon(mover.link, mover.state.brokers[broker])
 
+    def close() -> list[Move]:
+        """What came between the plan and the cordon goes with the rest."""
+        cordon.set()
+        state = with_disks(read_state(mover.link), mover.disks)
+        return [each for each in plan_drain(state, broker) if each.place not in planned]
 
-def _cordon(link: Link, node: BrokerNode) -> None:
-    """So that new topics do not come to a broker while it is emptied (KIP-1066, Kafka 4.3)."""
-    if node.fenced or node.cordoned:
-        return
     try:
-        alter_settings(link, [Change(node.id, CORDONED, "*")])
+        mover.run(moves, under_way, yes=yes, dry_run=dry_run, wait=wait, before=close)
     except Failure:
-        note(f"this cluster cannot keep new topics off broker {node.id}; run this again at the end")
+        cordon.undo()
+        raise
 
 
 def cancel_drain(mover: Mover, broker: int) -> None:

@@ -26,6 +26,7 @@ _REASONS = {
     ErrorCode.LOG_DIR_NOT_FOUND: "it has no such log directory; see `penstock log-dirs`",
     ErrorCode.REPLICA_NOT_AVAILABLE: "it has no replica of it; should it get one, then there",
     ErrorCode.UNKNOWN_TOPIC_OR_PARTITION: "there is no such partition",
+    ErrorCode.INVALID_REPLICA_ASSIGNMENT: "that directory is cordoned: it takes no new ones",
     ErrorCode.KAFKA_STORAGE_ERROR: "one of its log directories is offline",
 }
 

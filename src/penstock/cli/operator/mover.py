@@ -24,6 +24,8 @@ from penstock.cli.operator.state import TopicPartition, name_some
 from penstock.cli.operator.throttle import remove_throttle
 from penstock.cli.output import plural, print_json, print_line
 
+_NOTHING = ("nothing to move: every replica is where it should be", "nothing")
+
 
 class Mover:
     def __init__(self, link: Link, rate: int | None, *, as_json: bool) -> None:
@@ -56,25 +58,27 @@ class Mover:
         yes: bool,
         dry_run: bool,
         wait: bool,
-        before: Callable[[], None] = lambda: None,
+        before: Callable[[], Sequence[Move]] = tuple,
         after: Callable[[], None] = lambda: None,
     ) -> None:
         """`under_way`: moves from an earlier call that belong to this one. `before` is done
-        ahead of them, once it is agreed; `after` when all of them have ended."""
-        if not moves and not under_way:
-            if not dry_run:
-                before()
-                after()
-            self._say("nothing to move: every replica is where it should be", "nothing", moves)
-            return
+        ahead of them, once it is agreed, and may add some; `after` when all of them have ended."""
         if not self._as_json:
             self._show(moves, under_way)
         if dry_run:
-            self._say("nothing was changed", "planned", moves)
+            planned = ("nothing was changed", "planned") if moves or under_way else _NOTHING
+            self._say(*planned, moves)
             return
         if moves:
             confirm("Move them?", yes=yes)
-        before()
+        added = before()
+        if not self._as_json:
+            self._show(added, ())
+        moves = [*moves, *added]
+        if not moves and not under_way:
+            after()
+            self._say(*_NOTHING, moves)
+            return
         if under_way and self._rate is None:
             remove_throttle(self.link, {each.place.topic for each in under_way}, self.state.brokers)
         begin_moves(self.link, self.state, moves, self._rate)

@@ -22,8 +22,8 @@ from penstock.protocol.messages.incremental_alter_configs import (
 
 _TOPIC, _BROKER = 2, 4
 _SET, _DELETE = 0, 1
-_SET_ON_TOPIC = 1
-"""DescribeConfigs' word for a value that a topic has of its own."""
+_SET_ON_TOPIC, _SET_ON_BROKER = 1, 2
+"""DescribeConfigs' words for a value that a topic, or a broker, was given of its own."""
 
 
 class Change(NamedTuple):
@@ -79,6 +79,21 @@ def _by_resource(changes: Iterable[Change]) -> dict[str | int, list[AlterableCon
 def _check(answer: IncrementalAlterConfigsResponse) -> None:
     for each in answer.responses:
         check(each.error_code, each.error_message, f"settings of {each.resource_name}")
+
+
+def own_broker_setting(link: Link, broker: int, name: str) -> str | None:
+    """What it was given while it runs; None of one that is down."""
+    resource = DescribeConfigsResource(
+        resource_type=_BROKER, resource_name=str(broker), configuration_keys=[name]
+    )
+    request = DescribeConfigsRequest(resources=[resource])
+    try:
+        answer = link.call_broker(broker, request, DescribeConfigsResponse)
+    except Unreachable:
+        return None
+    entries = [each for result in answer.results for each in result.configs]
+    own = (each.value for each in entries if each.config_source == _SET_ON_BROKER)
+    return next(own, None)
 
 
 def topic_settings(link: Link, topics: Iterable[str], name: str) -> Mapping[str, str]:

@@ -14,6 +14,7 @@ from penstock.controller.config_resource import check_receiver
 from penstock.handlers.api import controller_request
 from penstock.handlers.broker import Broker
 from penstock.handlers.call import Answer, Call
+from penstock.handlers.cordon_change import check_cordon
 from penstock.handlers.logger_change import change_levels
 from penstock.handlers.security_change import check_security
 from penstock.metadata.config import ConfigResource, ResourceType
@@ -99,4 +100,5 @@ def _settle(broker: Broker, resource: Resource, validate_only: bool) -> bool:
     check_receiver(named, broker.node_id)
     if named.type == ResourceType.BROKER and named.name:
         check_security(broker, resource)
+        check_cordon(broker, resource)
     return False

@@ -42,7 +42,11 @@ def _describe(broker: Broker, log_dir: LogDir, wanted: Wanted) -> DescribeLogDir
             log_dir.fail(failure)
         return failed
     return DescribeLogDirsResult(
-        log_dir=log_dir.path, topics=topics, total_bytes=total_bytes, usable_bytes=usable_bytes
+        log_dir=log_dir.path,
+        topics=topics,
+        total_bytes=total_bytes,
+        usable_bytes=usable_bytes,
+        is_cordoned=log_dir.path in broker.log_dirs.cordoned,
     )
 
 
