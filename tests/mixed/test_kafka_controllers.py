@@ -34,7 +34,10 @@ def test_kafkas_tools_find_a_cluster_like_any_other(cluster: MixedCluster) -> No
     tools.produce("console", lines)
     assert sorted(tools.consume("console", "console-readers", len(lines))) == sorted(lines)
     none = {("console", index): 0 for index in range(3)}
-    wait_until(lambda: tools.lag("console-readers") == none, "lag of a group that read it all")
+    wait_until(
+        lambda: tools.lag("console-readers") == none,
+        lambda: f"a group that read it all lags by {tools.lag('console-readers')}",
+    )
     wait_until(lambda: {3, 4} <= tools.observers(), "ours are no observers")
     assert tools.leaders("console") == {2, 3, 4}
 
