@@ -44,6 +44,7 @@ def test_garbage_of_a_later_task_is_not_kept_for_good() -> None:
     frozen = gc.get_freeze_count()
     left = weakref.ref(Ring())
     worker_memory.settle()
-    assert gc.get_freeze_count() == frozen
+    # Some of what is kept may have been let go by others.
+    assert gc.get_freeze_count() <= frozen
     gc.collect()
     assert left() is None
