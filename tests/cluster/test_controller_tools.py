@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import socket
-from collections.abc import Callable
-from contextlib import suppress
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from threading import Timer
+from typing import Any
 
 import pytest
 
+from penstock.handlers.api import describe_cluster
 from penstock.testing.cluster import Cluster as ThreeNodes
 from penstock.testing.nursery import Nursery
 from tests.conformance.conftest import Cluster
@@ -49,26 +49,30 @@ def test_tools_ask_controllers(tool: Tool, cluster: Cluster) -> None:
     tool("kafka-configs", *defaults, "--alter", "--delete-config", SETTING)
 
 
-def test_a_tool_that_asks_before_the_others_are_there_waits(tmp_path: Path) -> None:
+def test_a_tool_that_asks_before_any_has_registered_asks_again(tmp_path: Path) -> None:
     nursery = Nursery()
-    nodes = ThreeNodes(tmp_path / "cluster", 3, {}, nursery=nursery)
+    nodes = ThreeNodes(tmp_path / "cluster", 3, {}, prepare=UNREGISTERED, nursery=nursery)
     try:
-        nodes.format()
-        nodes.launch(1)
-        port = nodes.nodes[1].ports.controllers
-        wait_until(lambda: _answers(port))
-        late = Timer(3, lambda: [nodes.launch(each) for each in (2, 3)])
-        late.start()
-        asked = ("list-endpoints", "--bootstrap-controller", f"127.0.0.1:{port}")
+        nodes.start_all()
+        at = f"127.0.0.1:{nodes.nodes[1].ports.controllers}"
+        asked = ("list-endpoints", "--bootstrap-controller", at)
         done = shared_tool_host().run("kafka-cluster", asked)
-        late.join()
     finally:
         nodes.kill_all()
         nursery.close()
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0, done.stderr
+    assert len(done.stdout.splitlines()) == 4
 
 
-def _answers(port: int) -> bool:
-    with suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=1):
-        return True
-    return False
+def hide_controllers() -> None:
+    """In the node: as if none had registered for a second after the first question."""
+    tell, began = describe_cluster._controllers, list[float]()
+
+    def told(*args: Any) -> Iterator[Any]:
+        began.append(time.monotonic())
+        return tell(*args) if began[-1] - began[0] > 1 else iter(())
+
+    describe_cluster._controllers = told
+
+
+UNREGISTERED = f"{__name__}:{hide_controllers.__name__}"
