@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from penstock.handlers.api import describe_cluster
 from penstock.testing.cluster import Cluster as ThreeNodes
 from penstock.testing.nursery import Nursery
+from tests.cluster.late_registration import PREPARE
 from tests.conformance.conftest import Cluster
 from tests.patience import wait_until
 from tools.tool_host import shared_tool_host
@@ -51,7 +49,7 @@ def test_tools_ask_controllers(tool: Tool, cluster: Cluster) -> None:
 
 def test_a_tool_that_asks_before_any_has_registered_asks_again(tmp_path: Path) -> None:
     nursery = Nursery()
-    nodes = ThreeNodes(tmp_path / "cluster", 3, {}, prepare=UNREGISTERED, nursery=nursery)
+    nodes = ThreeNodes(tmp_path / "cluster", 3, {}, prepare=PREPARE, nursery=nursery)
     try:
         nodes.start_all()
         at = f"127.0.0.1:{nodes.nodes[1].ports.controllers}"
@@ -62,17 +60,3 @@ def test_a_tool_that_asks_before_any_has_registered_asks_again(tmp_path: Path) -
         nursery.close()
     assert done.returncode == 0, done.stderr
     assert len(done.stdout.splitlines()) == 4
-
-
-def hide_controllers() -> None:
-    """In the node: as if none had registered for a second after the first question."""
-    tell, began = describe_cluster._controllers, list[float]()
-
-    def told(*args: Any) -> Iterator[Any]:
-        began.append(time.monotonic())
-        return tell(*args) if began[-1] - began[0] > 1 else iter(())
-
-    describe_cluster._controllers = told
-
-
-UNREGISTERED = f"{__name__}:{hide_controllers.__name__}"
