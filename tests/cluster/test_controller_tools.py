@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
-from penstock.testing.cluster import Cluster as ThreeNodes
-from penstock.testing.nursery import Nursery
-from tests.cluster.late_registration import PREPARE
 from tests.conformance.conftest import Cluster
 from tests.patience import wait_until
 from tools.tool_host import shared_tool_host
@@ -45,18 +41,3 @@ def test_tools_ask_controllers(tool: Tool, cluster: Cluster) -> None:
     tool("kafka-configs", *defaults, "--alter", "--add-config", f"{SETTING}=14000")
     assert f"{SETTING}=14000" in tool("kafka-configs", *defaults, "--describe")
     tool("kafka-configs", *defaults, "--alter", "--delete-config", SETTING)
-
-
-def test_a_tool_that_asks_before_any_has_registered_asks_again(tmp_path: Path) -> None:
-    nursery = Nursery()
-    nodes = ThreeNodes(tmp_path / "cluster", 3, {}, prepare=PREPARE, nursery=nursery)
-    try:
-        nodes.start_all()
-        at = f"127.0.0.1:{nodes.nodes[1].ports.controllers}"
-        asked = ("list-endpoints", "--bootstrap-controller", at)
-        done = shared_tool_host().run("kafka-cluster", asked)
-    finally:
-        nodes.kill_all()
-        nursery.close()
-    assert done.returncode == 0, done.stderr
-    assert len(done.stdout.splitlines()) == 4

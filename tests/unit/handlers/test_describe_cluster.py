@@ -23,14 +23,9 @@ from penstock.protocol.messages.records.register_controller_record import (
 CONTROLLERS = 2
 
 
-def ask(
-    allowed: Operation,
-    version: int = 2,
-    leader_id: int | None = 3,
-    registered: tuple[int, ...] = (1, 3),
-) -> Any:
+def ask(allowed: Operation, version: int = 2, leader_id: int | None = 3) -> Any:
     image = ClusterImage()
-    for each in registered:
+    for each in (1, 3):
         points = [
             ControllerEndpoint(name="CONTROLLER", host=f"host-{each}", port=9093),
             ControllerEndpoint(name="OTHER", host=f"host-{each}", port=9094),
@@ -64,10 +59,6 @@ def test_who_leads_is_one_of_those_that_are_told() -> None:
     assert told.controller_id == 3
     for unknown in (None, 2):
         assert ask(Operation.ALTER, leader_id=unknown).controller_id == -1
-
-
-def test_before_any_has_registered_clients_are_to_ask_again() -> None:
-    assert ask(Operation.ALTER, registered=()).error_code == ErrorCode.LEADER_NOT_AVAILABLE
 
 
 def test_who_cannot_say_what_they_ask_for_means_brokers() -> None:

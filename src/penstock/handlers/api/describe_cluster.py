@@ -33,13 +33,9 @@ def handle(broker: Broker, request: DescribeClusterRequest, call: Call) -> Answe
         error_message=None,
         cluster_id=broker.cluster_id,
         controller_id=broker.node_id,
-        brokers=list(
-            _brokers(broker, request, call) if here == BROKERS else _controllers(broker, call)
-        ),
+        brokers=_brokers(broker, request, call) if here == BROKERS else _controllers(broker, call),
     )
     if here == CONTROLLERS:
-        if not response.brokers:
-            return _not_yet()
         response.controller_id = _active(broker, response)
     if request.include_cluster_authorized_operations:
         response.cluster_authorized_operations = authorized.CLUSTER
@@ -57,14 +53,6 @@ def _refuse(asked: int, here: int, version: int) -> DescribeClusterResponse:
     if version < ENDPOINT_TYPE_FROM:
         code = ErrorCode.INVALID_REQUEST
     return DescribeClusterResponse(error_code=code, error_message=message)
-
-
-def _not_yet() -> DescribeClusterResponse:
-    """Java's client that is told of nobody does not ask again for minutes, after an error it
-    does."""
-    return DescribeClusterResponse(
-        error_code=ErrorCode.LEADER_NOT_AVAILABLE, error_message="No controller is registered yet"
-    )
 
 
 def _brokers(
