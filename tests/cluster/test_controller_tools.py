@@ -20,11 +20,13 @@ Tool = Callable[..., str]
 def tool(request: pytest.FixtureRequest, cluster: Cluster) -> Tool:
     """At the controller of that node alone: what it printed."""
     assert cluster.nodes is not None
-    port = cluster.nodes.nodes[request.param].ports.controllers
+    node = cluster.nodes.nodes[request.param]
+    port = node.ports.controllers
 
     def run(name: str, *args: str) -> str:
         done = shared_tool_host().run(name, [*args, "--bootstrap-controller", f"127.0.0.1:{port}"])
-        assert done.returncode == 0, f"{name}: {done.stdout}\n{done.stderr}"
+        said = f"{name}: {done.stdout}\n{done.stderr}\nnode {request.param}: {node.log[-3000:]}"
+        assert done.returncode == 0, said
         return done.stdout
 
     return run
