@@ -11,6 +11,8 @@ from typing import Any
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 
+from penstock.client.patience import NO_LEADER_YET, patiently
+
 Content = str | bytes | None
 Outgoing = Content | tuple[Content, Content]
 """A value, or a key and a value."""
@@ -158,11 +160,17 @@ class _Reader:
         self._consumer.assign(begins)
 
     def _offsets(self, asked: list[TopicPartition]) -> list[TopicPartition]:
-        answered = self._consumer.offsets_for_times(asked, timeout=self._remaining_s())
+        answered = patiently(lambda: self._ask(asked), NO_LEADER_YET, self._remaining_s())
+        return sorted(answered, key=lambda each: int(each.partition))
+
+    def _ask(self, asked: list[TopicPartition]) -> list[TopicPartition]:
+        answered: list[TopicPartition] = self._consumer.offsets_for_times(
+            asked, timeout=self._remaining_s()
+        )
         for each in answered:
             if each.error is not None:
                 raise KafkaException(each.error)
-        return sorted(answered, key=lambda each: int(each.partition))
+        return answered
 
     def read(self, count: int | None) -> list[Record]:
         while len(self._records) < count if count is not None else self._open:

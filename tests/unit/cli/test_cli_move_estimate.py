@@ -8,9 +8,15 @@ from penstock.cli.failure import Failure, UsageFailure
 from penstock.cli.operator.estimate import MoveEstimate, Reading, show_duration
 from penstock.cli.operator.place import find_partitions, parse_brokers, parse_place
 from penstock.cli.operator.plan import Move
+from penstock.cli.operator.reader import ReplicaChange, _partitions
 from penstock.cli.operator.setting import Change
 from penstock.cli.operator.state import TopicPartition, name_some
 from penstock.cli.operator.throttle import parse_rate, throttle_changes
+from penstock.protocol.messages.metadata import (
+    MetadataResponse,
+    MetadataResponsePartition,
+    MetadataResponseTopic,
+)
 from tests.unit.cli.cluster_kit import brokers, cluster, partition
 
 PLACE, OTHER = TopicPartition("t", 0), TopicPartition("u", 3)
@@ -52,6 +58,17 @@ def test_a_throttle_as_kafka_reassign_partitions_sets_it() -> None:
         Change("t", "leader.replication.throttled.replicas", "0:1,0:2"),
         Change("t", "follower.replication.throttled.replicas", "0:3"),
     ]
+
+
+def test_a_move_is_as_the_controller_has_it() -> None:
+    """Though the broker that described the partition has not heard of it yet."""
+    described = MetadataResponsePartition(
+        partition_index=0, leader_id=1, replica_nodes=[1, 2], isr_nodes=[1, 2]
+    )
+    topic = MetadataResponseTopic(name="t", partitions=[described])
+    moves = {PLACE: ReplicaChange((2, 3, 1), (3,), (1,))}
+    found = _partitions(MetadataResponse(topics=[topic]), moves)[PLACE]
+    assert (found.replicas, found.target, found.lagging) == ((2, 3, 1), (2, 3), ())
 
 
 def reading(*copies: tuple[TopicPartition, int, int, int]) -> Reading:

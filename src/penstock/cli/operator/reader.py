@@ -42,8 +42,17 @@ from penstock.protocol.messages.metadata import (
 )
 
 METADATA_TOPIC = "__cluster_metadata"
-Moves = Mapping[TopicPartition, tuple[tuple[int, ...], tuple[int, ...]]]
-"""What is added and what is removed, of partitions that are being moved."""
+
+
+class ReplicaChange(NamedTuple):
+    """Of a partition that is being moved, as the controller has it."""
+
+    replicas: tuple[int, ...]
+    adding: tuple[int, ...]
+    removing: tuple[int, ...]
+
+
+Moves = Mapping[TopicPartition, ReplicaChange]
 
 
 def read_state(link: Link) -> ClusterState:
@@ -99,23 +108,24 @@ def _partitions(
     for topic in metadata.topics:
         for each in topic.partitions:
             place = TopicPartition(topic.name or "", each.partition_index)
-            found[place] = _partition(place, each, *moves.get(place, ((), ())))
+            found[place] = _partition(place, each, moves.get(place))
     return found
 
 
 def _partition(
     place: TopicPartition,
     described: MetadataResponsePartition,
-    adding: tuple[int, ...],
-    removing: tuple[int, ...],
+    change: ReplicaChange | None,
 ) -> PartitionReplicas:
+    # The broker that described it may not have heard yet that it is being moved.
+    change = change or ReplicaChange(tuple(described.replica_nodes), (), ())
     return PartitionReplicas(
         place,
         leader=described.leader_id if described.leader_id >= 0 else None,
-        replicas=tuple(described.replica_nodes),
+        replicas=change.replicas,
         isr=tuple(described.isr_nodes),
-        adding=adding,
-        removing=removing,
+        adding=change.adding,
+        removing=change.removing,
         offline=tuple(described.offline_replicas),
     )
 
@@ -125,9 +135,8 @@ def read_moves(link: Link) -> Moves:
     answer = link.call(request, ListPartitionReassignmentsResponse)
     check(answer.error_code, answer.error_message, "moves under way")
     return {
-        TopicPartition(topic.name, each.partition_index): (
-            tuple(each.adding_replicas),
-            tuple(each.removing_replicas),
+        TopicPartition(topic.name, each.partition_index): ReplicaChange(
+            tuple(each.replicas), tuple(each.adding_replicas), tuple(each.removing_replicas)
         )
         for topic in answer.topics
         for each in topic.partitions
