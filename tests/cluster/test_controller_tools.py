@@ -6,7 +6,9 @@ from collections.abc import Callable
 
 import pytest
 
+from penstock.protocol.messages.describe_cluster import DescribeClusterRequest
 from tests.conformance.conftest import Cluster
+from tests.node.wire_kit import Wire
 from tests.patience import wait_until
 from tools.tool_host import shared_tool_host
 
@@ -16,12 +18,21 @@ SETTING = "log.cleaner.backoff.ms"
 Tool = Callable[..., str]
 
 
+def registered(port: int) -> list[int]:
+    """The controllers, once the active one is among those that are told at this one."""
+    with Wire(f"127.0.0.1:{port}") as wire:
+        told = wire.call(DescribeClusterRequest(endpoint_type=2), 1)
+    return sorted(each.broker_id for each in told.brokers) if told.controller_id > 0 else []
+
+
 @pytest.fixture(params=[1, 2, 3])
 def tool(request: pytest.FixtureRequest, cluster: Cluster) -> Tool:
     """At the controller of that node alone: what it printed."""
     assert cluster.nodes is not None
     node = cluster.nodes.nodes[request.param]
     port = node.ports.controllers
+    # Java's client that is told of no active controller does not ask again for minutes.
+    wait_until(lambda: registered(port) == cluster.broker_ids)
 
     def run(name: str, *args: str) -> str:
         done = shared_tool_host().run(name, [*args, "--bootstrap-controller", f"127.0.0.1:{port}"])
@@ -33,12 +44,10 @@ def tool(request: pytest.FixtureRequest, cluster: Cluster) -> Tool:
 
 
 def test_tools_ask_controllers(tool: Tool, cluster: Cluster) -> None:
-    def listed() -> list[tuple[int, str]]:
-        rows = [line.split() for line in tool("kafka-cluster", "list-endpoints").splitlines()]
-        return sorted((int(row[0]), row[-1]) for row in rows[1:])
-
-    # Right after a start not all of them are registered.
-    wait_until(lambda: listed() == [(each, "controller") for each in cluster.broker_ids])
+    listed = [line.split() for line in tool("kafka-cluster", "list-endpoints").splitlines()]
+    assert sorted((int(row[0]), row[-1]) for row in listed[1:]) == [
+        (each, "controller") for each in cluster.broker_ids
+    ]
     defaults = ("--entity-type", "brokers", "--entity-default")
     tool("kafka-configs", *defaults, "--alter", "--add-config", f"{SETTING}=14000")
     assert f"{SETTING}=14000" in tool("kafka-configs", *defaults, "--describe")
