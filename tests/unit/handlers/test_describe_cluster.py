@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -23,7 +24,7 @@ from penstock.protocol.messages.records.register_controller_record import (
 CONTROLLERS = 2
 
 
-def ask(allowed: Operation, version: int = 2, leader_id: int | None = 3) -> Any:
+def ask(allowed: Operation, version: int = 2, leader_id: int | None = 3, view: Any = None) -> Any:
     image = ClusterImage()
     for each in (1, 3):
         points = [
@@ -36,7 +37,7 @@ def ask(allowed: Operation, version: int = 2, leader_id: int | None = 3) -> Any:
         controller_listeners=frozenset({"CONTROLLER"}),
         image=image,
         node_id=1,
-        quorum=SimpleNamespace(view=SimpleNamespace(leader_id=leader_id)),
+        quorum=SimpleNamespace(view=view or SimpleNamespace(leader_id=leader_id)),
     )
     access = SimpleNamespace(may=lambda operation, kind, name: operation is allowed)
     call = Call(ClientState("127.0.0.1:1", "CONTROLLER"), version)
@@ -57,8 +58,27 @@ def test_who_leads_is_one_of_those_that_are_told() -> None:
     found = [(one.broker_id, one.host, one.port) for one in told.brokers]
     assert found == [(1, "host-1", 9093), (3, "host-3", 9093)]
     assert told.controller_id == 3
-    for unknown in (None, 2):
-        assert ask(Operation.ALTER, leader_id=unknown).controller_id == -1
+
+
+@pytest.mark.parametrize("leader_id", [None, 2])
+def test_where_nobody_leads_the_answer_waits_a_moment(
+    monkeypatch: pytest.MonkeyPatch, leader_id: int | None
+) -> None:
+    """Until the one that does has registered."""
+    monkeypatch.setattr(describe_cluster, "PATIENCE_S", 0.05)
+    assert asyncio.run(ask(Operation.ALTER, leader_id=leader_id)).controller_id == -1
+    monkeypatch.setattr(describe_cluster, "PATIENCE_S", 60)
+    leading = SimpleNamespace(leader_id=leader_id)
+    waiting = ask(Operation.ALTER, view=leading)
+
+    async def elect() -> Any:
+        asking = asyncio.ensure_future(waiting)
+        await asyncio.sleep(0.05)
+        assert not asking.done()
+        leading.leader_id = 3
+        return await asking
+
+    assert asyncio.run(elect()).controller_id == 3
 
 
 def test_who_cannot_say_what_they_ask_for_means_brokers() -> None:

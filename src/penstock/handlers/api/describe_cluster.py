@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import asyncio
+from collections.abc import Iterable, Iterator
 
 from penstock.handlers import authorized
 from penstock.handlers.broker import Broker
@@ -22,21 +23,46 @@ CONTROLLERS = 2
 
 NAMES = {BROKERS: "BROKER", CONTROLLERS: "CONTROLLER"}
 NO_CONTROLLER = -1
+PATIENCE_S = 2.0
+LOOK_S = 0.02
 
 
 def handle(broker: Broker, request: DescribeClusterRequest, call: Call) -> Answer:
     here = CONTROLLERS if call.client.listener in broker.controller_listeners else BROKERS
     if request.endpoint_type != here:
         return _refuse(request.endpoint_type, here, call.version)
+    if here == CONTROLLERS and _active(broker, list(_controllers(broker, call))) == NO_CONTROLLER:
+        return _answer_soon(broker, request, call)
+    return _answer(broker, request, call, here)
+
+
+async def _answer_soon(
+    broker: Broker, request: DescribeClusterRequest, call: Call
+) -> DescribeClusterResponse:
+    """Java's client that is told of no active controller does not ask for one again for minutes:
+    after a start, or an election, there is one in a moment."""
+    clock = asyncio.get_running_loop().time
+    until = clock() + PATIENCE_S
+    response = _answer(broker, request, call, CONTROLLERS)
+    while response.controller_id == NO_CONTROLLER and clock() < until:
+        await asyncio.sleep(LOOK_S)
+        response = _answer(broker, request, call, CONTROLLERS)
+    return response
+
+
+def _answer(
+    broker: Broker, request: DescribeClusterRequest, call: Call, here: int
+) -> DescribeClusterResponse:
+    told = _brokers(broker, request, call) if here == BROKERS else _controllers(broker, call)
     response = DescribeClusterResponse(
         endpoint_type=here,
         error_message=None,
         cluster_id=broker.cluster_id,
         controller_id=broker.node_id,
-        brokers=_brokers(broker, request, call) if here == BROKERS else _controllers(broker, call),
+        brokers=list(told),
     )
     if here == CONTROLLERS:
-        response.controller_id = _active(broker, response)
+        response.controller_id = _active(broker, response.brokers)
     if request.include_cluster_authorized_operations:
         response.cluster_authorized_operations = authorized.CLUSTER
     return response
@@ -75,8 +101,8 @@ def _controllers(broker: Broker, call: Call) -> Iterator[DescribeClusterBroker]:
                 )
 
 
-def _active(broker: Broker, response: DescribeClusterResponse) -> int:
+def _active(broker: Broker, told: Iterable[DescribeClusterBroker]) -> int:
     """Only one that is among those told: a client looks for its address there."""
     leader_id = broker.quorum.view.leader_id
-    is_told = any(one.broker_id == leader_id for one in response.brokers)
+    is_told = any(one.broker_id == leader_id for one in told)
     return leader_id if is_told and leader_id is not None else NO_CONTROLLER
