@@ -5,14 +5,12 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from penstock.testing.cluster import Cluster
+from tests.cluster.command_kit import begin, run
 from tests.patience import wait_until
 
 RECORD = b"x" * 10_000
@@ -24,23 +22,6 @@ def nodes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
     settings = {"offsets.topic.num.partitions": 1, "transaction.state.log.num.partitions": 1}
     with Cluster(tmp_path_factory.mktemp("balance") / "nodes", 3, settings) as started:
         yield started
-
-
-def begin(nodes: Cluster, *words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "penstock.cli.main", *words],
-        env=os.environ | {"PENSTOCK_BOOTSTRAP_SERVERS": nodes.bootstrap_servers},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def run(nodes: Cluster, *words: str) -> Any:
-    started = begin(nodes, *words, "--json")
-    out, err = started.communicate(timeout=120)
-    assert started.returncode == 0, err
-    return json.loads(out)
 
 
 def places(nodes: Cluster, topic: str) -> dict[int, list[int]]:

@@ -2,23 +2,11 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from confluent_kafka import KafkaException
-from confluent_kafka.admin import (
-    AdminClient,
-    AlterConfigOpType,
-    ConfigEntry,
-    ConfigResource,
-    NewTopic,
-    ResourceType,
-)
+from confluent_kafka.admin import AdminClient, NewTopic
 
 from penstock.cli.cluster import Cluster as Target
 from penstock.cli.operator.drain import drain
@@ -26,10 +14,10 @@ from penstock.cli.operator.link import Link
 from penstock.cli.operator.mover import Mover
 from penstock.cli.profile import Target as Place
 from penstock.testing.cluster import Cluster
+from tests.cluster.command_kit import begin, run
+from tests.cordon_kit import CORDONED, set_cordon
 from tests.patience import wait_until
 from tools.tool_host import shared_tool_host
-
-CORDONED = "cordoned.log.dirs"
 
 
 @pytest.fixture(scope="module")
@@ -51,29 +39,7 @@ def open_again(nodes: Cluster) -> Iterator[None]:
 
 
 def cordon(nodes: Cluster, number: int, value: str | None) -> None:
-    kind = AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
-    entry = ConfigEntry(CORDONED, value or "", incremental_operation=kind)
-    resource = ConfigResource(ResourceType.BROKER, str(number), incremental_configs=[entry])
-    admin = AdminClient({"bootstrap.servers": nodes.nodes[number].bootstrap_servers})
-    (future,) = admin.incremental_alter_configs([resource]).values()
-    future.result(60)
-
-
-def begin(nodes: Cluster, *words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "penstock.cli.main", *words],
-        env=os.environ | {"PENSTOCK_BOOTSTRAP_SERVERS": nodes.bootstrap_servers},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def run(nodes: Cluster, *words: str) -> Any:
-    started = begin(nodes, *words, "--json")
-    out, err = started.communicate(timeout=120)
-    assert started.returncode == 0, err
-    return json.loads(out)
+    set_cordon(nodes.nodes[number].bootstrap_servers, number, value)
 
 
 def state(nodes: Cluster, number: int) -> str:

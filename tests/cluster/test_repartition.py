@@ -6,15 +6,10 @@ every later reader see each key's numbers once and in order.
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import threading
 import time
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import Any
 
 import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
@@ -24,9 +19,11 @@ from penstock.cli.operator.link import Link
 from penstock.cli.profile import Target
 from penstock.cli.repartition.closing import own_limit
 from penstock.testing.cluster import Cluster as ThreeNodes
+from tests.cluster.command_kit import begin, run
 from tests.conformance.conftest import Cluster
 from tests.patience import wait_until
 
+REPARTITION = ("topics", "repartition")
 KEYS = 20
 PRODUCERS = 2
 
@@ -108,23 +105,6 @@ def nodes(cluster: Cluster) -> ThreeNodes:
     return cluster.nodes
 
 
-def begin(nodes: ThreeNodes, *words: str) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-m", "penstock.cli.main", "topics", "repartition", *words, "--json"],
-        env=os.environ | {"PENSTOCK_BOOTSTRAP_SERVERS": nodes.bootstrap_servers},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-
-
-def run(nodes: ThreeNodes, *words: str) -> Any:
-    started = begin(nodes, *words)
-    out, err = started.communicate(timeout=120)
-    assert started.returncode == 0, err
-    return json.loads(out)
-
-
 def all_of(nodes: ThreeNodes, topic: str) -> dict[bytes, list[int]]:
     found: dict[bytes, list[int]] = defaultdict(list)
     settings = {"isolation.level": "read_committed"}
@@ -166,11 +146,11 @@ def test_a_topic_is_repartitioned_under_load_and_taken_back(
         service.start(topic)
 
     # The copy is killed in the middle, and run again.
-    killed = begin(nodes, topic, "--partitions", "7", "--to", new)
+    killed = begin(nodes, *REPARTITION, topic, "--partitions", "7", "--to", new, "--json")
     wait_until(lambda: new in nodes_topics(nodes) and end(nodes, new) > 0)
     killed.kill()
     killed.communicate(timeout=60)
-    again = run(nodes, topic, "--partitions", "7")
+    again = run(nodes, *REPARTITION, topic, "--partitions", "7")
     assert again["target"] == new
     assert again["partitioner"] == "crc32"
 
@@ -180,25 +160,25 @@ def test_a_topic_is_repartitioned_under_load_and_taken_back(
     for service in services:
         service.stop()
     kill_when_closed(nodes, topic, "--switch", closed=topic)
-    run(nodes, topic, "--switch", "--yes")
+    run(nodes, *REPARTITION, topic, "--switch", "--yes")
     cut = sent()
     for service in services:
         service.start(new)
     # Who was forgotten is refused, and never acknowledged.
     with pytest.raises(Exception, match=r"(?i)too large|MSG_SIZE"):
         nodes.produce(topic, [(b"key-0", b"late" + b" " * 100)])
-    status = run(nodes, topic)
+    status = run(nodes, *REPARTITION, topic)
     assert status["phase"] == "switched"
     (place,) = [each for each in status["groups"] if each["group"] == "readers"]
     assert place["members"] == 1
     assert place["left_on_old"] > 0
     reader.read(cut)
     reader.close()
-    assert run(nodes, topic)["groups"][0]["left_on_old"] == 0
+    assert run(nodes, *REPARTITION, topic)["groups"][0]["left_on_old"] == 0
     moved = Reader(servers, "readers", new)
     moved.seen = reader.seen
     wait_until(lambda: all(sent()[key] > cut[key] for key in cut))
-    assert run(nodes, topic, "--check")["compared"] == sum(cut.values())
+    assert run(nodes, *REPARTITION, topic, "--check")["compared"] == sum(cut.values())
 
     # And back: what came to the new topic comes to the old one.
     for service in services:
@@ -208,7 +188,7 @@ def test_a_topic_is_repartitioned_under_load_and_taken_back(
     assert moved.seen == in_order(), "once and in order, over both topics"
     assert all_of(nodes, new) == in_order()
     kill_when_closed(nodes, topic, "--back", closed=new)
-    back = run(nodes, topic, "--back", "--yes")
+    back = run(nodes, *REPARTITION, topic, "--back", "--yes")
     assert back["copied"] == sum(sent().values()) - sum(cut.values())
     for service in services:
         service.start(topic)
@@ -227,7 +207,7 @@ def test_a_topic_is_repartitioned_under_load_and_taken_back(
 def kill_when_closed(nodes: ThreeNodes, topic: str, phase: str, *, closed: str) -> None:
     """In its middle: it has closed a topic, and waits."""
     cluster = OperatedCluster(Target(nodes.bootstrap_servers))
-    started = begin(nodes, topic, phase, "--yes")
+    started = begin(nodes, *REPARTITION, topic, phase, "--yes", "--json")
     wait_until(lambda: own_limit(Link(cluster), closed) is not None)
     started.kill()
     started.communicate(timeout=60)

@@ -6,15 +6,9 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import (
-    AdminClient,
-    AlterConfigOpType,
-    ConfigEntry,
-    ConfigResource,
-    NewTopic,
-    ResourceType,
-)
+from confluent_kafka.admin import AdminClient, NewTopic
 
+from tests.cordon_kit import set_cordon
 from tests.mixed.mixed_kit import KafkaNode, Kind, MixedCluster, PenstockNode
 from tests.patience import wait_until
 
@@ -40,12 +34,7 @@ def test_a_cordoned_broker_is_left_out(tmp_path: Path, controller: Kind) -> None
 
 
 def cordon(cluster: MixedCluster, number: int, value: str | None) -> None:
-    kind = AlterConfigOpType.DELETE if value is None else AlterConfigOpType.SET
-    entry = ConfigEntry("cordoned.log.dirs", value or "", incremental_operation=kind)
-    resource = ConfigResource(ResourceType.BROKER, str(number), incremental_configs=[entry])
-    admin = AdminClient({"bootstrap.servers": cluster.brokers[number].bootstrap_servers})
-    (future,) = admin.incremental_alter_configs([resource]).values()
-    future.result(60)
+    set_cordon(cluster.brokers[number].bootstrap_servers, number, value)
 
 
 def spread(cluster: MixedCluster) -> set[int]:

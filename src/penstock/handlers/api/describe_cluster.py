@@ -31,19 +31,19 @@ def handle(broker: Broker, request: DescribeClusterRequest, call: Call) -> Answe
     here = CONTROLLERS if call.client.listener in broker.controller_listeners else BROKERS
     if request.endpoint_type != here:
         return _refuse(request.endpoint_type, here, call.version)
-    if here == CONTROLLERS and _active(broker, list(_controllers(broker, call))) == NO_CONTROLLER:
-        return _answer_soon(broker, request, call)
-    return _answer(broker, request, call, here)
+    response = _answer(broker, request, call, here)
+    if response.controller_id == NO_CONTROLLER:
+        return _answer_soon(broker, request, call, response)
+    return response
 
 
 async def _answer_soon(
-    broker: Broker, request: DescribeClusterRequest, call: Call
+    broker: Broker, request: DescribeClusterRequest, call: Call, response: DescribeClusterResponse
 ) -> DescribeClusterResponse:
     """Java's client that is told of no active controller does not ask for one again for minutes:
     after a start, or an election, there is one in a moment."""
     clock = asyncio.get_running_loop().time
     until = clock() + PATIENCE_S
-    response = _answer(broker, request, call, CONTROLLERS)
     while response.controller_id == NO_CONTROLLER and clock() < until:
         await asyncio.sleep(LOOK_S)
         response = _answer(broker, request, call, CONTROLLERS)
